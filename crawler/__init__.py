@@ -1,0 +1,1 @@
+"""The Scrapy project: the only room that imports scrapy and twisted."""

