@@ -1,0 +1,113 @@
+"""From a host name to the one address that will be connected to.
+
+Guarantees: an address is judged where it is used, after DNS, so neither a name nor a redirect leads into a private
+network; only globally routable addresses and the networks that the crawl's own setting names are ever connected to.
+
+Names come first from a hosts(5) file when the crawl gives one, then from the system's resolver; answers are kept for
+some minutes, failures for less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from crawler.fetch.errors import DnsError, RefusedAddressError
+
+_FOUND_TTL_S = 600.0
+_FAILED_TTL_S = 30.0
+_MOST_NAMES = 50_000
+
+
+class AddressGuard:
+    """Says of an address whether this crawl may connect to it.
+
+    `allowed_networks` are CIDR networks beyond the public Internet, for example ``("127.0.0.0/8",)``;
+    ValueError names the one that is not a network.
+    """
+
+    def __init__(self, allowed_networks: Iterable[str] = ()) -> None:
+        self._networks = tuple(ipaddress.ip_network(network, strict=False) for network in allowed_networks)
+
+    def allows(self, address: str) -> bool:
+        """Whether `address` (IPv4 or IPv6, without zone) may be connected to."""
+        ip = ipaddress.ip_address(address.partition("%")[0])
+        if isinstance(ip, ipaddress.IPv6Address):
+            # The same machine under another spelling: judge the IPv4 address that it stands for.
+            ip = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None) or ip
+        if ip.is_global and not ip.is_multicast:
+            return True
+        return any(ip in network for network in self._networks if network.version == ip.version)
+
+
+def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:
+    """``{name: addresses}`` of a hosts(5) file; ValueError with file and line on a line that is none."""
+    found: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            address = str(ipaddress.ip_address(words[0]))
+        except ValueError:
+            raise ValueError(f"{path}:{number}: {words[0]!r} is not an IP address") from None
+        for name in words[1:]:
+            found[name.lower()] = (*found.get(name.lower(), ()), address)
+    return found
+
+
+class Resolver:
+    """Host names to allowed addresses, with a cache. For use from one event loop."""
+
+    def __init__(self, guard: AddressGuard, hosts: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        self._guard = guard
+        self._hosts = dict(hosts or {})
+        self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
+
+    def check(self, address: str) -> str:
+        """`address` itself; :class:`RefusedAddressError` when this crawl may not connect to it."""
+        if not self._guard.allows(address):
+            raise RefusedAddressError(f"{address} is not a public address (see the setting FETCH_ALLOWED_NETWORKS)")
+        return address
+
+    async def resolve(self, host: str) -> str:
+        """The allowed address of `host` to use, IPv4 before IPv6.
+
+        :class:`DnsError` when there is none, :class:`RefusedAddressError` when none is allowed.
+        """
+        literal = host.strip("[]")
+        try:
+            return self.check(str(ipaddress.ip_address(literal)))
+        except ValueError:
+            addresses = await self._addresses(host.lower())
+        for address in addresses:
+            if self._guard.allows(address):
+                return address
+        return self.check(addresses[0])
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        if host in self._hosts:
+            return self._hosts[host]
+        until, addresses = self._cache.get(host, (0.0, ()))
+        if until < time.monotonic():
+            addresses = await self._ask(host)
+            if len(self._cache) >= _MOST_NAMES:
+                self._cache.clear()
+            ttl_s = _FOUND_TTL_S if addresses else _FAILED_TTL_S
+            self._cache[host] = (time.monotonic() + ttl_s, addresses)
+        if not addresses:
+            raise DnsError(f"no address found for {host}")
+        return addresses
+
+    async def _ask(self, host: str) -> tuple[str, ...]:
+        loop = asyncio.get_running_loop()
+        try:
+            rows = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return ()
+        ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
+        return tuple(dict.fromkeys(str(row[4][0]) for row in ordered))

@@ -1,0 +1,238 @@
+"""One HTTP/1.1 connection: sends a request, gives the answer exactly as it was received.
+
+Guarantees: the head is kept byte for byte (order, case and repeats of the headers), the payload is kept as transferred
+(only the chunked transfer-coding is taken off), an answer is never read beyond its limits, and an answer that ended
+early is never taken for a whole one. Parsing is llhttp's (httptools), lenient where servers are known to be sloppy and
+the meaning stays plain.
+
+Source: RFC 9112. Interim (1xx) answers are skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import httptools
+
+from crawler.fetch.errors import ConnectError, CutError, FetchError, FetchTimeoutError, TlsError
+
+_LENIENT = {
+    "lenient_headers": True,
+    "lenient_keep_alive": True,
+    "lenient_version": True,
+    "lenient_optional_lf_after_cr": True,
+    "lenient_optional_cr_before_lf": True,
+    "lenient_optional_crlf_after_chunk": True,
+    "lenient_spaces_after_chunk_size": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one exchange; a payload beyond `max_body_bytes` is cut there and marked."""
+
+    max_body_bytes: int = 10 * 1024 * 1024
+    max_head_bytes: int = 64 * 1024
+    timeout_s: float = 60.0
+    connect_timeout_s: float = 15.0
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back. `truncated` is None for a whole answer, else why it was cut: ``length``."""
+
+    status: int = 0
+    reason: str = ""
+    version: str = "1.1"
+    head: bytes = b""
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytearray = field(default_factory=bytearray)
+    truncated: str | None = None
+
+
+class HttpConnection(asyncio.Protocol):
+    """A connection to one server, for one exchange at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._transport: asyncio.Transport | None = None
+        self._done: asyncio.Future[Answer] | None = None
+        self._answer = Answer()
+        self._head = bytearray()
+        self._parser: httptools.HttpResponseParser | None = None
+        self._in_body = False
+        self._keep_alive = False
+        self.on_close: Callable[[HttpConnection], None] | None = None
+
+    # What the pool asks.
+
+    @property
+    def usable(self) -> bool:
+        """Whether another exchange may follow on this connection."""
+        return (
+            self._keep_alive and self._done is None and self._transport is not None and not self._transport.is_closing()
+        )
+
+    def tls_facts(self) -> tuple[str, str]:
+        """``(protocol, cipher suite)`` of the TLS layer, empty strings without one."""
+        tls = self._transport.get_extra_info("ssl_object") if self._transport else None
+        if tls is None:
+            return "", ""
+        cipher = tls.cipher()
+        return (tls.version() or "").lower().replace("tlsv", "tls/"), cipher[0] if cipher else ""
+
+    def close(self) -> None:
+        """Close now; an exchange under way ends with :class:`CutError`."""
+        self._keep_alive = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def exchange(self, request: bytes, timeout_s: float) -> Answer:
+        """Send `request`, return the answer.
+
+        :class:`FetchTimeoutError` when it is not complete in `timeout_s`, :class:`CutError` when the connection ends
+        first or the bytes are not HTTP.
+        """
+        if self._transport is None or self._transport.is_closing():
+            raise CutError("the connection is closed")
+        self._start_answer()
+        self._keep_alive = False
+        self._done = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        try:
+            return await asyncio.wait_for(self._done, timeout_s)
+        except TimeoutError:
+            self.close()
+            raise FetchTimeoutError(f"no complete answer within {timeout_s:g} s") from None
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            self._done = None
+
+    def _start_answer(self) -> None:
+        self._answer = Answer()
+        self._head = bytearray()
+        self._in_body = False
+        self._parser = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(**_LENIENT)
+
+    def _finish(self, error: FetchError | None = None) -> None:
+        if self._done is None or self._done.done():
+            return
+        if error is not None:
+            self._done.set_exception(error)
+        else:
+            self._done.set_result(self._answer)
+        if not self._keep_alive:
+            self.close()
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._done is None or self._done.done() or self._parser is None:
+            self.close()
+            return
+        if not self._in_body:
+            self._head += data
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._finish(CutError("the server switched protocols unasked"))
+        except httptools.HttpParserError as error:
+            self._finish(CutError(f"not a valid HTTP answer: {error}"))
+        else:
+            if not self._in_body and len(self._head) > self._limits.max_head_bytes:
+                self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._keep_alive = False
+        if self._in_body and not self._framed and error is None:
+            self._finish()
+        else:
+            self._finish(CutError(f"the connection ended before the answer did{f': {error}' if error else ''}"))
+        if self.on_close is not None:
+            self.on_close(self)
+
+    @property
+    def _framed(self) -> bool:
+        """Whether the answer says where it ends (else the end of the connection is its end: RFC 9112 6.3)."""
+        names = {name.lower() for name, _ in self._answer.headers}
+        return b"content-length" in names or b"transfer-encoding" in names
+
+    # httptools callbacks
+
+    def on_status(self, status: bytes) -> None:
+        self._answer.reason = status.decode("latin-1")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._answer.headers.append((name, value.strip()))
+
+    def on_headers_complete(self) -> None:
+        assert self._parser is not None
+        status = self._parser.get_status_code()
+        if 100 <= status < 200 and status != 101:
+            return
+        self._answer.status = status
+        self._answer.version = self._parser.get_http_version()
+        self._answer.head = _head_of(self._head)
+        self._head = bytearray()
+        self._in_body = True
+
+    def on_body(self, chunk: bytes) -> None:
+        room = self._limits.max_body_bytes - len(self._answer.body)
+        if len(chunk) > room:
+            self._answer.body += chunk[:room]
+            self._answer.truncated = "length"
+            self._finish()
+        else:
+            self._answer.body += chunk
+
+    def on_message_complete(self) -> None:
+        assert self._parser is not None
+        if not self._in_body:  # an interim answer: the real one follows
+            cut = _head_end(self._head)
+            self._head = self._head[cut:]
+            self._answer = Answer()
+            return
+        self._keep_alive = self._parser.should_keep_alive()
+        self._finish()
+
+
+def _head_end(received: bytes | bytearray) -> int:
+    """Length of the head at the start of `received`, its empty line included."""
+    ends = [at + len(mark) for mark in (b"\r\n\r\n", b"\n\n", b"\n\r\n") if (at := received.find(mark)) >= 0]
+    return min(ends, default=len(received))
+
+
+def _head_of(received: bytes | bytearray) -> bytes:
+    return bytes(received[: _head_end(received)])
+
+
+async def connect(
+    address: str, port: int, server_name: str | None, tls: ssl.SSLContext | None, limits: Limits
+) -> HttpConnection:
+    """Open a connection to `address`; with `tls`, `server_name` is verified and sent as SNI.
+
+    :class:`ConnectError`, :class:`TlsError`, :class:`FetchTimeoutError`.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(limits.connect_timeout_s):
+            _, connection = await loop.create_connection(
+                lambda: HttpConnection(limits), address, port, ssl=tls, server_hostname=server_name if tls else None
+            )
+    except ssl.SSLError as error:
+        raise TlsError(f"TLS with {server_name} ({address}): {error.reason or error}") from None
+    except TimeoutError:
+        raise ConnectError(f"no connection to {address}:{port} within {limits.connect_timeout_s:g} s") from None
+    except OSError as error:
+        raise ConnectError(f"no connection to {address}:{port}: {error.strerror or error}") from None
+    return connection

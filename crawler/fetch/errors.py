@@ -1,0 +1,63 @@
+"""Why a request got no usable answer; each error knows the outcome name that the frontier's table has for it."""
+
+from __future__ import annotations
+
+
+class FetchError(Exception):
+    """What can go wrong between a lease and its answer; ``outcome`` is a key of the frontier's outcome table."""
+
+    outcome = "cut"
+
+
+class DnsError(FetchError):
+    """The host has no address."""
+
+    outcome = "dns"
+
+
+class RefusedAddressError(FetchError):
+    """Every address of the host lies in a network that this crawl may not fetch from; nothing was sent."""
+
+    outcome = "refused_address"
+
+
+class ConnectError(FetchError):
+    """No TCP connection came about."""
+
+    outcome = "connect"
+
+
+class TlsError(FetchError):
+    """The TLS handshake failed, or the certificate did not verify."""
+
+    outcome = "tls"
+
+
+class FetchTimeoutError(FetchError):
+    """The answer was not complete within its time."""
+
+    outcome = "timeout"
+
+
+class CutError(FetchError):
+    """The connection ended before the answer did, or the answer was not HTTP."""
+
+    outcome = "cut"
+
+
+class NotGrantedError(FetchError):
+    """The host's address is busy or resting; the frontier has taken the lease back, and nothing was sent."""
+
+    outcome = ""
+
+
+class StaleLeaseError(FetchError):
+    """Too little of the lease is left for a whole fetch (the process was stopped, or Redis away); nothing was sent."""
+
+    outcome = "released"
+
+
+class AbortedError(FetchError):
+    """The crawl is stopping and does not wait for this answer."""
+
+    outcome = "released"

@@ -1,0 +1,209 @@
+"""The download handler for ``http`` and ``https``: leases, guarded addresses, faithful capture.
+
+What Scrapy's own handler does not give and a polite archive needs: the address connected to is chosen, judged and
+granted before anything is sent; the answer's bytes are kept as they came (``request.meta["capture"]``); nothing is sent
+on a lease that could run out during the fetch; certificates are verified.
+
+Works without leases too (``scrapy shell``, ``scrapy fetch``, other projects' own requests): then there is nobody to ask
+for a grant, and only the guard judges the address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import ssl
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.http import Headers, Request, Response
+from scrapy.responsetypes import responsetypes
+
+from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
+from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
+from crawler.fetch.errors import AbortedError, CutError, NotGrantedError, StaleLeaseError
+from crawler.fetch.pool import ConnectionPool
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+
+class Grant(Protocol):
+    """What ``request.meta["grant"]`` must offer: the politeness side of one leased request."""
+
+    address: str
+    start_by: float
+    """``time.monotonic()`` after which no request may start on this lease."""
+
+    async def bind(self, address: str) -> bool:
+        """Claim `address` for this lease; False when the frontier took the lease back."""
+        ...
+
+
+@dataclass(slots=True)
+class Capture:
+    """One exchange as it went over the wire; kept in ``request.meta["capture"]``."""
+
+    address: str
+    started: datetime
+    request_head: bytes
+    answer: Answer | None = None
+    protocol: str = "http/1.1"
+    cipher: str = ""
+    fetch_ms: int = 0
+    ended: float = 0.0
+    """``time.monotonic()`` at the end of the answer, or of the failed attempt."""
+
+
+class FetchHandler(BaseDownloadHandler):
+    """See the module."""
+
+    lazy = False
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        guard = AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
+        hosts_file = settings.get("FETCH_HOSTS_FILE")
+        self._resolver = Resolver(guard, read_hosts_file(Path(hosts_file)) if hosts_file else None)
+        self._limits = Limits(
+            max_body_bytes=settings.getint("DOWNLOAD_MAXSIZE"),
+            timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
+            connect_timeout_s=settings.getfloat("FETCH_CONNECT_TIMEOUT_S"),
+        )
+        self._tls = tls_context(settings)
+        self._pool = ConnectionPool()
+        self._busy: set[asyncio.Task[object]] = set()
+        self._aborted = False
+
+    async def download_request(self, request: Request) -> Response:
+        task = asyncio.current_task()
+        assert task is not None
+        self._busy.add(task)
+        try:
+            return await self._fetch(request)
+        except asyncio.CancelledError:
+            if not self._aborted:
+                raise
+            # Ours, by abort(): the crawl is stopping.
+            raise AbortedError("the crawl is stopping") from None
+        finally:
+            self._busy.discard(task)
+
+    def abort(self) -> None:
+        """End every exchange under way with :class:`AbortedError`; their leases go back."""
+        self._aborted = True
+        for task in list(self._busy):
+            task.cancel()
+
+    async def close(self) -> None:
+        self._pool.close()
+
+    async def _fetch(self, request: Request) -> Response:
+        scheme, host, port = _server(request.url)
+        grant: Grant | None = request.meta.get("grant")
+        address = await self._address(host, grant)
+        head = request_head(request)
+        capture = Capture(address, datetime.now(UTC), head)
+        request.meta["capture"] = capture
+        started = time.monotonic()
+        try:
+            answer, connection = await self._exchange((scheme, host, port, address), request, capture, grant)
+        finally:
+            capture.ended = time.monotonic()
+            capture.fetch_ms = round((capture.ended - started) * 1000)
+        capture.answer = answer
+        protocol, capture.cipher = connection.tls_facts()
+        capture.protocol = f"http/{answer.version}" + (f",{protocol}" if protocol else "")
+        self._pool.give((scheme, host, port, address), connection)
+        return self._response(request, answer, address)
+
+    async def _address(self, host: str, grant: Grant | None) -> str:
+        if grant is not None and grant.address:
+            return self._resolver.check(grant.address)
+        address = await self._resolver.resolve(host)
+        if grant is not None and not await grant.bind(address):
+            raise NotGrantedError(f"{address} is busy or resting")
+        return address
+
+    async def _exchange(
+        self, key: tuple[str, str, int, str], request: Request, capture: Capture, grant: Grant | None
+    ) -> tuple[Answer, HttpConnection]:
+        payload = capture.request_head + request.body
+        deadline = time.monotonic() + float(request.meta.get("download_timeout", self._limits.timeout_s))
+        scheme, host, port, address = key
+        # A kept connection that the server closes at this very moment makes the request fail, and it is not sent a
+        # second time: the server may have seen it, and the politeness delay has to pass first.
+        if (connection := self._pool.take(key)) is None:
+            tls = self._tls if scheme == "https" else None
+            connection = await connect(address, port, host, tls, self._limits)
+        try:
+            self._still_good(grant)
+            return await connection.exchange(payload, max(deadline - time.monotonic(), 0.001)), connection
+        except BaseException:
+            connection.close()
+            raise
+
+    def _still_good(self, grant: Grant | None) -> None:
+        """The last look before bytes leave: a stopped process or a lost Redis must not send on an old lease."""
+        if self._aborted:
+            raise AbortedError("the crawl is stopping")
+        if grant is not None and time.monotonic() > grant.start_by:
+            raise StaleLeaseError("the lease could run out during the fetch")
+
+    def _response(self, request: Request, answer: Answer, address: str) -> Response:
+        headers = Headers()
+        for name, value in answer.headers:
+            headers.appendlist(name, value)
+        body = bytes(answer.body)
+        response_class = responsetypes.from_args(headers=headers, url=request.url, body=body)
+        return response_class(
+            url=request.url,
+            status=answer.status,
+            headers=headers,
+            body=body,
+            request=request,
+            flags=["truncated"] if answer.truncated else [],
+            protocol=f"HTTP/{answer.version}",
+            ip_address=ipaddress.ip_address(address),
+        )
+
+
+def tls_context(settings: BaseSettings) -> ssl.SSLContext:
+    """Verifying client context; ``FETCH_CA_FILE`` adds a private certificate authority."""
+    context = ssl.create_default_context()
+    if ca_file := settings.get("FETCH_CA_FILE"):
+        context.load_verify_locations(ca_file)
+    if not settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def request_head(request: Request) -> bytes:
+    """The bytes sent before the body: request line, ``Host`` first, then the headers in the order they were set."""
+    parts = urlsplit(request.url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = parts.netloc.rpartition("@")[2]
+    lines = [f"{request.method} {target} HTTP/1.1".encode("ascii"), b"Host: " + host.encode("ascii")]
+    for name, values in request.headers.items():
+        if name not in (b"Host", b"Content-Length", b"Connection"):
+            lines += [name + b": " + value for value in values]
+    if request.body:
+        lines.append(b"Content-Length: %d" % len(request.body))
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _server(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    with contextlib.suppress(ValueError):
+        if parts.hostname:
+            return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    raise CutError(f"no usable host and port in {url}")

@@ -1,0 +1,58 @@
+"""Connections kept alive between visits to a host.
+
+Since a host is asked by one lease at a time, one idle connection a server is enough; a few thousand are kept, the
+longest unused is closed first, and none longer than servers usually do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+from crawler.fetch.connection import HttpConnection
+
+PoolKey = tuple[str, str, int, str]
+
+
+class ConnectionPool:
+    """Idle connections by (scheme, host, port, address)."""
+
+    def __init__(self, most: int = 2000, idle_s: float = 30.0) -> None:
+        self._idle: OrderedDict[PoolKey, tuple[float, HttpConnection]] = OrderedDict()
+        self._most = most
+        self._idle_s = idle_s
+
+    def take(self, key: PoolKey) -> HttpConnection | None:
+        """An idle, still usable connection, taken out; None when there is none."""
+        since, connection = self._idle.pop(key, (0.0, None))
+        if connection is None:
+            return None
+        connection.on_close = None
+        if connection.usable and time.monotonic() - since < self._idle_s:
+            return connection
+        connection.close()
+        return None
+
+    def give(self, key: PoolKey, connection: HttpConnection) -> None:
+        """Keep `connection` for the next visit, or close it when it cannot serve one."""
+        if not connection.usable:
+            connection.close()
+            return
+        if (old := self._idle.pop(key, None)) is not None:
+            old[1].close()
+        self._idle[key] = (time.monotonic(), connection)
+        connection.on_close = lambda closed: self._forget(key, closed)
+        while len(self._idle) > self._most:
+            _, (_, oldest) = self._idle.popitem(last=False)
+            oldest.close()
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        while self._idle:
+            _, (_, connection) = self._idle.popitem()
+            connection.on_close = None
+            connection.close()
+
+    def _forget(self, key: PoolKey, connection: HttpConnection) -> None:
+        if self._idle.get(key, (0.0, None))[1] is connection:
+            del self._idle[key]
