@@ -1,1 +1,1 @@
-"""."""
+"""Commands of ``scrapy`` that Ulwembu adds or sharpens."""

@@ -1,0 +1,91 @@
+"""The Scrapy add-on: sieve, frontier, guarded fetching, relevance and WARC output for any Scrapy project.
+
+    ADDONS = {"crawler.addon.Ulwembu": 100}
+
+Everything is set at add-on priority, so a project's own settings and the command line still win; what must not be
+weakened by accident (robots.txt, the address guard, certificates) has no switch or a plainly named one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy.settings import BaseSettings, Settings
+
+from crawler.options import DEFAULTS
+from crawler.version import VERSION
+
+_SAFE_DEFAULTS: dict[str, Any] = {
+    # Scrapy follows environment proxies, which would fetch around the address guard.
+    "HTTPPROXY_ENABLED": False,
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "DOWNLOAD_VERIFY_CERTIFICATES": True,
+    "DOWNLOAD_MAXSIZE": 10 * 1024 * 1024,
+    "DOWNLOAD_WARNSIZE": 0,
+    "DOWNLOAD_TIMEOUT": 60,
+    "COOKIES_ENABLED": False,
+    "REFERER_ENABLED": False,
+}
+
+_FRONTIER_DECIDES: dict[str, Any] = {
+    "SCHEDULER": "crawler.scheduler.FrontierScheduler",
+    # Pace, retries, redirects and robots.txt are the frontier's: a second opinion in Scrapy could only be less polite.
+    "CONCURRENT_REQUESTS": 0,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+    "DOWNLOAD_DELAY": 0,
+    "RETRY_ENABLED": False,
+    "REDIRECT_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
+    "ROBOTSTXT_OBEY": False,
+    "HTTPERROR_ALLOW_ALL": True,
+    "AUTOTHROTTLE_ENABLED": False,
+}
+
+_HANDLERS: dict[str, str | None] = {
+    "http": "crawler.fetch.handler.FetchHandler",
+    "https": "crawler.fetch.handler.FetchHandler",
+    "file": None,
+    "ftp": None,
+    "s3": None,
+    "data": None,
+}
+
+_COMPONENTS: dict[str, dict[str, int | None]] = {
+    "EXTENSIONS": {"crawler.worker.Worker": 10, "crawler.progress.Progress": 500},
+    "DOWNLOADER_MIDDLEWARES": {
+        "crawler.robots.RobotsMiddleware": 100,
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    },
+    "SPIDER_MIDDLEWARES": {
+        "crawler.focus.FocusMiddleware": 10,
+        "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    },
+}
+
+
+class Ulwembu:
+    """The add-on; its only work is to put settings in place before the crawler reads them."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        for name, value in DEFAULTS.items():
+            settings.set(name, value, priority="addon")
+
+    def update_settings(self, settings: Settings) -> None:
+        """Set everything at add-on priority."""
+        for name, value in {**DEFAULTS, **_SAFE_DEFAULTS, **_FRONTIER_DECIDES}.items():
+            settings.set(name, value, priority="addon")
+        settings.set("USER_AGENT", user_agent(settings), priority="addon")
+        settings.set("DOWNLOAD_HANDLERS", {**_HANDLERS, **settings.getdict("DOWNLOAD_HANDLERS")}, priority="addon")
+        for setting, components in _COMPONENTS.items():
+            merged = {**components, **settings.getdict(setting)}
+            settings.set(setting, merged, priority="addon")
+
+
+def user_agent(settings: BaseSettings) -> str:
+    """Names the project, its version, whom to write to, and what it does."""
+    contact = settings.get("CONTACT")
+    return f"{settings.get('ROBOTS_USER_AGENT')}/{VERSION} (+{contact}; polite crawler for low-resource languages)"

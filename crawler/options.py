@@ -1,0 +1,118 @@
+"""Every setting that is Ulwembu's own: its name, default, type and meaning, in one table.
+
+A setting with one of our prefixes that is not in the table stops start-up, with the nearest name as a suggestion:
+a misspelt politeness setting must never be ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+PREFIXES = ("SIEVE_", "FRONTIER_", "RELEVANCE_", "WARC_", "ROBOTS_", "HARVEST_", "FETCH_")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting; `default` also fixes the type (bool, int, float, str or list of str)."""
+
+    name: str
+    default: bool | int | float | str | list[str]
+    meaning: str
+
+
+class OptionError(ValueError):
+    """A setting of ours that does not exist, or whose value cannot be used."""
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "DATA_DIR", "data/{crawl}", "Folder of all that a crawl writes (warc/, state/, reports/); {crawl}: its name."
+    ),
+    Option("SEEDS_DIR", "", "Folder of the crawls, one <name>.toml each; empty: the project's own seeds/."),
+    Option(
+        "REDIS_URL", "", "redis://, rediss:// or unix:// URL of the fleet's Redis; empty: a private one in DATA_DIR."
+    ),
+    Option("CONTACT", "", "Web page or mail address that site owners can turn to; part of the user agent. Required."),
+    Option("FETCH_ALLOWED_NETWORKS", [], "Networks beyond the public Internet that may be fetched (CIDR, comma list)."),
+    Option("FETCH_HOSTS_FILE", "", "File in the form of hosts(5), asked before DNS."),
+    Option("FETCH_CA_FILE", "", "PEM file of a further certificate authority to trust."),
+    Option("FETCH_CONNECT_TIMEOUT_S", 15.0, "Seconds for TCP and TLS to come about."),
+    Option("FRONTIER_DELAY_S", 5.0, "Least seconds from the end of an answer to the next request to that authority."),
+    Option("FRONTIER_IP_DELAY_S", 1.0, "The same for an IP address, whatever hosts share it."),
+    Option("FRONTIER_DELAY_FACTOR", 2.0, "The delay is also at least this many times the last fetch time."),
+    Option("FRONTIER_MAX_DELAY_S", 60.0, "Upper bound of the delay that follows from the last fetch time."),
+    Option("FRONTIER_MAX_CRAWL_DELAY_S", 120.0, "A host whose robots.txt asks for more than this is skipped."),
+    Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
+    Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
+    Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
+    Option("FRONTIER_AHEAD_MS", 50, "A lease may be handed out this long before it may be used."),
+    Option("FRONTIER_MAX_DEPTH", 25, "Links further than this from a seed are refused (trap defence)."),
+    Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence)."),
+    Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
+    Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),
+    Option(
+        "SIEVE_STORE", "", "Where seen URLs are kept: `redis` (default with REDIS_URL) or `disk` (default without)."
+    ),
+    Option("SIEVE_FLUSH_MS", 20, "Pause between two rounds of deciding which URLs are new."),
+    Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
+    Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
+    Option(
+        "RELEVANCE_POLICY", "", "Which pages are kept and which links go first: yield (default), threshold, afriweb."
+    ),
+    Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
+    Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
+    Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size."),
+    Option("WARC_MAX_AGE_S", 3600.0, "A WARC file is closed when it is this old."),
+    Option("WARC_PREFIX", "{crawl}", "First part of the WARC files' names; {crawl}: the crawl's name."),
+    Option(
+        "WARC_KEEP", "fetched", "Which answers are archived: fetched (all) or kept (relevant pages and robots.txt)."
+    ),
+)
+
+DEFAULTS: dict[str, Any] = {
+    option.name: os.environ.get("REDIS_URL", "") if option.name == "REDIS_URL" else option.default for option in OPTIONS
+}
+
+
+def problems(settings: BaseSettings) -> Iterator[str]:
+    """One line for each setting of ours that is unknown or has an unusable value."""
+    known = {option.name: option for option in OPTIONS}
+    for name in settings:
+        if not isinstance(name, str) or not name.startswith(PREFIXES):
+            continue
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            yield f"unknown setting {name}" + (f" (did you mean {close[0]}?)" if close else "")
+    for option in OPTIONS:
+        try:
+            _typed(settings, option)
+        except (TypeError, ValueError):
+            kind = type(option.default).__name__
+            yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}"
+
+
+def _typed(settings: BaseSettings, option: Option) -> object:
+    match option.default:
+        case bool():
+            return settings.getbool(option.name)
+        case int() | float():
+            value = float(settings.get(option.name, option.default))
+            if not value >= 0:
+                raise ValueError(value)
+            return value
+        case list():
+            return settings.getlist(option.name)
+        case _:
+            return str(settings.get(option.name))
+
+
+def table() -> str:
+    """The settings as a Markdown table (docs/settings.md is made of it)."""
+    rows = [f"| `{o.name}` | {o.default!r} | {o.meaning} |" for o in OPTIONS]
+    return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows, ""])

@@ -1,0 +1,79 @@
+"""What must hold before a crawl starts; each fault is one line that says what to do.
+
+Checked before the reactor runs, so a wrong setting costs no half-started crawl.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import SpiderLoaderProtocol
+
+from crawler.fetch.addresses import AddressGuard, read_hosts_file
+from crawler.options import problems
+from crawler.spiders.seeded import SeededSpider, spider_of
+from seeds.crawl import load_crawl
+from seeds.errors import SeedsError
+
+
+class PreflightError(Exception):
+    """The crawl cannot start; `str()` is for the person who started it."""
+
+
+def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type:
+    """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead."""
+    try:
+        if "seeds" in arguments:
+            return spider_of(load_crawl(arguments["seeds"]))
+        return loader.load(name)
+    except SeedsError as error:
+        raise PreflightError(str(error)) from None
+    except KeyError:
+        known = ", ".join(loader.list()) or "none"
+        raise PreflightError(f"no crawl named {name!r} (there are: {known}); add seeds/{name}.toml") from None
+
+
+def check(settings: BaseSettings, spider: type) -> None:
+    """Raise :class:`PreflightError` with every fault of the settings; creates the data folder."""
+    faults = list(problems(settings))
+    if issubclass(spider, SeededSpider):
+        if not settings.get("CONTACT") and not spider.spec.contact:
+            faults.append(
+                "no contact: set CONTACT (a web page or mail address that site owners can turn to), or `contact` in "
+                f"{spider.spec.path or 'the seed file'}; without one nothing is fetched"
+            )
+        faults += _folder_faults(data_folder(settings, spider.spec.name))
+    faults += _network_faults(settings)
+    if faults:
+        raise PreflightError("\n".join(faults))
+
+
+def data_folder(settings: BaseSettings, crawl: str) -> Path:
+    """The folder of all that this crawl writes."""
+    return Path(str(settings.get("DATA_DIR")).replace("{crawl}", crawl)).resolve()
+
+
+def _folder_faults(folder: Path) -> list[str]:
+    try:
+        for part in ("warc", "state", "reports"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+            if not os.access(folder / part, os.W_OK | os.X_OK):
+                raise PermissionError(13, os.strerror(13))
+    except OSError as error:
+        return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
+    return []
+
+
+def _network_faults(settings: BaseSettings) -> list[str]:
+    try:
+        AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
+        if settings.get("FETCH_HOSTS_FILE"):
+            read_hosts_file(Path(settings.get("FETCH_HOSTS_FILE")))
+    except ValueError as error:
+        return [f"FETCH_ALLOWED_NETWORKS or FETCH_HOSTS_FILE: {error}"]
+    except OSError as error:
+        return [f"FETCH_HOSTS_FILE {error.filename}: {error.strerror}"]
+    return []

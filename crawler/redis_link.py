@@ -1,0 +1,81 @@
+"""The one Redis of a crawl: the fleet's by ``REDIS_URL``, else the private one in the crawl's folder."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from scrapy.settings import BaseSettings
+
+from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
+
+_REACH_TIMEOUT_S = 10.0
+
+
+class RedisUnreachableError(Exception):
+    """The crawl's Redis cannot be used; `str()` is one line that names it (without its password) and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedisHome:
+    """Where the crawl's shared state lives; `embedded` when it is this machine's private server."""
+
+    url: str
+    embedded: bool
+
+
+@contextlib.contextmanager
+def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
+    """The crawl's Redis, reachable on entry; a private one runs for as long as any process is inside.
+
+    `folder` is the crawl's data folder. :class:`RedisUnreachableError` when it cannot be had.
+    """
+    if url := str(settings.get("REDIS_URL") or ""):
+        ping(url)
+        yield RedisHome(url, embedded=False)
+        return
+    try:
+        server = EmbeddedRedis(folder / "state" / "redis").enter()
+    except EmbeddedRedisError as error:
+        raise RedisUnreachableError(str(error)) from None
+    except OSError as error:
+        raise RedisUnreachableError(f"cannot keep a private Redis in {folder}: {error.strerror}") from None
+    try:
+        yield RedisHome(server.url, embedded=True)
+    finally:
+        server.leave()
+
+
+def ping(url: str) -> None:
+    """Return when the server at `url` answers; :class:`RedisUnreachableError` else."""
+    try:
+        client = redis.Redis.from_url(
+            url,
+            socket_connect_timeout=_REACH_TIMEOUT_S,
+            socket_timeout=_REACH_TIMEOUT_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except ValueError as error:
+        raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None
+    try:
+        client.ping()
+    except redis.BusyLoadingError:
+        pass
+    except (redis.RedisError, OSError) as error:
+        raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {error}") from None
+    finally:
+        client.close()
+
+
+def without_password(url: str) -> str:
+    """`url` fit for logs."""
+    parts = urlsplit(url)
+    user, found, host = parts.netloc.rpartition("@")
+    netloc = f"{user.partition(':')[0]}:***@{host}" if found else parts.netloc
+    return urlunsplit(parts._replace(netloc=netloc))

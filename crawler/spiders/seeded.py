@@ -1,0 +1,50 @@
+"""The spider that every seed file becomes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, ClassVar
+
+from scrapy import Spider
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+
+from seeds.crawl import Crawl
+
+
+class SeededSpider(Spider):
+    """Crawls what its seed file says; gives one item a kept page (``-o pages.jsonl`` works as usual)."""
+
+    spec: ClassVar[Crawl]
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        if cls.spec.contact:
+            settings.set("CONTACT", cls.spec.contact, priority="spider")
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Nothing: the worker puts the crawl's seeds into the sieve, where a resumed crawl finds them known."""
+        return
+        yield
+
+    def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
+        """One item a kept page."""
+        finding = response.meta.get("finding")
+        if finding is not None and finding.verdict is not None and finding.verdict.keep:
+            yield {
+                "url": response.url,
+                "title": finding.title,
+                "language": finding.verdict.language,
+                "words": finding.verdict.words,
+                "reason": finding.verdict.reason,
+            }
+
+
+def spider_of(spec: Crawl) -> type[SeededSpider]:
+    """The spider class of one crawl."""
+    return type(
+        f"{spec.name.title().replace('-', '').replace('_', '')}Spider",
+        (SeededSpider,),
+        {"name": spec.name, "spec": spec},
+    )
