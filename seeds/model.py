@@ -1,0 +1,111 @@
+"""The values a seed file becomes: a crawl, its sites, feeds, index pages and sitemaps; what each key means is in
+docs/seeds.md. All are frozen; a limit of 0, None or "" leaves the matter to the crawl's settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from seeds.scope import SiteIndex, host_of
+
+__all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """One URL a crawl starts from; `kind` is page, feed, sitemap or index, `source` is "seed"."""
+
+    url: str
+    kind: str
+    source: str = "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place to crawl. None or 0 leaves a limit to the crawl's settings."""
+
+    url: str
+    scope: str = "host"
+    delay_s: float | None = None
+    ip_delay_s: float | None = None
+    max_pages: int = 0
+    max_bytes: int = 0
+    max_depth: int = 0
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSource:
+    """A feed to poll. `min_poll_s` and `max_poll_s` bound what the schedule learns; None: the settings do."""
+
+    url: str
+    min_poll_s: float | None = None
+    max_poll_s: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSource:
+    """A page of links read as a feed, for sites without one."""
+
+    url: str
+    min_poll_s: float | None = None
+    max_poll_s: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapSource:
+    """A sitemap or sitemap index. `newer_than_days` > 0 takes only entries whose lastmod is that recent."""
+
+    url: str
+    newer_than_days: int = 0
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """One crawl; limits of 0 mean none. `policy` "" leaves the choice to the settings."""
+
+    name: str
+    language: str
+    path: str = ""
+    siblings: tuple[str, ...] = ()
+    contact: str = ""
+    max_pages: int = 0
+    max_bytes: int = 0
+    max_seconds: int = 0
+    whitelist_only: bool = False
+    tags: tuple[str, ...] = ()
+    policy: str = ""
+    policy_options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    sites: tuple[Site, ...] = ()
+    feeds: tuple[FeedSource, ...] = ()
+    indexes: tuple[IndexSource, ...] = ()
+    sitemaps: tuple[SitemapSource, ...] = ()
+    _index: SiteIndex[Site] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", SiteIndex(self.sites))
+
+    def in_scope(self, url: str) -> bool:
+        """Whether a link to this absolute URL may be followed; below a microsecond a call."""
+        return self._index.covers(url)
+
+    def site_of(self, url: str) -> Site | None:
+        """The most specific site whose own scope covers `url`: the one whose delays and limits hold for it."""
+        return self._index.site_of(url)
+
+    def wants_item(self, url: str) -> bool:
+        """Whether an item of one of the crawl's feeds may be fetched: anywhere, unless the crawl is whitelist only."""
+        return self.in_scope(url) if self.whitelist_only else host_of(url) != ""
+
+    def seeds(self) -> Iterator[Seed]:
+        """Every URL the crawl starts from: sites, then feeds, index pages and sitemaps, in order of the file."""
+        yield from (Seed(site.url, "page") for site in self.sites)
+        yield from (Seed(feed.url, "feed") for feed in self.feeds)
+        yield from (Seed(index.url, "index") for index in self.indexes)
+        yield from (Seed(sitemap.url, "sitemap") for sitemap in self.sitemaps)

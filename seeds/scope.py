@@ -1,0 +1,108 @@
+"""Which site of a crawl a URL belongs to: asked for every link found, so it is one regular expression, one look-up.
+
+Scopes: `host` is the host name (any port, http or https, with or without `www.`, since the one commonly redirects to
+the other); `domain` the registrable domain by the public suffix list; `prefix` the host and everything below the URL's
+path, whole path segments (`/zu` covers `/zu`, `/zu/x` and `/zu?x`, not `/zulu`); `open` leads anywhere. The most
+specific site wins: the longest prefix, then host, then domain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Generic, Protocol, TypeVar
+
+from publicsuffixlist import PublicSuffixList
+
+__all__ = ["SCOPES", "SiteIndex", "host_of", "registrable_domain"]
+
+SCOPES = ("host", "domain", "prefix", "open")
+
+_PARTS = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]+)(?::\d*)?([^?#]*)", re.IGNORECASE)
+_HOSTS_KEPT = 1 << 16
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def registrable_domain(host: str) -> str:
+    """`x.news24.co.za` -> `news24.co.za`; the host itself when it is a public suffix or an address."""
+    return _suffixes().privatesuffix(host) or host
+
+
+def host_of(url: str) -> str:
+    """The host name of an absolute http(s) URL, lower-case; "" for anything else."""
+    match = _PARTS.match(url)
+    return match[1].lower().rstrip(".") if match else ""
+
+
+def _bare(host: str) -> str:
+    return host.lower().rstrip(".").removeprefix("www.")
+
+
+class _Sited(Protocol):
+    @property
+    def url(self) -> str: ...
+    @property
+    def scope(self) -> str: ...
+
+
+S = TypeVar("S", bound=_Sited)
+
+
+class SiteIndex(Generic[S]):
+    """Sites arranged for the question "which of you covers this URL?"; not thread-safe beyond the GIL's own."""
+
+    def __init__(self, sites: Iterable[S]) -> None:
+        self._prefixes: dict[str, list[tuple[str, S]]] = {}
+        self._hosts: dict[str, S] = {}
+        self._domains: dict[str, S] = {}
+        self.open = False
+        for site in sites:
+            self._add(site)
+        for rules in self._prefixes.values():
+            rules.sort(key=lambda rule: -len(rule[0]))
+        self._seen: dict[str, tuple[tuple[tuple[str, S], ...], S | None]] = {}
+
+    def site_of(self, url: str) -> S | None:
+        """The most specific site that covers `url`, None when none does (also for what is not http or https)."""
+        match = _PARTS.match(url)
+        if match is None:
+            return None
+        rules = self._seen.get(match[1])
+        if rules is None:
+            rules = self._look_up(match[1])
+        for prefix, site in rules[0]:
+            path = match[2]
+            if path.startswith(prefix) and (len(path) == len(prefix) or prefix[-1:] == "/" or path[len(prefix)] == "/"):
+                return site
+        return rules[1]
+
+    def covers(self, url: str) -> bool:
+        """Whether a link to `url` may be followed."""
+        return self.site_of(url) is not None or (self.open and _PARTS.match(url) is not None)
+
+    def _look_up(self, found_host: str) -> tuple[tuple[tuple[str, S], ...], S | None]:
+        host = _bare(found_host)
+        site = self._hosts.get(host) or self._domains.get(registrable_domain(host))
+        rules = (tuple(self._prefixes.get(host, ())), site)
+        if len(self._seen) >= _HOSTS_KEPT:
+            self._seen.clear()
+        self._seen[found_host] = rules
+        return rules
+
+    def _add(self, site: S) -> None:
+        match = _PARTS.match(site.url)
+        if match is None:
+            raise ValueError(f"not an http or https URL: {site.url!r}")
+        host = _bare(match[1])
+        if site.scope == "prefix":
+            self._prefixes.setdefault(host, []).append((match[2] or "/", site))
+        elif site.scope == "domain":
+            self._domains.setdefault(registrable_domain(host), site)
+        else:
+            self._hosts.setdefault(host, site)
+            self.open = self.open or site.scope == "open"

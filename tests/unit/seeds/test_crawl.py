@@ -1,0 +1,229 @@
+"""Seed files: what they become, and what is said of a faulty one."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from seeds.crawl import Crawl, Seed, crawls, load_crawl, parse_crawl
+from seeds.errors import SeedError
+from seeds.toml_lines import LineMap
+
+SHIPPED = Path(__file__).parents[3] / "seeds"
+HEAD = '[crawl]\nname = "x"\nlanguage = "zul"\n'
+SITE = '[[site]]\nurl = "https://a.example/"\n'
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(SeedError) as caught:
+        parse_crawl(text, "x.toml")
+    return str(caught.value).splitlines()
+
+
+def crawl_with(scope: str, url: str) -> Crawl:
+    return parse_crawl(f'{HEAD}[[site]]\nurl = "{url}"\nscope = "{scope}"\n')
+
+
+def test_a_full_file() -> None:
+    crawl = parse_crawl(
+        """
+[crawl]
+name = "zulu"
+language = "zul"
+siblings = ["xho", "ssw"]
+contact = "https://example.org/crawler"
+max_pages = 10_000
+max_bytes = 5_000_000
+max_seconds = 3600
+tags = "nguni"
+[relevance]
+policy = "threshold"
+share = 0.5
+[[site]]
+url = ["https://a.example/", "https://b.example/"]  # two
+scope = "domain"
+delay_s = 2.5
+ip_delay_s = 1
+max_pages = 7
+[[feed]]
+url = "https://a.example/feed/"
+min_poll_s = 60
+max_poll_s = 3600
+[[index]]
+url = "https://b.example/news"
+[[sitemap]]
+url = "https://a.example/sitemap.xml"
+newer_than_days = 30
+"""
+    )
+    assert (crawl.name, crawl.language, crawl.siblings, crawl.tags) == ("zulu", "zul", ("xho", "ssw"), ("nguni",))
+    assert (crawl.max_pages, crawl.max_bytes, crawl.max_seconds) == (10_000, 5_000_000, 3600)
+    assert (crawl.policy, dict(crawl.policy_options)) == ("threshold", {"share": 0.5})
+    assert [(site.url, site.scope, site.delay_s, site.ip_delay_s, site.max_pages) for site in crawl.sites] == [
+        ("https://a.example/", "domain", 2.5, 1.0, 7),
+        ("https://b.example/", "domain", 2.5, 1.0, 7),
+    ]
+    assert (crawl.feeds[0].min_poll_s, crawl.feeds[0].max_poll_s) == (60.0, 3600.0)
+    assert crawl.sitemaps[0].newer_than_days == 30
+    assert list(crawl.seeds()) == [
+        Seed("https://a.example/", "page"),
+        Seed("https://b.example/", "page"),
+        Seed("https://a.example/feed/", "feed"),
+        Seed("https://b.example/news", "index"),
+        Seed("https://a.example/sitemap.xml", "sitemap"),
+    ]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        crawl.name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "x.toml:1: the table [crawl] with name and language is missing"),
+        (HEAD, "x.toml: nothing to crawl: no [[site]], [[feed]], [[index]] or [[sitemap]]"),
+        ("[crawl\n", "x.toml:1: "),
+        ('[crawl]\nname = "a\n', "x.toml:2: "),
+        ("[crawl]\nname = [1,\n", "x.toml:3: "),
+        ('[crawl]\nname = "x"\n' + SITE, "x.toml:1: language is missing"),
+        ('[crawl]\nname = "x"\nlanguage = "zu"\n' + SITE, "x.toml:3: language: 'zu' is not an ISO 639-3 code"),
+        ('[crawl]\nname = "X y"\nlanguage = "zul"\n' + SITE, "x.toml:2: name: 'X y': lower-case letters"),
+        (HEAD + 'siblings = ["xho", "zul"]\n' + SITE, "x.toml:4: siblings: the crawl's own language"),
+        (HEAD + 'contact = "me"\n' + SITE, "x.toml:4: contact: 'me' is neither"),
+        (HEAD + "max_pages = -1\n" + SITE, "x.toml:4: max_pages: -1 is negative"),
+        (HEAD + 'max_pages = "9"\n' + SITE, "x.toml:4: max_pages: expected a whole number, found '9'"),
+        (HEAD + "max_pages = true\n" + SITE, "x.toml:4: max_pages: expected a whole number, found True"),
+        (HEAD + 'max_pagse = 9\n' + SITE, "x.toml:4: unknown key 'max_pagse' (did you mean \"max_pages\"?)"),
+        (HEAD + '[[sites]]\nurl = "https://a.example/"\n', "x.toml:4: unknown table or key 'sites' (did you mean"),
+        (HEAD + '[site]\nurl = "https://a.example/"\n', "x.toml:4: site: expected [[site]] tables"),
+        (HEAD + SITE + "dealy_s = 5\n", "x.toml:6: unknown key 'dealy_s' (did you mean \"delay_s\"?)"),
+        (HEAD + SITE + "delay_s = -5\n", "x.toml:6: delay_s: -5 is not a usable number of seconds"),
+        (HEAD + SITE + "delay_s = nan\n", "x.toml:6: delay_s: nan is not a usable number of seconds"),
+        (HEAD + SITE + 'scope = "hots"\n', "x.toml:6: scope: 'hots' is not one of host, domain, prefix, open"),
+        (HEAD + SITE + "\n# again\n" + SITE, "x.toml:9: https://a.example/ is listed already, in line 5"),
+        (HEAD + '[[site]]\nscope = "host"\n', "x.toml:4: url is missing"),
+        (HEAD + "[[site]]\nurl = []\n", "x.toml:5: url: the list is empty"),
+        (HEAD + '[[site]]\nurl = [\n  "https://a.example/",\n  "ftp://b/",\n]\n', "x.toml:7: url: 'ftp://b/' does"),
+        (HEAD + '[[site]]\nurl = "https:///x"\n', "x.toml:5: url: 'https:///x' has no host"),
+        (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
+        (HEAD + '[[feed]]\nurl = "https://a.example/f"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9) is"),
+        (HEAD + 'whitelist_only = true\n' + SITE + 'scope = "open"\n', 'x.toml:7: scope "open" contradicts'),
+        (HEAD + "[relevance]\nshares = [1]\n" + SITE, "x.toml:5: shares: expected a number, a string or true/false"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_one_line_with_its_place(text: str, expected: str) -> None:
+    found = faults(text)
+    assert len(found) == 1
+    assert found[0].startswith(expected)
+
+
+def test_all_faults_are_told_at_once_in_order() -> None:
+    lines = faults('[crawl]\nnmae = "x"\nlanguage = "z"\n[[site]]\nurl = "x"\ndelay_s = "1"\n')
+    assert [line.split(":")[1] for line in lines] == ["1", "2", "3", "5", "6"]
+
+
+def test_line_map_follows_strings_comments_and_nesting() -> None:
+    text = (
+        '# [no]\na = """\n[no]\nb = 1\n"""\n["quoted.key"]\nc.d = [ # ] [\n  [1, 2], "]",\n'
+        "  'x', # y\n]\n[[t]]\n[t.sub]\ne = { f = 1, g = [\"h\"] }\n[[t]]\r\ni = '''\n'''\nj = 1"
+    )
+    lines = LineMap(text)
+    assert lines.line("a") == 2
+    assert lines.line("quoted.key") == 6
+    assert lines.line("quoted.key", "c", "d") == 7
+    assert lines.line("quoted.key", "c", "d", 1) == 9
+    assert lines.line("t", 0) == 11
+    assert lines.line("t", 0, "sub", "e") == 13
+    assert lines.line("t", 1) == 14
+    assert lines.line("t", 1, "i") == 15
+    assert lines.line("t", 1, "j") == 17
+    assert lines.line("nowhere") == 1
+
+
+@pytest.mark.parametrize(
+    ("scope", "site", "inside", "outside"),
+    [
+        (
+            "host",
+            "https://a.example.co.za/x/",
+            ["http://a.example.co.za/", "https://A.example.co.za:8080/y", "https://www.a.example.co.za/"],
+            ["https://b.example.co.za/", "https://example.co.za/", "ftp://a.example.co.za/", "mailto:x@a.example"],
+        ),
+        (
+            "domain",
+            "https://www.example.co.za/",
+            ["https://example.co.za", "https://x.y.example.co.za/?q", "https://u@example.co.za./"],
+            ["https://other.co.za/", "https://example.co.za.evil.example/", "https://a.example/?https://example.co.za/"],
+        ),
+        (
+            "prefix",
+            "https://www.example.org/zu/",
+            ["https://www.example.org/zu/", "http://example.org/zu/a?b#c"],
+            ["https://www.example.org/zulu", "https://www.example.org/", "https://www.example.org/x/zu/"],
+        ),
+        (
+            "prefix",
+            "https://example.org/zu",
+            ["https://example.org/zu", "https://example.org/zu?x", "https://example.org/zu/x"],
+            ["https://example.org/zulu", "https://other.org/zu"],
+        ),
+        ("open", "https://example.org/", ["https://example.org/", "http://anything.test/x"], ["javascript:x", ""]),
+    ],
+)  # fmt: skip
+def test_scope(scope: str, site: str, inside: list[str], outside: list[str]) -> None:
+    crawl = crawl_with(scope, site)
+    assert [url for url in inside if not crawl.in_scope(url)] == []
+    assert [url for url in outside if crawl.in_scope(url)] == []
+
+
+def test_the_most_specific_site_rules() -> None:
+    crawl = parse_crawl(
+        HEAD
+        + '[[site]]\nurl = "https://example.org/"\nscope = "domain"\ndelay_s = 1\n'
+        + '[[site]]\nurl = "https://zu.example.org/"\ndelay_s = 2\n'
+        + '[[site]]\nurl = "https://zu.example.org/a/"\nscope = "prefix"\ndelay_s = 3\n'
+        + '[[site]]\nurl = "https://zu.example.org/a/b/"\nscope = "prefix"\ndelay_s = 4\n'
+    )
+    asked = [
+        "https://example.org/",
+        "https://zu.example.org/",
+        "https://zu.example.org/a/",
+        "https://zu.example.org/a/b/c",
+    ]
+    assert [site.delay_s if (site := crawl.site_of(url)) else None for url in asked] == [1.0, 2.0, 3.0, 4.0]
+    assert crawl.site_of("https://example.com/") is None
+
+
+def test_items_of_feeds_may_lead_elsewhere_unless_whitelisted() -> None:
+    assert parse_crawl(HEAD + SITE).wants_item("https://b.example/")
+    assert not parse_crawl(HEAD + SITE).wants_item("file:///etc/passwd")
+    listed = parse_crawl(HEAD + "whitelist_only = true\n" + SITE)
+    assert [listed.wants_item(url) for url in ("https://a.example/x", "https://b.example/")] == [True, False]
+
+
+def test_crawls_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text('[crawl]\nname = "eins"\n', encoding="utf-8")
+    (tmp_path / "broken.toml").write_text("[", encoding="utf-8")
+    (tmp_path / "note.txt").write_text("", encoding="utf-8")
+    assert crawls(tmp_path) == {"broken": tmp_path / "broken.toml", "eins": tmp_path / "one.toml"}
+    (tmp_path / "two.toml").write_text('[crawl]\nname = "eins"\n', encoding="utf-8")
+    with pytest.raises(SeedError, match="already defined"):
+        crawls(tmp_path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SeedError, match=r"nosuch\.toml: No such file"):
+        load_crawl(tmp_path / "nosuch.toml")
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
+    with pytest.raises(SeedError, match="not UTF-8"):
+        load_crawl(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize("name", ["zulu", "xhosa", "swati", "ndebele", "czech", "slovak"])
+def test_shipped_crawls(name: str) -> None:
+    crawl = load_crawl(crawls(SHIPPED)[name])
+    assert crawl.name == name
+    assert crawl.sites
+    assert all(crawl.in_scope(site.url) for site in crawl.sites)
+    assert not crawl.in_scope("https://elsewhere.example/")
