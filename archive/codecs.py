@@ -1,0 +1,156 @@
+"""How records become stored bytes: ``xz`` packs, ``gz`` members, ``zst`` frames, or ``none``.
+
+Guarantees: what :meth:`Codec.encode` returns can be appended to a file of the same kind at any time and read by itself
+from any of its places. ``xz``: the records given are one stream (a pack), with a CRC-64 over the unpacked bytes;
+``gz``: a
+member a record (WARC 1.1 annex D); ``zst``: a frame a record with checksum and content size, and a dictionary frame
+first in the file when there is a dictionary (IIPC "Zstandard Compression for WARC Files 1.0").
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import zstandard
+
+SUFFIXES = {"xz": ".xz", "gz": ".gz", "zst": ".zst", "none": ""}
+XZ_LEVEL, GZ_LEVEL, ZST_LEVEL = 1, 6, 3
+_DICTIONARY_FRAME = 0x184D2A5D
+_DICTIONARY_BYTES = 112 << 10
+_MIN_SAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record lies: ``offset`` of its pack, member or frame in the blob, its stored ``length``, ``inner``
+    within it.
+    """
+
+    offset: int
+    length: int
+    inner: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    blob: bytes
+    places: list[Place]
+
+
+class Codec(Protocol):
+    """Stateless but for settings: may be used by several threads at once."""
+
+    name: str
+
+    def preamble(self) -> bytes:
+        """What the file starts with, before the first record; empty for most."""
+        ...
+
+    def encode(self, records: Sequence[bytes]) -> Encoded: ...
+
+
+class Plain:
+    name = "none"
+
+    def preamble(self) -> bytes:
+        return b""
+
+    def encode(self, records: Sequence[bytes]) -> Encoded:
+        return _one_by_one(records)
+
+
+class Gzip:
+    name = "gz"
+
+    def __init__(self, level: int = GZ_LEVEL) -> None:
+        self._level = level
+
+    def preamble(self) -> bytes:
+        return b""
+
+    def encode(self, records: Sequence[bytes]) -> Encoded:
+        return _one_by_one([self._member(record) for record in records])
+
+    def _member(self, record: bytes) -> bytes:
+        packer = zlib.compressobj(self._level, zlib.DEFLATED, 31)
+        return packer.compress(record) + packer.flush()
+
+
+class Xz:
+    name = "xz"
+
+    def __init__(self, level: int = XZ_LEVEL) -> None:
+        self._filters = xz_filters(level)
+
+    def preamble(self) -> bytes:
+        return b""
+
+    def encode(self, records: Sequence[bytes]) -> Encoded:
+        blob = lzma.compress(b"".join(records), lzma.FORMAT_XZ, lzma.CHECK_CRC64, filters=self._filters)
+        places, inner = [], 0
+        for record in records:
+            places.append(Place(0, len(blob), inner))
+            inner += len(record)
+        return Encoded(blob, places)
+
+
+class Zstd:
+    name = "zst"
+
+    def __init__(self, level: int = ZST_LEVEL, dictionary: bytes = b"") -> None:
+        self._level = level
+        self._raw = dictionary
+        self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
+        if self._dictionary is not None:
+            self._dictionary.precompute_compress(level=level)
+
+    def preamble(self) -> bytes:
+        if not self._raw:
+            return b""
+        body = zstandard.ZstdCompressor(level=19).compress(self._raw)
+        return struct.pack("<II", _DICTIONARY_FRAME, len(body)) + body
+
+    def encode(self, records: Sequence[bytes]) -> Encoded:
+        packer = zstandard.ZstdCompressor(level=self._level, dict_data=self._dictionary, write_checksum=True)
+        return _one_by_one([packer.compress(record) for record in records])
+
+
+def _one_by_one(stored: Sequence[bytes]) -> Encoded:
+    places, offset = [], 0
+    for piece in stored:
+        places.append(Place(offset, len(piece), 0))
+        offset += len(piece)
+    return Encoded(b"".join(stored), places)
+
+
+def xz_filters(level: int) -> list[dict[str, int]]:
+    """LZMA2 as xz's preset ``level`` has it, with its window cut to what a pack can use."""
+    return [{"id": lzma.FILTER_LZMA2, "preset": level}]
+
+
+def train_dictionary(records: Sequence[bytes], size: int = _DICTIONARY_BYTES) -> bytes:
+    """A zstd dictionary for records like these; empty when there are too few to learn from."""
+    if len(records) < _MIN_SAMPLES:
+        return b""
+    try:
+        return zstandard.train_dictionary(size, list(records)).as_bytes()
+    except zstandard.ZstdError:
+        return b""
+
+
+def make_codec(compression: str, level: int | None = None, dictionary: bytes = b"") -> Codec:
+    """ValueError for a name that is not in :data:`SUFFIXES`."""
+    if compression == "xz":
+        return Xz(XZ_LEVEL if level is None else level)
+    if compression == "gz":
+        return Gzip(GZ_LEVEL if level is None else level)
+    if compression == "zst":
+        return Zstd(ZST_LEVEL if level is None else level, dictionary)
+    if compression == "none":
+        return Plain()
+    raise ValueError(f"unknown compression {compression!r}; one of {', '.join(SUFFIXES)}")

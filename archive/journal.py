@@ -1,0 +1,262 @@
+"""The journal: what a writer has taken on but not yet put into a finished pack, uncompressed, next to the ``.open``
+file.
+
+Guarantees
+* One journal a writer, locked (``flock``) while the writer lives; the lock falls with the process.
+* Frames are appended whole: a frame is its header (marker, kind, length, CRC-32) and its body. After a crash
+  everything up to the last whole frame is there; a torn tail is cut off.
+* :meth:`Journal.commit` makes all frames added before durable with one write and one fsync (group commit).
+* :meth:`Journal.rewrite` replaces the file by one with the given frames only: new file, fsync, lock, rename, folder
+  fsync.
+
+Frames: ``I`` configuration (JSON), ``G`` a group (id, token, size, exchange), ``S`` settled ids (accepted, rejected),
+``F`` the ``.open`` file in use, ``P`` a pack stands in it up to an offset (with the ids in it), ``C`` that file is
+finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy
+
+MAGIC = b"ulwembu-journal-1\n"
+_FRAME = struct.Struct("<2scII")
+_MARK = b"\xf6J"
+_IOV = 512
+FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+Frame = tuple[bytes, tuple[Any, ...]]
+
+
+@dataclass(slots=True)
+class Group:
+    """One journalled exchange: ``body`` is the packed exchange, ``size`` the bytes its records will take (about)."""
+
+    ident: int
+    token: str
+    host: str
+    body: bytes
+    size: int
+
+    def frame(self) -> Frame:
+        return b"G", (self.ident, self.token, self.host, self.body, self.size)
+
+
+@dataclass(slots=True)
+class State:
+    """What a journal says: the groups still to be packed, and how far the ``.open`` file is good."""
+
+    config: dict[str, Any] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    accepted: set[int] = field(default_factory=set)
+    open_name: str = ""
+    good_bytes: int = 0
+    next_ident: int = 1
+    damage: list[Damage] = field(default_factory=list)
+
+    def apply(self, kind: bytes, values: list[Any]) -> None:
+        if kind == b"G":
+            group = Group(*values)
+            self.groups[group.ident] = group
+            self.next_ident = max(self.next_ident, group.ident + 1)
+        elif kind == b"S":
+            self.accepted.update(values[0])
+            self._forget(values[1])
+        elif kind == b"P":
+            self.good_bytes = values[1]
+            self._forget(values[2])
+        elif kind == b"F":
+            self.open_name, self.good_bytes = values
+        elif kind == b"C":
+            self.open_name, self.good_bytes = "", 0
+        elif kind == b"I":
+            self.config = values[0]
+
+    def _forget(self, idents: Iterable[int]) -> None:
+        for ident in idents:
+            self.groups.pop(ident, None)
+            self.accepted.discard(ident)
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make renames and new names in the folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def full_error(path: Path, needed: int, error: OSError) -> Exception:
+    """The typed error for a write that failed: :class:`ArchiveFull`, or the given one when it is something else."""
+    if error.errno not in FULL_ERRNOS:
+        return error
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError:
+        free = -1
+    return ArchiveFull(str(path), needed, free, error.strerror or str(error))
+
+
+def write_all(descriptor: int, parts: list[bytes]) -> int:
+    """Write all parts at the file's end, in few calls; returns the bytes written. OSError leaves a part of it there."""
+    total = 0
+    for start in range(0, len(parts), _IOV):
+        chunk: list[bytes | memoryview] = list(parts[start : start + _IOV])
+        while chunk:
+            done = os.writev(descriptor, chunk)
+            total += done
+            while chunk and done >= len(chunk[0]):
+                done -= len(chunk[0])
+                chunk.pop(0)
+            if done:
+                chunk[0] = memoryview(chunk[0])[done:]
+    return total
+
+
+def _encode(kind: bytes, values: tuple[Any, ...]) -> list[bytes]:
+    body: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogatepass")
+    return [_FRAME.pack(_MARK, kind, len(body), zlib.crc32(body, kind[0])), body]
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise JournalBusy(str(path)) from error
+
+
+class Journal:
+    """One open, locked journal file. Not thread-safe: its writer guards it."""
+
+    def __init__(self, path: Path, descriptor: int, size: int) -> None:
+        self.path = path
+        self.size = size
+        self._descriptor = descriptor
+        self._waiting: list[bytes] = []
+        self._dirty = False
+
+    @classmethod
+    def create(cls, path: Path, config: dict[str, Any]) -> Journal:
+        """A new journal; FileExistsError when the name is taken."""
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        journal = cls(path, descriptor, 0)
+        try:
+            _lock(descriptor, path)
+            journal._waiting.append(MAGIC)
+            journal.add(b"I", (config,))
+            journal.commit()
+            fsync_folder(path.parent)
+        except (OSError, ArchiveError):
+            os.close(descriptor)
+            path.unlink(missing_ok=True)
+            raise
+        return journal
+
+    @classmethod
+    def take_over(cls, path: Path) -> tuple[Journal, State]:
+        """Lock a dead writer's journal and read it; JournalBusy when the writer lives, FileNotFoundError when it is
+        gone.
+        """
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            _lock(descriptor, path)
+            if os.fstat(descriptor).st_ino != path.stat().st_ino:
+                raise JournalBusy(str(path))
+            state, good = load(path)
+            os.ftruncate(descriptor, good)
+            path.with_suffix(".journal-new").unlink(missing_ok=True)
+        except (OSError, ArchiveError):
+            os.close(descriptor)
+            raise
+        return cls(path, descriptor, good), state
+
+    def add(self, kind: bytes, values: tuple[Any, ...]) -> None:
+        """Append a frame in memory; :meth:`commit` writes it."""
+        self._waiting += _encode(kind, values)
+
+    def commit(self, *, durable: bool = True) -> None:
+        """Write what was added, and (``durable``) fsync. ArchiveFull: nothing of it was kept in the file, call again
+        later.
+        """
+        if self._waiting:
+            needed = sum(map(len, self._waiting))
+            try:
+                self.size += write_all(self._descriptor, self._waiting)
+            except OSError as error:
+                os.ftruncate(self._descriptor, self.size)
+                raise full_error(self.path, needed, error) from error
+            self._waiting = []
+            self._dirty = True
+        if durable and self._dirty:
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                raise full_error(self.path, 0, error) from error
+            self._dirty = False
+
+    def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
+        """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
+        fresh = self.path.with_suffix(".journal-new")
+        descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        parts = [MAGIC, *_encode(b"I", (config,))]
+        try:
+            for kind, values in frames:
+                parts += _encode(kind, values)
+            size = write_all(descriptor, parts)
+            os.fsync(descriptor)
+            _lock(descriptor, fresh)
+            fresh.replace(self.path)
+        except OSError as error:
+            os.close(descriptor)
+            fresh.unlink(missing_ok=True)
+            raise full_error(self.path, sum(map(len, parts)), error) from error
+        os.close(self._descriptor)
+        self._descriptor, self.size = descriptor, size
+        self._waiting, self._dirty = [], False
+        fsync_folder(self.path.parent)
+
+    def close(self, *, remove: bool) -> None:
+        """Let the lock go; ``remove``: nothing is left in it, delete the file first."""
+        if remove:
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
+            fsync_folder(self.path.parent)
+        os.close(self._descriptor)
+
+
+def load(path: Path) -> tuple[State, int]:
+    """Read a journal; returns its state and how many bytes of it are whole.
+
+    A torn tail is the normal trace of a crash. A broken frame with whole ones after it is damage: reported in
+    ``state.damage`` and passed over.
+    """
+    data = path.read_bytes()
+    state = State()
+    position = good = len(MAGIC) if data.startswith(MAGIC) else 0
+    while position + _FRAME.size <= len(data):
+        mark, kind, length, checksum = _FRAME.unpack_from(data, position)
+        body = data[position + _FRAME.size : position + _FRAME.size + length]
+        if mark == _MARK and len(body) == length and zlib.crc32(body, kind[0]) == checksum:
+            state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
+            if good != position:
+                state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
+            position += _FRAME.size + length
+            good = position
+        else:
+            position = data.find(_MARK, position + 1)
+            if position < 0:
+                break
+    return state, good

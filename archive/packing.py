@@ -1,0 +1,89 @@
+"""What the compressing thread does with the groups of a pack: build their records, find repeats, compress, index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgpack
+
+from archive.codecs import Codec, Encoded
+from archive.config import WriterConfig
+from archive.exchange import Exchange, RevisitTarget
+from archive.fields import digest
+from archive.journal import Group
+from archive.records import Built, build
+from archive.seen import SeenPayloads
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def freeze(exchange: Exchange) -> bytes:
+    """The exchange as bytes, for the journal; metadata values that msgpack does not know become strings."""
+    target = exchange.not_modified
+    values: tuple[Any, ...] = (
+        exchange.url,
+        exchange.ip,
+        (exchange.started - _EPOCH) // _MICROSECOND,
+        exchange.request_bytes,
+        exchange.response_head,
+        exchange.payload,
+        exchange.protocol,
+        exchange.cipher,
+        exchange.truncated,
+        dict(exchange.metadata),
+        exchange.fetch_ms,
+        exchange.kind,
+        exchange.dechunked,
+        exchange.payload_type,
+        (target.url, target.date, target.record_id) if target else None,
+    )
+    packed: bytes = msgpack.packb(values, default=str, unicode_errors="surrogatepass")
+    return packed
+
+
+def thaw(body: bytes) -> Exchange:
+    """The reverse of :func:`freeze`."""
+    values = msgpack.unpackb(body, unicode_errors="surrogatepass", strict_map_key=False)
+    values[2] = _EPOCH + timedelta(microseconds=values[2])
+    values[14] = RevisitTarget(*values[14]) if values[14] else None
+    return Exchange(*values)
+
+
+@dataclass(slots=True)
+class Job:
+    """A pack on its way into a file. ``encoded`` is kept when the device is full, so that work is not done twice."""
+
+    groups: Sequence[Group]
+    built: list[Built] = field(default_factory=list)
+    encoded: Encoded | None = None
+
+    @property
+    def records(self) -> list[bytes]:
+        return [record for built in self.built for record in built.records]
+
+    def build(self, config: WriterConfig, seen: SeenPayloads) -> None:
+        """Make the records; a payload that is in a file already, or earlier in this pack, becomes a revisit."""
+        here: dict[str, RevisitTarget] = {}
+        for group in self.groups:
+            exchange = thaw(group.body)
+            checksum = digest(config.digest, exchange.payload)
+            target = None
+            if len(exchange.payload) >= config.revisit_min_bytes and exchange.truncated is None:
+                target = here.get(checksum) or seen.find(checksum)
+            built = build(exchange, checksum, target, config.style)
+            if built.target is not None and len(exchange.payload) >= config.revisit_min_bytes:
+                here[checksum] = built.target
+            self.built.append(built)
+
+    def encode(self, codec: Codec) -> None:
+        self.encoded = codec.encode(self.records)
+
+    def remember(self, seen: SeenPayloads, min_bytes_known: bool = True) -> None:
+        """Called when the pack stands in a file."""
+        for built in self.built:
+            if built.target is not None and min_bytes_known:
+                seen.add(built.payload_digest, built.target)

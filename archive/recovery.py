@@ -1,0 +1,63 @@
+"""After a crash: finish the files of writers that died, with what their journals hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from archive.config import PERSISTED, WriterConfig
+from archive.errors import Damage, JournalBusy
+from archive.journal import Journal, State
+from archive.writer import WarcWriter
+
+Accepted = Callable[[Sequence[str]], Collection[str]]
+
+
+@dataclass(slots=True)
+class Recovery:
+    """What :func:`recover` did. ``busy``: journals of live writers, left alone."""
+
+    finished: list[Path] = field(default_factory=list)
+    kept: int = 0
+    dropped: int = 0
+    busy: list[Path] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+
+def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None = None) -> Recovery:
+    """Finish every dead writer's ``.open`` file in the folder.
+
+    ``accepted`` is asked with the tokens whose fate the journal does not know and answers with those the frontier
+    accepted; their pages are kept, the others dropped. Safe to be killed at any instant and called again, and to be
+    called by
+    several processes at once. ``config`` gives only callbacks and limits; how records are written stands in the
+    journal.
+    """
+    result = Recovery()
+    for path in sorted(Path(folder).glob("*.journal")):
+        try:
+            journal, state = Journal.take_over(path)
+        except JournalBusy:
+            result.busy.append(path)
+            continue
+        except FileNotFoundError:
+            continue
+        _finish(journal, state, accepted, config or WriterConfig(), result)
+    return result
+
+
+def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterConfig, result: Recovery) -> None:
+    result.damage += state.damage
+    if not state.config:
+        journal.close(remove=True)
+        return
+    known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo")}
+    tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
+    kept = set(accepted(tokens)) if tokens else set()
+    writer = WarcWriter.resume(journal, state, replace(config, **known))
+    result.kept += len(state.accepted) + len(kept)
+    result.dropped += len(tokens) - len(kept)
+    writer.settle(kept, [token for token in tokens if token not in kept])
+    writer.close()
+    result.finished += writer.finished

@@ -1,0 +1,71 @@
+"""The file being written: ``NAME.open`` until it is finished, then ``NAME``, whole, with its index beside it."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from archive.journal import full_error, write_all
+
+OPEN = ".open"
+
+
+def file_name(prefix: str, instant: datetime, serial: int, owner: str, suffix: str) -> str:
+    """``<prefix>-<timestamp>-<serial>-<host>-<pid>.warc<suffix>``; ``owner`` is host-pid; the timestamp is UTC, 17
+    digits.
+    """
+    stamp = instant.strftime("%Y%m%d%H%M%S") + f"{instant.microsecond // 1000:03d}"
+    return f"{prefix}-{stamp}-{serial:05d}-{owner}.warc{suffix}"
+
+
+class OpenFile:
+    """Append-only; :attr:`size` counts whole packs only. A failed append leaves the file as it was before."""
+
+    def __init__(self, folder: Path, name: str, descriptor: int, size: int) -> None:
+        self.folder = folder
+        self.name = name
+        self.size = size
+        self._descriptor = descriptor
+
+    @classmethod
+    def create(cls, folder: Path, name: str) -> OpenFile:
+        path = folder / (name + OPEN)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise full_error(path, 0, error) from error
+        return cls(folder, name, descriptor, 0)
+
+    @classmethod
+    def resume(cls, folder: Path, name: str, good_bytes: int) -> OpenFile:
+        """Open again after a crash and cut off what no note in the journal vouches for."""
+        descriptor = os.open(folder / (name + OPEN), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        os.ftruncate(descriptor, good_bytes)
+        os.fsync(descriptor)
+        return cls(folder, name, descriptor, good_bytes)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / (self.name + OPEN)
+
+    def append(self, blob: bytes) -> int:
+        """Append and fsync; returns the offset at which the blob begins. ArchiveFull: the file is as before."""
+        start = self.size
+        try:
+            write_all(self._descriptor, [blob])
+            os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, start)
+            raise full_error(self.path, len(blob), error) from error
+        self.size = start + len(blob)
+        return start
+
+    def rename(self) -> Path:
+        """Give the file its final name (the caller makes the folder durable)."""
+        final = self.folder / self.name
+        self.path.rename(final)
+        return final
+
+    def close(self) -> None:
+        os.close(self._descriptor)

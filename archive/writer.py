@@ -1,0 +1,322 @@
+"""Writes what was fetched into WARC files so that a crash at any instant loses nothing that was reported.
+
+The order of a caller: :meth:`WarcWriter.write` each exchange with the token of its lease; :meth:`~WarcWriter.sync`:
+they
+are durable in the journal; report the leases; :meth:`~WarcWriter.settle` with the frontier's answer. Only accepted
+exchanges enter packs. After kill -9, :func:`archive.recovery.recover` finishes the dead writer's files.
+
+Guarantees
+* An accepted exchange is in a finished file exactly once, whatever instant the process dies at: packs are noted in the
+  journal after they are durable in the ``.open`` file, and recovery cuts off what was not noted and packs it again.
+* ``write`` only copies bytes (compression, digests and the search for repeats run in the compressing threads).
+* A file has its final name only when it is whole; its index ``NAME.cdxj`` is there first.
+* Memory: ``open_packs + threads + 2`` packs and what is not settled.
+* Device full: :class:`ArchiveFull`; files and journal stay valid; call ``sync`` again when there is room.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from archive.bins import Bins
+from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
+from archive.config import WriterConfig
+from archive.errors import ArchiveError, ArchiveFull, WriterClosed
+from archive.exchange import Exchange
+from archive.journal import Frame, Group, Journal, State, fsync_folder
+from archive.packing import Job, freeze
+from archive.records import warcinfo
+from archive.seen import SeenPayloads
+from archive.warcfile import OPEN, OpenFile, file_name
+
+DEFAULT_MAX_BYTES = 1 << 30
+_RECORD_OVERHEAD = 1200
+_JOURNAL_SLACK = 32 << 20
+
+
+def _owner() -> str:
+    host = re.sub(r"[^A-Za-z0-9.]+", "_", socket.gethostname()) or "localhost"
+    return f"{host}-{os.getpid()}"
+
+
+class WarcWriter:
+    """One process's writer into one folder. Methods may be called from any one thread at a time."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        prefix: str,
+        compression: str = "xz",
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        config: WriterConfig | None = None,
+    ) -> None:
+        """``max_bytes``: a file is closed when it has grown to this (stored bytes); 0: no limit."""
+        config = config or WriterConfig()
+        make_codec(compression)
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        stem = file_name(prefix, config.clock(), 0, _owner(), "").removesuffix(".warc")
+        settings = {"prefix": prefix, "compression": compression, "max_bytes": max_bytes, **config.persisted()}
+        self._setup(path, config, Journal.create(path / f"{stem}.journal", settings), State(config=settings))
+
+    def _setup(self, folder: Path, config: WriterConfig, journal: Journal, state: State) -> None:
+        self.folder = folder
+        self.config = config
+        self._settings: dict[str, Any] = state.config
+        self._journal = journal
+        self._lock = threading.RLock()
+        self._file_lock = threading.Lock()
+        self._next_ident = state.next_ident
+        self._unsettled: dict[str, list[Group]] = {}
+        self._accepted: dict[int, Group] = {}
+        self._bins = Bins(config.pack_bytes, config.pack_bytes * config.open_packs)
+        self._seen = SeenPayloads(config.seen_capacity, config.seen, config.remember)
+        self._codec: Codec | None = None
+        self._file: OpenFile | None = None
+        self._file_opened_s = 0.0
+        self._serial = 0
+        self._pool = ThreadPoolExecutor(config.threads, thread_name_prefix="archive")
+        self._running: set[Future[None]] = set()
+        self._stuck: list[Job] = []
+        self._error: Exception | None = None
+        self._closed = False
+        self.finished: list[Path] = []
+
+    @classmethod
+    def resume(cls, journal: Journal, state: State, config: WriterConfig) -> WarcWriter:
+        """Go on where a dead writer stopped; ``journal`` and ``state`` from :meth:`Journal.take_over`."""
+        writer = cls.__new__(cls)
+        writer._setup(journal.path.parent, config, journal, state)
+        if state.open_name and state.good_bytes:
+            path = writer.folder / (state.open_name + OPEN)
+            if path.exists():
+                writer._file = OpenFile.resume(writer.folder, state.open_name, state.good_bytes)
+                writer._file_opened_s = config.clock().timestamp()
+        elif state.open_name:
+            (writer.folder / (state.open_name + OPEN)).unlink(missing_ok=True)
+        for group in state.groups.values():
+            if group.ident in state.accepted or not group.token:
+                writer._accept(group)
+            else:
+                writer._unsettled.setdefault(group.token, []).append(group)
+        return writer
+
+    # -- what the crawler calls ------------------------------------------------------------------------------------
+
+    def write(self, exchange: Exchange, token: str = "") -> None:
+        """Take an exchange on; it is durable after the next :meth:`sync`. ``token`` "": accepted already."""
+        self._check()
+        body = freeze(exchange)
+        with self._lock:
+            group = Group(self._next_ident, token, exchange.host, body, len(body) + _RECORD_OVERHEAD)
+            self._next_ident += 1
+            self._journal.add(*group.frame())
+            if token:
+                self._unsettled.setdefault(token, []).append(group)
+            else:
+                self._accept(group)
+
+    def sync(self) -> None:
+        """Make everything written durable. ArchiveFull: no room now; nothing is lost, call again later."""
+        self._check(full_is_fine=True)
+        with self._lock:
+            self._check_reserve()
+            self.config.step("journal-commit")
+            self._journal.commit()
+            self._retry()
+            live = sum(group.size for groups in self._unsettled.values() for group in groups)
+            live += sum(group.size for group in self._accepted.values())
+            if self._journal.size > _JOURNAL_SLACK + 4 * live:
+                self.config.step("journal-rewrite")
+                self._rewrite_journal()
+
+    def settle(self, accepted: Collection[str], rejected: Collection[str] = ()) -> None:
+        """The frontier's answer: exchanges of accepted tokens go into packs, those of rejected ones are dropped."""
+        self._check(full_is_fine=True)
+        with self._lock:
+            taken = [group for token in accepted for group in self._unsettled.pop(token, ())]
+            dropped = [group for token in rejected for group in self._unsettled.pop(token, ())]
+            self._journal.add(b"S", ([group.ident for group in taken], [group.ident for group in dropped]))
+            for group in taken:
+                self._accept(group)
+            self.config.step("settle-commit")
+            self._journal.commit(durable=False)
+        self._throttle()
+
+    def close(self) -> None:
+        """Pack what was accepted and finish the file; what was not settled stays in the journal for ``recover``.
+
+        ArchiveFull: the ``.open`` file and the journal stay, to be finished by ``recover`` when there is room.
+        """
+        if self._closed:
+            return
+        try:
+            with self._lock:
+                self._journal.commit()
+                self._retry()
+                for groups in self._bins.flush():
+                    self._submit(Job(groups))
+            wait(self._running)
+            if self._error is not None:
+                raise self._error
+            with self._file_lock:
+                self._finish_file()
+            if self._unsettled:
+                self._rewrite_journal()
+        except (OSError, ArchiveError):
+            self._abandon()
+            raise
+        self._closed = True
+        self._pool.shutdown()
+        self.config.step("journal-remove")
+        self._journal.close(remove=not self._unsettled)
+
+    def __enter__(self) -> WarcWriter:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _abandon(self) -> None:
+        self._closed = True
+        self._pool.shutdown()
+        if self._file is not None:
+            self._file.close()
+        self._journal.close(remove=False)
+
+    def _check(self, *, full_is_fine: bool = False) -> None:
+        if self._closed:
+            raise WriterClosed(str(self.folder))
+        if self._error is not None and not (full_is_fine and isinstance(self._error, ArchiveFull)):
+            raise self._error
+
+    def _check_reserve(self) -> None:
+        free = shutil.disk_usage(self.folder).free
+        if free < self.config.reserve_bytes:
+            raise ArchiveFull(str(self.folder), self.config.reserve_bytes, free, "less than the reserve is free")
+
+    def _accept(self, group: Group) -> None:
+        self._accepted[group.ident] = group
+        due = self._bins.add(group)
+        if due:
+            self._submit(Job(due))
+
+    def _submit(self, job: Job) -> None:
+        future = self._pool.submit(self._run, job)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+
+    def _throttle(self) -> None:
+        while len(self._running) > self.config.threads + 2 and self._error is None:
+            wait(set(self._running), timeout=1, return_when="FIRST_COMPLETED")
+
+    def _retry(self) -> None:
+        """Give packs that found no room another try, here and now."""
+        stuck, self._stuck = self._stuck, []
+        self._error = None
+        for job in stuck:
+            self._run(job)
+        if self._error is not None:
+            raise self._error
+
+    def _run(self, job: Job) -> None:
+        try:
+            if job.encoded is None:
+                job.build(self.config, self._seen)
+                job.encode(self._codec_for(job))
+            with self._file_lock:
+                self._append(job)
+        except (OSError, ArchiveError) as error:
+            with self._lock:
+                self._stuck.append(job)
+                self._error = error
+
+    def _codec_for(self, job: Job) -> Codec:
+        with self._file_lock:
+            if self._codec is None:
+                dictionary = self.config.dictionary
+                compression = self._settings["compression"]
+                if compression == "zst" and not dictionary:
+                    dictionary = train_dictionary(job.records)
+                self._codec = make_codec(compression, self.config.level, dictionary)
+            return self._codec
+
+    def _append(self, job: Job) -> None:
+        assert job.encoded is not None
+        file = self._file or self._open_file()
+        self.config.step("pack-append")
+        file.append(job.encoded.blob)
+        self.config.step("pack-note")
+        self._note(file, [group.ident for group in job.groups])
+        job.remember(self._seen)
+        age_s = self.config.clock().timestamp() - self._file_opened_s
+        full = self._settings["max_bytes"] and file.size >= self._settings["max_bytes"]
+        if full or (self.config.max_age_s and age_s >= self.config.max_age_s):
+            self._finish_file()
+
+    def _note(self, file: OpenFile, idents: list[int]) -> None:
+        with self._lock:
+            self._journal.add(b"P", (file.name, file.size, idents))
+            for ident in idents:
+                self._accepted.pop(ident, None)
+
+    def _open_file(self) -> OpenFile:
+        assert self._codec is not None
+        now = self.config.clock()
+        self._serial += 1
+        settings = self._settings
+        name = file_name(settings["prefix"], now, self._serial, _owner(), SUFFIXES[settings["compression"]])
+        first = warcinfo(name, now, self.config.warcinfo, self.config.style)
+        self.config.step("file-note")
+        with self._lock:
+            self._journal.add(b"F", (name, 0))
+            self._journal.commit()
+        self.config.step("file-create")
+        file = OpenFile.create(self.folder, name)
+        self._file_opened_s = now.timestamp()
+        try:
+            file.append(self._codec.preamble() + self._codec.encode([first]).blob)
+        except ArchiveError:
+            file.close()
+            file.path.unlink()
+            raise
+        self._file = file
+        self._note(file, [])
+        return file
+
+    def _finish_file(self) -> None:
+        file = self._file
+        if file is None:
+            return
+        self.config.step("finish-commit")
+        with self._lock:
+            self._journal.commit()
+        self.config.step("finish-rename")
+        self.finished.append(file.rename())
+        fsync_folder(self.folder)
+        file.close()
+        self._file = None
+        self.config.step("finish-note")
+        with self._lock:
+            self._journal.add(b"C", (file.name,))
+
+    def _rewrite_journal(self) -> None:
+        with self._lock:
+            self._journal.commit()
+            frames: list[Frame] = []
+            if self._file is not None:
+                frames.append((b"F", (self._file.name, self._file.size)))
+            frames += [group.frame() for groups in self._unsettled.values() for group in groups]
+            frames += [group.frame() for group in self._accepted.values()]
+            frames.append((b"S", (list(self._accepted), [])))
+            self._journal.rewrite(self._settings, frames)
