@@ -1,0 +1,43 @@
+# make demo    the main job on a small web of its own, on loopback
+# make test    every check: lint, types, import directions, tests
+# make help    the rest
+PYTHON ?= python3
+RUN := .venv/bin
+
+.PHONY: help setup demo test lint types tests bench settings clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: ## make .venv with the exact versions of requirements.lock
+	@command -v $(PYTHON) >/dev/null || { echo "setup: no $(PYTHON) on PATH; Python 3.11 or newer is needed" >&2; exit 1; }
+	@$(PYTHON) deploy/bootstrap.py
+
+demo: setup ## crawl a synthetic web on loopback with two workers and check what they did (at most 90 s)
+	@$(RUN)/python -m tests.web.demo
+
+test: lint types tests ## every check
+
+lint: setup ## style and the directions of imports
+	@echo "== ruff, import-linter"
+	@$(RUN)/ruff check .
+	@$(RUN)/ruff format --check .
+	@$(RUN)/lint-imports --no-cache
+
+types: setup ## mypy --strict
+	@echo "== mypy"
+	@$(RUN)/mypy
+
+tests: setup ## pytest; PYTEST="-k robots" for some
+	@echo "== pytest"
+	@$(RUN)/pytest $(PYTEST)
+
+bench: setup ## short benchmarks against peers, ratios within one run
+	@for file in bench/*.py; do case $$file in */__init__.py|*/_*) ;; *) echo "== $$file"; $(RUN)/python -m bench.$$(basename $$file .py) || exit 1;; esac; done
+
+settings: setup ## write docs/settings.md anew
+	@$(RUN)/python -m crawler.options > docs/settings.md
+
+clean: ## remove what the demo and the tools left
+	@rm -rf demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,69 @@
+"""Makes .venv with the exact versions of requirements.lock; needs nothing but Python itself.
+
+Runs on any Python 3, so that an old one gets a sentence and not a syntax error. Says plainly what it does and what
+went wrong. Run by the Makefile; a second run with an unchanged lock does nothing.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+STAMP = os.path.join(VENV, "ulwembu-ready")
+LOCK = os.path.join(ROOT, "requirements.lock")
+
+
+def fail(message):
+    """End with one line."""
+    sys.stderr.write("setup: %s\n" % message)
+    sys.exit(1)
+
+
+def wanted():
+    """What a finished environment was made from."""
+    digest = hashlib.sha256(sys.version.encode())
+    for name in (LOCK, os.path.join(ROOT, "pyproject.toml")):
+        with open(name, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def run(command, problem):
+    """Run `command`; `problem` says what it means when it fails."""
+    if subprocess.call(command, cwd=ROOT) != 0:
+        fail(problem)
+
+
+def main():
+    """Create or renew the environment."""
+    if sys.version_info < (3, 11):
+        fail(
+            "Python 3.11 or newer is needed, this is %s (%s); name another one with `make PYTHON=python3.12 ...`"
+            % (sys.version.split()[0], sys.executable)
+        )
+    if os.path.exists(STAMP):
+        with open(STAMP) as file:
+            if file.read() == wanted():
+                return
+    print("setup: making .venv with the packages of requirements.lock (a minute or two)", flush=True)
+    run(
+        [sys.executable, "-m", "venv", "--clear", VENV],
+        "could not make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv",
+    )
+    pip = [os.path.join(VENV, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    run(
+        [*pip, "install", "-r", LOCK],
+        "pip could not install the packages; the lines above say why (is the package registry reachable?)",
+    )
+    run(
+        [*pip, "install", "--no-deps", "--no-build-isolation", "-e", ROOT],
+        "pip could not install the project itself; the lines above say why",
+    )
+    with open(STAMP, "w") as file:
+        file.write(wanted())
+
+
+if __name__ == "__main__":
+    main()
