@@ -1,0 +1,87 @@
+"""Items as they travel: keys of what is enqueued, and batches packed for logs.
+
+A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and one
+payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from sieve.fingerprint import Fingerprints, fingerprints
+from sieve.types import Entry, Item
+from sieve.urls.canonical import canonical
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Items in the order of arrival with their fingerprints; `payloads` is ``None`` when all are plain strings."""
+
+    keys: Fingerprints
+    urls: list[str]
+    payloads: list[bytes | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def items(self) -> list[Item]:
+        """As they were put in."""
+        if self.payloads is None:
+            return list(self.urls)
+        return [
+            url if payload is None else Entry(url, payload)
+            for url, payload in zip(self.urls, self.payloads, strict=True)
+        ]
+
+    def only(self, mask: Mask) -> Batch:
+        """The items where `mask` is true."""
+        chosen = mask.tolist()
+        payloads = None if self.payloads is None else list(compress(self.payloads, chosen))
+        return Batch(self.keys[mask], list(compress(self.urls, chosen)), payloads)
+
+    def pack(self) -> bytes:
+        """The packed form."""
+        packed: bytes = msgpack.packb(
+            [self.keys.astype("<u8", copy=False).tobytes(), self.urls, self.payloads], unicode_errors="surrogatepass"
+        )
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Batch:
+        """From the packed form; raises what msgpack raises on damaged bytes."""
+        keys, urls, payloads = msgpack.unpackb(packed, unicode_errors="surrogatepass")
+        return cls(np.frombuffer(keys, "<u8").astype(np.uint64, copy=False), urls, payloads)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How a sieve makes keys: `seed` of its fingerprints; `ready_made`: what is enqueued is canonical already."""
+
+    seed: int = 0
+    ready_made: bool = False
+
+    def batch(self, items: Sequence[Item]) -> Batch:
+        """Items with their fingerprints; :class:`ValueError` names one that has no canonical form."""
+        urls, payloads = split(items)
+        forms = urls if self.ready_made else list(map(canonical, urls))
+        return Batch(fingerprints(forms, self.seed), urls, payloads)
+
+    def of(self, url: str) -> Fingerprints:
+        """The fingerprint of one URL, in an array of one."""
+        return fingerprints([url if self.ready_made else canonical(url)], self.seed)
+
+
+def split(items: Sequence[Item]) -> tuple[list[str], list[bytes | None] | None]:
+    """URLs and payloads of items."""
+    if Entry not in set(map(type, items)):
+        return list(items), None  # type: ignore[arg-type]
+    urls = [item.url if isinstance(item, Entry) else item for item in items]
+    return urls, [item.payload if isinstance(item, Entry) else None for item in items]

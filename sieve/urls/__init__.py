@@ -1,0 +1,16 @@
+"""What URLs are equal, whose they are, and whether they lie in scope: the only part of the sieve other rooms use."""
+
+from sieve.urls.canonical import UrlError
+from sieve.urls.hosts import authority, host_of, in_scope, registrable_domain
+from sieve.urls.resolve import canonicalize, canonicalize_many, resolve_many
+
+__all__ = [
+    "UrlError",
+    "authority",
+    "canonicalize",
+    "canonicalize_many",
+    "host_of",
+    "in_scope",
+    "registrable_domain",
+    "resolve_many",
+]

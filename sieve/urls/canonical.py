@@ -1,0 +1,175 @@
+"""The canonical form of a URL: the key by which the sieve knows it, never what is fetched.
+
+Guarantees: total (a string or :class:`ValueError`), idempotent, pure ASCII. Two URLs have one canonical form exactly when
+the steps below make them equal. Sources: WHATWG URL (parsing, by can_ada), RFC 3986 section 6.2.2 (escapes).
+
+The steps, in order (:data:`STEPS`; parsing comes first):
+
+0. parse: surrounding blanks, tabs and newlines, scheme and host case, IDNA, IPv4 and IPv6 spelling, default port,
+   backslashes, dot segments, non-ASCII to UTF-8 escapes; the fragment is dropped;
+1. the dot of a fully qualified host name is dropped;
+2. escapes: what RFC 3986 does not allow bare is escaped, what is unreserved is not, hexadecimal digits upper-case;
+3. session identifiers at the end of path segments (``;jsessionid=...``) are dropped;
+4. query: empty parts, session and tracking parameters (``sieve/data/tracking.txt``) are dropped, the rest sorted; an
+   empty query loses its question mark.
+
+Differs from w3lib.canonicalize_url: no fragment, ``a`` and ``a=`` stay two, ``+`` and ``%20`` stay two (form decoding is
+the server's business), bytes that are not UTF-8 are kept. Differs from WHATWG: steps 1 to 4. ``'`` is always escaped,
+because WHATWG escapes it in queries. Slashes are never merged and a last slash never added or removed in a path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib.resources import files
+
+import can_ada
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_BARE = r"A-Za-z0-9\-._~:/?@!$&()*+,;="
+_TO_ESCAPE = re.compile(rf"%(?:[0-9A-Fa-f]{{2}})?|[^{_BARE}]")
+_HEX = "0123456789abcdefABCDEF"
+_ESCAPES = {"%": "%25"} | {
+    f"%{high}{low}": chr(byte) if (byte := int(high + low, 16)) in _UNRESERVED else f"%{byte:02X}"
+    for high in _HEX
+    for low in _HEX
+}
+
+# A URL that needs no parsing: see is_plain.
+_LABEL = r"(?!xn--)[a-z0-9_-]+"
+_TEXT = r"[A-Za-z0-9\-._~:/@!$&()*+,=]*"
+_KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-689A-CF]|27|3[A-F]|40|5[B-E]|60|7[BCDF])"
+_REST = rf"/{_TEXT}(?:{_KEPT_ESCAPE}{_TEXT})*(?:\?([A-Za-z0-9\-._~:/?@!$&()*+,;=]+))?"
+PLAIN = re.compile(rf"https?://(?:{_LABEL}\.)*(?!xn--)[a-z_][a-z0-9_-]*{_REST}")
+PLAIN_PATH = re.compile(_REST)
+
+_UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]+?)(:\d*)?(?=[/\\?#]|\s*$)")
+_STAND_IN = "stand-in.invalid"
+
+
+class UrlError(ValueError):
+    """`url` has no canonical form; `reason` says why."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{reason}: {url[:200]!r}")
+        self.url = url
+        self.reason = reason
+
+
+def parse(url: str) -> str:
+    """WHATWG serialisation of an absolute http or https URL, without fragment."""
+    try:
+        href: str = can_ada.parse(url).href
+    except (ValueError, UnicodeError):
+        href = _parse_unknown_punycode(url)
+    if not href.startswith(("https://", "http://")):
+        raise UrlError(url, "neither http nor https")
+    return href.partition("#")[0]
+
+
+def _parse_unknown_punycode(url: str) -> str:
+    # A label that looks like punycode and is none: the name server does not care, so it stays as it is, lower-case.
+    found = _UNKNOWN_PUNYCODE.match(url)
+    if found is None:
+        raise UrlError(url, "not a URL")
+    scheme, host, port = found.groups("")
+    try:
+        href: str = can_ada.parse(f"{scheme}://{_STAND_IN}{port}{url[found.end() :]}").href
+    except (ValueError, UnicodeError):
+        raise UrlError(url, "not a URL") from None
+    return href.replace(_STAND_IN, host.lower(), 1)
+
+
+def _drop_root_dot(url: str) -> str:
+    end = url.index("/", 8)
+    host, colon, port = url[:end].rpartition(":")
+    if not colon or not port.isdigit():
+        host, colon, port = url[:end], "", ""
+    if host.endswith(".") and not host.endswith(("/.", "..", "@.")):
+        return f"{host[:-1]}{colon}{port}{url[end:]}"
+    return url
+
+
+def _drop_path_sessions(url: str) -> str:
+    if ";" not in url:
+        return url
+    end = url.index("/", 8)
+    path, mark, query = url[end:].partition("?")
+    return url[:end] + _PATH_SESSION.sub("", path) + mark + query
+
+
+def _normalise_escapes(url: str) -> str:
+    end = url.index("/", 8)
+    return url[:end] + _TO_ESCAPE.sub(_escape, url[end:])
+
+
+def _escape(found: re.Match[str]) -> str:
+    text = found[0]
+    return _ESCAPES.get(text) or "".join(f"%{byte:02X}" for byte in text.encode("utf-8", "surrogatepass"))
+
+
+def _clean_query(url: str) -> str:
+    path, mark, query = url.partition("?")
+    if not mark:
+        return url
+    cleaned = clean_query(query)
+    return f"{path}?{cleaned}" if cleaned else path
+
+
+def clean_query(query: str) -> str:
+    """A query (without ``?``, escapes already normal) with its parts sorted, empty, session and tracking parts left out."""
+    if _TRACKING.search(query):
+        parts = [part for part in query.split("&") if part and not _TRACKING.match(part)]
+    elif "&" in query:
+        parts = [part for part in query.split("&") if part]
+    else:
+        return query
+    parts.sort()
+    return "&".join(parts)
+
+
+STEPS: tuple[Callable[[str], str], ...] = (_drop_root_dot, _normalise_escapes, _drop_path_sessions, _clean_query)
+
+
+def canonical(url: str) -> str:
+    """Canonical form of an absolute URL; :class:`UrlError` when it is not an http or https URL. 0.6 to 4 us."""
+    found = PLAIN.fullmatch(url)
+    if found is not None and "/." not in url:
+        query = found[1]
+        if query is None:
+            return url
+        cleaned = clean_query(query)
+        if cleaned == query:
+            return url
+        return f"{url[: found.start(1)]}{cleaned}" if cleaned else url[: found.start(1) - 1]
+    return canonical_slowly(url)
+
+
+def canonical_slowly(url: str) -> str:
+    """What :func:`canonical` gives, by the steps alone."""
+    result = parse(url)
+    for step in STEPS:
+        result = step(result)
+    return result
+
+
+def _patterns(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    query: list[str] = []
+    path: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        name, value = words[0].lstrip(";"), words[1] if len(words) > 1 else ""
+        name = re.escape(name).replace(r"\*", "[^=&;/]*")
+        query.append(f"{name}={value or '[^&]+'}")
+        if words[0].startswith(";"):
+            path.append(f"{name}={value or '[^;/]+'}")
+    return (
+        re.compile(rf"(?:^|(?<=&))(?:{'|'.join(query)})(?=&|$)", re.IGNORECASE),
+        re.compile(rf"(?<=[^/.]);(?:{'|'.join(path)})(?=[;/]|$)", re.IGNORECASE),
+    )
+
+
+_TRACKING, _PATH_SESSION = _patterns((files("sieve") / "data" / "tracking.txt").read_text("utf-8"))
