@@ -1,1 +1,50 @@
-"""."""
+"""Which admitted URL may be fetched now: politeness, leases, priorities, parking and robots.txt for a whole fleet.
+
+Contract and guarantees: :mod:`frontier.types`. Implementations: :class:`MemoryFrontier` (reference, one process) and
+:class:`frontier.redis_frontier.RedisFrontier` (fleet; not imported here, so that the pure parts need no Redis client).
+"""
+
+from frontier.config import FrontierConfig
+from frontier.errors import FrontierError, FrontierFull, FrontierUnavailable, UnknownOutcome
+from frontier.memory import MemoryFrontier
+from frontier.traps import Limits
+from frontier.types import (
+    Bound,
+    Budget,
+    Candidate,
+    Explanation,
+    Frontier,
+    FrontierStatus,
+    Grant,
+    HostPolicy,
+    HostState,
+    Kind,
+    Lease,
+    Outcome,
+    RobotsRecord,
+    Waiting,
+)
+
+__all__ = [
+    "Bound",
+    "Budget",
+    "Candidate",
+    "Explanation",
+    "Frontier",
+    "FrontierConfig",
+    "FrontierError",
+    "FrontierFull",
+    "FrontierStatus",
+    "FrontierUnavailable",
+    "Grant",
+    "HostPolicy",
+    "HostState",
+    "Kind",
+    "Lease",
+    "Limits",
+    "MemoryFrontier",
+    "Outcome",
+    "RobotsRecord",
+    "UnknownOutcome",
+    "Waiting",
+]

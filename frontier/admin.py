@@ -1,0 +1,105 @@
+"""What people ask of a frontier: states of hosts, queues, explanations; shared by both implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from frontier import traps
+from frontier.config import FrontierConfig
+from frontier.host import Host
+from frontier.payload import read_element
+from frontier.robots import Rules
+from frontier.types import Explanation, Frontier, HostState, Waiting
+from sieve.urls import authority
+
+LOOKED_THROUGH = 10_000
+
+
+def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https. ValueError for
+    what is neither a host nor an http(s) URL."""
+    for prefix in prefixes:
+        text = prefix.strip()
+        urls = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
+        for url in urls:
+            host = authority(url)
+            parts = urlsplit(url)
+            path = parts.path + (f"?{parts.query}" if parts.query else "")
+            yield host, "" if path in ("", "/") and (path == "" or not parts.query) else path
+
+
+def host_state(host: Host, config: FrontierConfig) -> HostState:
+    """Snapshot of a memory record."""
+    return HostState(
+        authority=host.authority,
+        queued=host.queued(),
+        parked=len(host.parked),
+        leased_token=host.token,
+        next_ms=host.next_ms,
+        rest_ms=host.rest_ms,
+        rest_reason=host.rest_reason,
+        robots_gate_ms=host.gate_ms,
+        robots_gate_reason=host.gate_reason,
+        robots_ms=host.robots_ms,
+        robots_expires_ms=host.robots_expires_ms,
+        crawl_delay_ms=host.crawl_delay_ms,
+        delay_ms=host.delay_ms(config),
+        address=host.address,
+        failures=host.failures,
+        last_fetch_ms=host.last_fetch_ms,
+        pages=host.pages,
+        fetched_bytes=host.fetched_bytes,
+        words=host.words,
+        admitted=host.admitted,
+        paused=host.paused,
+        ready_ms=host.ready_ms(config.obey_robots),
+    )
+
+
+def in_order(states: Iterable[HostState]) -> list[HostState]:
+    """Leased ones first, then by the time of their next lease, idle ones last."""
+    return sorted(states, key=lambda s: (not s.leased_token, s.ready_ms is None, s.ready_ms or 0, s.authority))
+
+
+def waiting(host: str, element: bytes, until_ms: int = 0, reason: str = "") -> Waiting:
+    """A queue element as people see it."""
+    found = read_element(host, element)
+    return Waiting(found.url, found.kind, found.source, found.depth, found.score, found.attempt, until_ms, reason)
+
+
+def waiting_of(host: Host) -> list[Waiting]:
+    """Everything a memory record holds, in order."""
+    queued = [waiting(host.authority, element) for queue in (host.hops, *host.bands) for element in queue]
+    parked = [
+        waiting(host.authority, member.partition(b"\0")[2], until_ms, reason)
+        for until_ms, member, reason in host.parked
+    ]
+    return queued + parked
+
+
+def explain(frontier: Frontier, url: str, config: FrontierConfig, leased_url: str = "") -> Explanation:
+    """See :meth:`frontier.types.Frontier.explain`. `leased_url` is the URL the authority's lease holds, if one does."""
+    host = authority(url)
+    state = frontier.host(host)
+    found = next((w for w in frontier.peek(host, LOOKED_THROUGH) if w.url == url), None) if state else None
+    place = "leased" if leased_url == url else "not here" if found is None else "parked" if found.until_ms else "queued"
+    refused = traps.check(url, found.depth if found else 0, config.limits)
+    for prefix in frontier.opted_out():
+        if url == prefix or url.startswith(prefix + "/") or (url.startswith(prefix) and len(prefix) > len(host)):
+            refused = "opted_out:" + prefix
+    return Explanation(url, host, place, found, state, refused, _robots_word(frontier, host, url, config))
+
+
+def _robots_word(frontier: Frontier, host: str, url: str, config: FrontierConfig) -> str:
+    if not config.obey_robots:
+        return "none needed"
+    record = frontier.get_robots(host)
+    if record is None:
+        return "no record"
+    if record.kind != "rules":
+        return "allowed" if record.kind == "allow" else "denied"
+    rules = Rules(record.body, config.user_agent)
+    word = "allowed" if rules.allowed(url) else "denied"
+    line = rules.line(url)
+    return f"{word}: {line}" if line else word

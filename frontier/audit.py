@@ -1,0 +1,128 @@
+"""The audit: what was granted and how it ended, and the proof that no gap was too short.
+
+A row is written when a lease ends (or is granted, with `kind` "grant"); :func:`verify` needs only ends. Plain rows
+(host, address, start, end), such as WARC dates and fetch times give, are checked by :func:`verify_plain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from frontier.types import Lease, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`event` is "grant", "end" or "release". Of an end: the answer's start and end, and the delays that run from it
+    (None: nothing was sent, no gap is due)."""
+
+    event: str
+    token: str
+    authority: str
+    address: str
+    due_ms: int
+    start_ms: int = 0
+    end_ms: int = 0
+    result: str = ""
+    delay_ms: int | None = None
+    address_delay_ms: int | None = None
+
+    @classmethod
+    def of_grant(cls, lease: Lease) -> Row:
+        """Row of a lease handed out."""
+        return cls("grant", lease.token, lease.authority, lease.address, lease.due_ms)
+
+    @classmethod
+    def of_release(cls, lease: Lease) -> Row:
+        """Row of a lease given back unused."""
+        return cls("release", lease.token, lease.authority, lease.address, lease.due_ms)
+
+    @classmethod
+    def of_end(cls, lease: Lease, outcome: Outcome, end_ms: int, delays: tuple[int, int] | None) -> Row:
+        """Row of a lease that was reported or expired."""
+        start_ms = end_ms - max(0, outcome.fetch_ms)
+        own, address = delays or (None, None)
+        place = lease.token, lease.authority, lease.address, lease.due_ms
+        return cls("end", *place, start_ms, end_ms, outcome.result, own, address)
+
+
+class Gap(NamedTuple):
+    """A gap that was too short: `of` is the authority or address, `earlier` and `later` say which fetches."""
+
+    of: str
+    gap_ms: int
+    needed_ms: int
+    earlier: str
+    later: str
+
+
+class Fetch(NamedTuple):
+    """A request: for whom it counts, when it began and ended, and the delay that runs from its end."""
+
+    of: str
+    start_ms: int
+    end_ms: int
+    needed_ms: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Result of a verification: fetches and gaps looked at, and those that were too short."""
+
+    fetches: int
+    gaps: int
+    short: tuple[Gap, ...]
+
+    @property
+    def ok(self) -> bool:
+        """No gap was too short."""
+        return not self.short
+
+
+def verify(rows: Iterable[Row], tolerance_ms: int = 0) -> Proof:
+    """Check audit rows, of authorities and of addresses."""
+    return _check(_fetches(rows), tolerance_ms)
+
+
+def verify_plain(
+    rows: Iterable[tuple[str, str, float, float]], delay_ms: int, address_delay_ms: int, tolerance_ms: int = 0
+) -> Proof:
+    """Check (host, address or "", start_ms, end_ms) rows against fixed delays."""
+    return _check(_plain(rows, delay_ms, address_delay_ms), tolerance_ms)
+
+
+def _fetches(rows: Iterable[Row]) -> Iterator[Fetch]:
+    for row in rows:
+        if row.event != "end" or row.delay_ms is None:
+            continue
+        yield Fetch(row.authority, row.start_ms, row.end_ms, row.delay_ms, row.token)
+        if row.address:
+            yield Fetch("@" + row.address, row.start_ms, row.end_ms, row.address_delay_ms or 0, row.token)
+
+
+def _plain(rows: Iterable[tuple[str, str, float, float]], delay_ms: int, address_delay_ms: int) -> Iterator[Fetch]:
+    for number, (host, address, start_ms, end_ms) in enumerate(rows):
+        name = f"row {number}"
+        yield Fetch(host, int(start_ms), int(end_ms), delay_ms, name)
+        if address:
+            yield Fetch("@" + address, int(start_ms), int(end_ms), address_delay_ms, name)
+
+
+def _check(fetches: Iterable[Fetch], tolerance_ms: int) -> Proof:
+    last: dict[str, Fetch] = {}
+    short: list[Gap] = []
+    number = gaps = 0
+    for fetch in sorted(fetches, key=lambda f: (f.of, f.start_ms, f.end_ms)):
+        number += 1
+        before = last.get(fetch.of)
+        if before:
+            gaps += 1
+            gap_ms = fetch.start_ms - before.end_ms
+            if gap_ms + tolerance_ms < before.needed_ms:
+                short.append(Gap(fetch.of, gap_ms, before.needed_ms, before.name, fetch.name))
+        if before is None or fetch.end_ms + fetch.needed_ms >= before.end_ms + before.needed_ms:
+            last[fetch.of] = fetch
+    return Proof(number, gaps, tuple(short))

@@ -1,0 +1,43 @@
+"""Settings of one crawl's frontier; every worker of a crawl must use the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from frontier.outcomes import DAY, HOUR, MINUTE, SECOND
+from frontier.traps import Limits
+from frontier.types import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierConfig:
+    """Delays run from the end of the last answer: the authority's is max(`delay_ms`, Crawl-delay, `delay_factor` x
+    last fetch time), the address's max(`address_delay_ms`, `delay_factor` x last fetch time); the adaptive term is at
+    most `adaptive_cap_ms`. A host whose Crawl-delay is above `crawl_delay_cap_ms` is skipped ("crawl_delay") until
+    its robots.txt is read again. `lease_ms` must be longer than the longest fetch. `user_agent` is the product token
+    that robots.txt is asked for. `obey_robots=False` is for tests and for hosts of one's own."""
+
+    user_agent: str = "ulwembu"
+    delay_ms: int = 5 * SECOND
+    address_delay_ms: int = SECOND
+    delay_factor: float = 1.0
+    adaptive_cap_ms: int = 30 * SECOND
+    crawl_delay_cap_ms: int = 2 * MINUTE
+    lease_ms: int = 3 * MINUTE
+    address_ttl_ms: int = HOUR
+    bind_ahead_ms: int = 500
+    obey_robots: bool = True
+    robots_ttl_ms: int = DAY
+    robots_refresh_ms: int = HOUR
+    robots_hop_wait_ms: int = 10 * MINUTE
+    trap_park_ms: int = 30 * DAY
+    audit: bool = False
+    audit_rows: int = 1_000_000
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.lease_ms <= 0 or self.delay_ms < 0 or self.address_delay_ms < 0:
+            raise ValueError("lease_ms must be positive, delays must not be negative")
+        if not 0 < self.robots_ttl_ms <= DAY:
+            raise ValueError("robots_ttl_ms must be within 24 hours (RFC 9309, 2.4)")

@@ -1,0 +1,40 @@
+"""Errors of the frontier: one root, each carrying its facts."""
+
+from __future__ import annotations
+
+
+class FrontierError(Exception):
+    """Root of all errors of this package."""
+
+
+class UnknownOutcome(FrontierError):  # noqa: N818 - a noun says it better than an -Error suffix
+    """An outcome's `result` is no key of :data:`frontier.outcomes.OUTCOMES`."""
+
+    def __init__(self, result: str) -> None:
+        super().__init__(f"no row {result!r} in the table of outcomes")
+        self.result = result
+
+
+class FrontierUnavailable(FrontierError):  # noqa: N818
+    """Redis did not answer (down, restarting, loading). The call may be repeated; nothing may be sent meanwhile."""
+
+    def __init__(self, crawl: str, cause: str) -> None:
+        super().__init__(f"the frontier of crawl {crawl!r} cannot be reached: {cause}")
+        self.crawl = crawl
+        self.cause = cause
+
+
+class FrontierFull(FrontierError):  # noqa: N818
+    """Redis is at its memory limit: nothing was taken in, nothing is lost, leases and reports go on.
+
+    Raised by the intake only. What was offered stays where it was (the ready queue, the caller); offer it again
+    when pages have been fetched or the limit was raised.
+    """
+
+    def __init__(self, crawl: str, cause: str) -> None:
+        super().__init__(
+            f"Redis is at its memory limit, the intake of crawl {crawl!r} pauses "
+            f"(raise maxmemory or let the crawl work off its queues): {cause}"
+        )
+        self.crawl = crawl
+        self.cause = cause

@@ -1,0 +1,167 @@
+"""One authority's state as MemoryFrontier keeps it, and the arithmetic of politeness on it.
+
+``lua/_common.lua`` has the same record with short names (given in brackets) and the same functions.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import deque
+from dataclasses import dataclass, field
+
+from frontier.config import FrontierConfig
+from frontier.outcomes import MINUTE, Row, backoff_ms, forgiven
+from frontier.payload import band
+from frontier.types import BANDS, HostPolicy, RobotsRecord
+
+UNPARKED_AT_ONCE = 16
+MOST_HOPS = 5
+REFRESH_SHARE = 4
+
+
+def _bands() -> list[deque[bytes]]:
+    return [deque() for _ in range(BANDS)]
+
+
+@dataclass(slots=True)
+class Host:
+    """Visit state of one authority."""
+
+    authority: str
+    bands: list[deque[bytes]] = field(default_factory=_bands)  # [q: lengths]
+    hops: deque[bytes] = field(default_factory=deque)  # [h: length] redirected robots.txt, exempt from robots
+    parked: list[tuple[int, bytes, str]] = field(default_factory=list)  # [pn, pm] (until, reason NUL element, reason)
+    token: str = ""  # [t] the lease that holds it
+    served: int = 0  # [b] number of its last lease: the smaller, the longer it has waited
+    rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
+    next_ms: int = 0  # [n] politeness
+    rest_ms: int = 0  # [g] nothing at all before
+    rest_reason: str = ""  # [gr]
+    gate_ms: int = 0  # [rg] nothing but redirected robots.txt before
+    gate_reason: str = ""  # [rgr]
+    robots: RobotsRecord | None = None
+    robots_ms: int = 0  # [rv]
+    robots_expires_ms: int = 0  # [rx]
+    robots_retry_ms: int = 0  # [rr] robots.txt not asked for again before
+    robots_failures: int = 0  # [rf]
+    crawl_delay_ms: int = 0  # [cd]
+    address: str = ""  # [ip]
+    address_until_ms: int = 0  # [ix]
+    failures: int = 0  # [f]
+    failed_ms: int = 0  # [ft]
+    last_fetch_ms: int = 0  # [lf]
+    pages: int = 0  # [pg]
+    fetched_bytes: int = 0  # [by]
+    words: int = 0  # [wd]
+    admitted: int = 0  # [ad]
+    query_urls: int = 0  # [qv]
+    traps: int = 0  # [tn]
+    sketch: dict[int, int] = field(default_factory=dict)
+    marks: deque[bytes] = field(default_factory=deque)  # [mk]
+    mark_balance: int = 0  # [mc]
+    paused: bool = False  # [z]
+    policy: HostPolicy = field(default_factory=HostPolicy)  # [dl, al, mp]
+
+    def queued(self) -> int:
+        """URLs that wait, without the parked ones."""
+        return sum(map(len, self.bands))
+
+    def best_band(self) -> int:
+        """Best band with a URL; the worst when there is none."""
+        return next((number for number, queue in enumerate(self.bands) if queue), BANDS - 1)
+
+    def ready_ms(self, obey_robots: bool) -> int | None:
+        """Earliest instant of its next lease as things stand; None when it has nothing to fetch."""
+        start = max(self.next_ms, self.rest_ms)
+        if self.hops:
+            return start
+        if self.queued():
+            start = max(start, self.gate_ms)
+        elif self.parked:
+            start = max(start, self.gate_ms, self.parked[0][0])
+        else:
+            return None
+        if obey_robots and self.robots_expires_ms <= start:
+            start = max(start, self.robots_retry_ms)
+        return start
+
+    def wants_robots(self, due_ms: int, config: FrontierConfig) -> bool:
+        """Whether a lease due at `due_ms` must be (no valid record) or should be (refresh) its robots.txt."""
+        if not config.obey_robots:
+            return False
+        left_ms = self.robots_expires_ms - due_ms
+        if left_ms <= 0:
+            return True
+        window_ms = min(config.robots_refresh_ms, (self.robots_expires_ms - self.robots_ms) // REFRESH_SHARE)
+        return left_ms < window_ms and self.robots_retry_ms <= due_ms
+
+    def delay_ms(self, config: FrontierConfig) -> int:
+        """Politeness delay of the authority after its last answer."""
+        configured = config.delay_ms if self.policy.delay_ms is None else self.policy.delay_ms
+        return max(configured, self.crawl_delay_ms, self._adaptive_ms(config))
+
+    def address_delay_ms(self, config: FrontierConfig) -> int:
+        """Politeness delay of its address after its last answer."""
+        own = self.policy.address_delay_ms
+        return max(config.address_delay_ms if own is None else own, self._adaptive_ms(config))
+
+    def _adaptive_ms(self, config: FrontierConfig) -> int:
+        return min(config.adaptive_cap_ms, int(config.delay_factor * self.last_fetch_ms))
+
+    def push(self, element: bytes, *, front: bool = False) -> None:
+        """Queue an element in its band."""
+        queue = self.bands[band(element)]
+        if front:
+            queue.appendleft(element)
+        else:
+            queue.append(element)
+
+    def park(self, element: bytes, reason: str, until_ms: int) -> bool:
+        """Park an element; False when it was parked for that reason already (then only its time changes)."""
+        member = reason.encode() + b"\0" + element
+        old = [entry for entry in self.parked if entry[1] == member]
+        for entry in old:
+            self.parked.remove(entry)
+        bisect.insort(self.parked, (until_ms, member, reason))
+        return not old
+
+    def unpark(self, until_ms: int, most: int = UNPARKED_AT_ONCE) -> list[str]:
+        """Queue up to `most` parked elements whose time has come, in front; their reasons."""
+        reasons: list[str] = []
+        while self.parked and self.parked[0][0] <= until_ms and len(reasons) < most:
+            _, member, reason = self.parked.pop(0)
+            self.push(member.partition(b"\0")[2], front=True)
+            reasons.append(reason)
+        return reasons
+
+    def rest(self, until_ms: int, reason: str) -> None:
+        """Let it rest, if that is longer than it rests already."""
+        if until_ms > self.rest_ms:
+            self.rest_ms, self.rest_reason = until_ms, reason
+
+    def fail(self, row: Row, now_ms: int, jitter: float) -> int:
+        """Count a failure of the host; the rest in ms that the row demands without a Retry-After."""
+        self.failures = forgiven(self.failures, self.failed_ms, now_ms) + 1
+        self.failed_ms = now_ms
+        return backoff_ms(row.rest_base_ms, row.rest_cap_ms, self.failures - 1, jitter)
+
+    def heal(self, now_ms: int) -> None:
+        """Forgive one failure."""
+        if self.failures:
+            self.failures = max(0, forgiven(self.failures, self.failed_ms, now_ms) - 1)
+            self.failed_ms = now_ms
+
+    def mark(self, page_mark: bytes, kept: int) -> int:
+        """Note a page's mark; the balance of pages that look like one of the last `kept` different ones."""
+        if page_mark in self.marks:
+            self.mark_balance += 1
+        else:
+            self.marks.append(page_mark)
+            if len(self.marks) > kept:
+                self.marks.popleft()
+            self.mark_balance = max(0, self.mark_balance - 1)
+        return self.mark_balance
+
+
+EQUAL_PAGES_REST_MS = 24 * 60 * MINUTE
+QUOTA_REST_MS = 24 * 60 * MINUTE

@@ -1,0 +1,105 @@
+"""The one table that says what each outcome of a fetch means: is the URL tried again, when, how often; does the host
+rest.
+
+The frontier has no other rule about failures: both implementations read these rows (the Lua scripts get the rows they
+need with each call). Columns:
+
+* `sent`: the host was, or may have been, asked: its politeness delay runs from the end of the answer. Where False
+  nothing was sent, and the outcome costs the host no delay.
+* `retries`: how often the URL is tried again before it is given up; it is parked meanwhile, with the result as
+  reason, for `base_ms` doubled with each attempt, at most `cap_ms`, of which a random half is spared (equal jitter).
+* `rest_base_ms`, `rest_cap_ms`: the whole authority rests, likewise doubled with each failure of the host that has
+  not been forgiven, at least as long as a Retry-After says; 0 = it does not rest.
+* `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
+* `page`: counts as a fetched page in budgets and yields.
+
+Sources: RFC 9110 10.2.3 (Retry-After), RFC 9309 2.3.1 (robots.txt), Heritrix 3 ``FetchStatusCodes`` and its retry
+rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frontier.errors import UnknownOutcome
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+FORGIVE_MS = 10 * MINUTE
+RETRY_AFTER_CAP_MS = DAY
+MOST_DOUBLINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row; see the module's text for the columns."""
+
+    sent: bool = True
+    retries: int = 0
+    base_ms: int = 0
+    cap_ms: int = 0
+    rest_base_ms: int = 0
+    rest_cap_ms: int = 0
+    heals: bool = False
+    page: bool = False
+
+
+_DONE = Row(heals=True, page=True)
+_NOT_SENT = Row(sent=False)
+
+OUTCOMES: dict[str, Row] = {
+    # answers
+    "ok": _DONE,
+    "not_modified": _DONE,
+    "redirect": _DONE,
+    "http_404": _DONE,
+    "http_410": _DONE,
+    "http_4xx": _DONE,
+    "http_other": _DONE,
+    "unwanted": _DONE,
+    "too_large": _DONE,
+    "http_429": Row(retries=8, rest_base_ms=MINUTE, rest_cap_ms=DAY),
+    "http_503": Row(retries=6, rest_base_ms=MINUTE, rest_cap_ms=DAY),
+    "http_5xx": Row(retries=3, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * SECOND, rest_cap_ms=HOUR),
+    # no (whole) answer
+    "dns": Row(sent=False, retries=4, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
+    "connect": Row(retries=4, base_ms=MINUTE, cap_ms=6 * HOUR, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR),
+    "tls": Row(retries=2, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY),
+    "timeout": Row(retries=3, base_ms=2 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=30 * SECOND, rest_cap_ms=HOUR),
+    "cut": Row(retries=3, base_ms=MINUTE, cap_ms=HOUR),
+    "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),
+    # the lease ran out: its worker died or hung (reported by nobody); the URL goes back at once
+    "expired": Row(retries=5),
+    # robots.txt: kept apart, because its failures stop all pages of the host
+    "robots_redirect": Row(heals=True),
+    "robots_unreachable": Row(sent=False, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
+    # nothing was sent
+    "robots_denied": _NOT_SENT,
+    "refused_address": _NOT_SENT,
+    "offsite": _NOT_SENT,
+    "trap": _NOT_SENT,
+    "opted_out": _NOT_SENT,
+    "quota": Row(sent=False, retries=2, base_ms=DAY, cap_ms=DAY),
+}
+
+
+def row(result: str) -> Row:
+    """The row of `result`; UnknownOutcome when the table has none."""
+    try:
+        return OUTCOMES[result]
+    except KeyError:
+        raise UnknownOutcome(result) from None
+
+
+def backoff_ms(base_ms: int, cap_ms: int, doublings: int, jitter: float) -> int:
+    """`base_ms` doubled `doublings` times, at most `cap_ms`, less up to half of it (`jitter` 0..1: all of the half to
+    none)."""
+    whole = min(cap_ms, base_ms * 2 ** min(doublings, MOST_DOUBLINGS)) if cap_ms else base_ms
+    return int(whole / 2 + whole / 2 * jitter)
+
+
+def forgiven(failures: int, since_ms: int, now_ms: int) -> int:
+    """What is left at `now_ms` of `failures`, the last of which was at `since_ms`."""
+    return max(0, failures - max(0, now_ms - since_ms) // FORGIVE_MS)

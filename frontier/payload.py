@@ -1,0 +1,171 @@
+"""How a waiting URL is kept: a few bytes in front of the part of the URL behind its authority.
+
+The same header travels as the payload of the sieve's entries (:func:`pack`, :func:`unpack`) and stands in front of
+each element of the frontier's queues (:func:`element`, :func:`read_element`), so that moving a URL from the one to
+the other is a concatenation. Layout, also known to ``lua/_common.lua``:
+
+    byte 0   kind (bits 0-1), URL kept whole (bit 2), memo (bit 3), source (bits 4-5: none, seed, page, feed),
+             not before (bit 6; payloads only)
+    byte 1   attempt
+    byte 2   score in 1/255 (its three highest bits are the priority band: 7 -> band 0, the best)
+    byte 3   depth, at most 255
+    8 bytes  fingerprint of the source's canonical URL, if the source is a page or feed (zeros: a feed without URL)
+    2 bytes  length of the memo, big-endian, and the memo, if there is one
+    6 bytes  not before, epoch milliseconds, big-endian (payloads only)
+    rest     the URL, or what follows its authority
+
+Without memo that is 12 bytes for a link and 4 for a seed, while the authority, 20 bytes or so, is saved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import xxhash
+
+from frontier.types import BANDS, Candidate, Kind
+from sieve.urls import canonicalize
+
+KINDS = (Kind.PAGE, Kind.ROBOTS, Kind.FEED, Kind.SITEMAP)
+_KIND_BITS = {kind: bits for bits, kind in enumerate(KINDS)}
+_WHOLE, _MEMO, _NOT_BEFORE = 4, 8, 64
+_NO_SOURCE, _SEED, _PAGE, _FEED = 0, 16, 32, 48
+_NO_URL = bytes(8)
+_TIME_BYTES = 6
+LONGEST_MEMO = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A decoded queue element."""
+
+    url: str
+    kind: Kind
+    attempt: int
+    score: float
+    depth: int
+    source: str
+    memo: bytes
+
+
+def pack(candidate: Candidate) -> bytes:
+    """Header of `candidate`, to travel beside its URL."""
+    bits, fingerprint = _source_bits(candidate.source)
+    bits |= _KIND_BITS[candidate.kind]
+    moment = b""
+    if candidate.not_before_ms > 0:
+        bits |= _NOT_BEFORE
+        moment = candidate.not_before_ms.to_bytes(_TIME_BYTES, "big")
+    score = round(min(1.0, max(0.0, candidate.score)) * 255)
+    return bytes((bits, 0, score, min(255, max(0, candidate.depth)))) + fingerprint + moment
+
+
+def unpack(url: str, payload: bytes) -> Candidate:
+    """Inverse of :func:`pack`, but that a source URL comes back as its tag. An empty payload is a plain page;
+    ValueError on one that is cut short."""
+    if not payload:
+        return Candidate(url)
+    header, not_before_ms = split_payload(payload)
+    found = read_element("", header + url.encode())
+    return Candidate(url, found.kind, found.source, found.depth, found.score, not_before_ms)
+
+
+def split_payload(payload: bytes) -> tuple[bytes, int]:
+    """(element header, not_before_ms) of a payload; ValueError when cut short."""
+    if not payload:
+        return bytes(4), 0
+    bits = payload[0]
+    end = 4 + (8 if bits & 32 else 0)
+    if len(payload) != end + (_TIME_BYTES if bits & _NOT_BEFORE else 0) or bits & _MEMO:
+        raise ValueError(f"not a frontier payload: {payload.hex()}")
+    if not bits & _NOT_BEFORE:
+        return payload, 0
+    return bytes((bits & ~_NOT_BEFORE,)) + payload[1:end], int.from_bytes(payload[end:], "big")
+
+
+def element(authority: str, url: str, header: bytes) -> bytes:
+    """Queue element of `url`; the authority is left out when the URL begins with it as it is."""
+    if url.startswith(authority) and url[len(authority) : len(authority) + 1] in ("/", "?", "#", ""):
+        return header + url[len(authority) :].encode("utf-8", "surrogatepass")
+    return bytes((header[0] | _WHOLE,)) + header[1:] + url.encode("utf-8", "surrogatepass")
+
+
+def hop_element(authority: str, url: str, origin: str, hops: int) -> bytes:
+    """Element of a redirected robots.txt of `origin`; its memo says for whom and after how many redirects."""
+    memo = bytes((hops,)) + origin.encode()
+    header = bytes((_KIND_BITS[Kind.ROBOTS] | _MEMO, 0, 255, 0)) + len(memo).to_bytes(2, "big") + memo
+    return element(authority, url, header)
+
+
+def read_hop(memo: bytes) -> tuple[str, int]:
+    """(origin, hops) of a hop's memo."""
+    return memo[1:].decode(), memo[0]
+
+
+def read_element(authority: str, data: bytes) -> Element:
+    """Decode a queue element of `authority`."""
+    bits, attempt, score, depth = data[0], data[1], data[2], data[3]
+    place, source, memo = 4, "", b""
+    if bits & 32:
+        source = _tag(bits & 48, data[4:12])
+        place = 12
+    elif bits & 16:
+        source = "seed"
+    if bits & _MEMO:
+        length = int.from_bytes(data[place : place + 2], "big")
+        memo = data[place + 2 : place + 2 + length]
+        place += 2 + length
+    rest = data[place:].decode("utf-8", "surrogatepass")
+    url = rest if bits & _WHOLE else authority + rest
+    return Element(url, KINDS[bits & 3], attempt, score / 255, depth, source, memo)
+
+
+def revised(data: bytes, attempt: int, memo: bytes | None) -> bytes:
+    """The element with another attempt count and, unless None, another memo."""
+    bits = data[0]
+    place = 12 if bits & 32 else 4
+    rest = place
+    old = data[place:place]
+    if bits & _MEMO:
+        rest = place + 2 + int.from_bytes(data[place : place + 2], "big")
+        old = data[place:rest]
+    if memo is not None:
+        old = len(memo).to_bytes(2, "big") + memo if memo else b""
+    bits = bits | _MEMO if old else bits & ~_MEMO
+    return bytes((bits, min(255, attempt))) + data[2:place] + old + data[rest:]
+
+
+def band(data: bytes) -> int:
+    """Priority band of an element, 0 (best) to 7."""
+    return BANDS - 1 - (data[2] >> 5)
+
+
+def source_tag(source: str) -> str:
+    """What remains of a `source`: "", "seed", "feed", "#" or "feed:#" and the 16 hex digits of its URL's
+    fingerprint."""
+    bits, fingerprint = _source_bits(source)
+    return {_NO_SOURCE: "", _SEED: "seed"}.get(bits) or ("" if not bits else _tag(bits, fingerprint))
+
+
+@lru_cache(maxsize=4096)
+def _source_bits(source: str) -> tuple[int, bytes]:
+    if source == "":
+        return _NO_SOURCE, b""
+    if source == "seed":
+        return _SEED, b""
+    if source == "feed":
+        return _FEED, _NO_URL
+    bits, url = (_FEED, source[5:]) if source.startswith("feed:") else (_PAGE, source)
+    if len(url) == 17 and url[0] == "#":
+        return bits, bytes.fromhex(url[1:])
+    with contextlib.suppress(ValueError):
+        url = canonicalize(url)
+    return bits, xxhash.xxh3_64_digest(url.encode("utf-8", "surrogatepass"))
+
+
+def _tag(bits: int, fingerprint: bytes) -> str:
+    if bits == _FEED:
+        return "feed" if fingerprint == _NO_URL else f"feed:#{fingerprint.hex()}"
+    return f"#{fingerprint.hex()}"

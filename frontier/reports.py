@@ -1,0 +1,208 @@
+"""What the memory frontier does with an arrival and with the end of a lease (reported or expired), step by step.
+
+``lua/take_in.lua`` and ``finish`` in ``lua/_common.lua`` do the same steps in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from frontier import robots
+from frontier.audit import Row as AuditRow
+from frontier.host import EQUAL_PAGES_REST_MS, MOST_HOPS, Host
+from frontier.intake import Arrival
+from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
+from frontier.payload import band, hop_element, read_element, read_hop, revised
+from frontier.traps import MARK_BYTES, MARKS_KEPT
+from frontier.types import Kind, Lease, Outcome, RobotsRecord
+from sieve.urls import authority
+
+if TYPE_CHECKING:
+    from frontier.memory import Held, MemoryFrontier
+
+SKETCHED_FROM = 100
+MEMO_CAP = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a lease ended. `jitter` 0..1 is drawn for each outcome."""
+
+    outcome: Outcome
+    now_ms: int
+    end_ms: int
+    jitter: float
+
+
+def check(outcome: Outcome) -> None:
+    """Raise for what no table knows, before anything is changed."""
+    row(outcome.result)
+    if len(outcome.page_mark) not in (0, MARK_BYTES):
+        raise ValueError(f"a page mark has {MARK_BYTES} bytes, not {len(outcome.page_mark)}")
+    if outcome.memo is not None and len(outcome.memo) > MEMO_CAP:
+        raise ValueError(f"a memo has at most {MEMO_CAP} bytes, not {len(outcome.memo)}")
+
+
+def bound_lease(lease: Lease, address: str, due_ms: int) -> Lease:
+    """The lease, bound."""
+    return replace(lease, address=address, due_ms=due_ms)
+
+
+def admit(frontier: MemoryFrontier, arrival: Arrival) -> bool:
+    """Queue or park one arrival; False when it was only counted."""
+    host = frontier.host_of(arrival.authority)
+    limits = frontier.config.limits
+    trap = arrival.trap
+    if not trap and limits.host_urls and host.admitted >= limits.host_urls:
+        trap = "trap_host_urls"
+    if not trap and arrival.places and limits.query_variants:
+        trap = _count_query(host, arrival.places, limits.query_variants)
+    if trap:
+        if host.traps >= limits.parked_traps:
+            frontier.results["dropped:" + trap] += 1
+            return False
+        if host.park(arrival.element, trap, frontier.clock() + frontier.config.trap_park_ms):
+            host.traps += 1
+        return True
+    host.admitted += 1
+    if arrival.not_before_ms > frontier.clock():
+        host.park(arrival.element, "not_before", arrival.not_before_ms)
+        return True
+    if not host.queued():
+        host.rank = None
+    elif host.rank:
+        host.rank = min(host.rank, (band(arrival.element), *host.rank[1:]))
+    host.push(arrival.element)
+    return True
+
+
+def _count_query(host: Host, places: tuple[int, int], limit: int) -> str:
+    host.query_urls += 1
+    if host.query_urls <= min(SKETCHED_FROM, limit):
+        return ""
+    for place in places:
+        host.sketch[place] = min(65_535, host.sketch.get(place, 0) + 1)
+    seen = min(host.sketch[place] for place in places)
+    return "trap_query_variants" if seen > limit else ""
+
+
+def finish(frontier: MemoryFrontier, held: Held, ending: Ending) -> None:
+    """End a lease that was taken out of `held`."""
+    lease, outcome, rule = held.lease, ending.outcome, row(ending.outcome.result)
+    host = frontier.known[lease.authority]
+    host.token = ""
+    frontier.results[("robots:" if lease.kind is Kind.ROBOTS else "") + outcome.result] += 1
+    _rest(frontier, host, rule, ending)
+    _count(frontier, host, lease, outcome, rule)
+    if lease.address:
+        state = frontier.addresses[lease.address]
+        state.token = ""
+        if rule.sent:
+            state.next_ms = max(state.next_ms, ending.end_ms + host.address_delay_ms(frontier.config))
+    if lease.kind is Kind.ROBOTS:
+        origin = read_hop(read_element(lease.authority, held.element).memo)[0] if held.element else lease.authority
+        _end_robots(frontier, frontier.known[origin], lease, ending)
+    else:
+        _end_page(frontier, host, held, ending)
+    if frontier.config.audit:
+        delays = host.delay_ms(frontier.config), host.address_delay_ms(frontier.config)
+        frontier.audit_rows.append(AuditRow.of_end(lease, outcome, ending.end_ms, delays if rule.sent else None))
+
+
+def _rest(frontier: MemoryFrontier, host: Host, rule: Row, ending: Ending) -> None:
+    outcome = ending.outcome
+    if rule.sent:
+        if outcome.result != "expired":
+            host.last_fetch_ms = max(0, outcome.fetch_ms)
+        host.next_ms = max(host.next_ms, ending.end_ms + host.delay_ms(frontier.config))
+    if rule.rest_base_ms:
+        rest_ms = host.fail(rule, ending.now_ms, ending.jitter)
+        if outcome.retry_after_ms is not None:
+            rest_ms = min(RETRY_AFTER_CAP_MS, max(0, outcome.retry_after_ms))
+        host.rest(ending.end_ms + rest_ms, outcome.result)
+    elif rule.heals:
+        host.heal(ending.now_ms)
+
+
+def _count(frontier: MemoryFrontier, host: Host, lease: Lease, outcome: Outcome, rule: Row) -> None:
+    host.fetched_bytes += outcome.fetched_bytes
+    host.words += outcome.words
+    frontier.totals["bytes"] += outcome.fetched_bytes
+    frontier.totals["words"] += outcome.words
+    if rule.page and lease.kind is not Kind.ROBOTS:
+        host.pages += 1
+        frontier.totals["pages"] += 1
+    limit = frontier.config.limits.equal_pages
+    if outcome.page_mark and limit and host.mark(outcome.page_mark, MARKS_KEPT) >= limit:
+        host.mark_balance = 0
+        host.rest(frontier.clock() + EQUAL_PAGES_REST_MS, "trap_equal_pages")
+
+
+def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) -> None:
+    outcome, rule = ending.outcome, row(ending.outcome.result)
+    attempt = held.lease.attempt
+    if outcome.again_in_ms is not None:
+        element = revised(held.element, 0, outcome.memo)
+        host.park(element, "again", ending.now_ms + max(0, outcome.again_in_ms))
+    elif attempt < rule.retries:
+        element = revised(held.element, attempt + 1, outcome.memo)
+        until_ms = ending.end_ms + backoff_ms(rule.base_ms, rule.cap_ms, attempt, ending.jitter)
+        if rule.rest_base_ms:
+            until_ms = max(until_ms, host.rest_ms)
+        if until_ms > ending.now_ms:
+            host.park(element, outcome.result, until_ms)
+        else:
+            host.push(element, front=True)
+    elif rule.retries:
+        frontier.results["gave_up:" + outcome.result] += 1
+
+
+def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: Ending) -> None:
+    outcome, end_ms = ending.outcome, ending.end_ms
+    if outcome.result == "robots_redirect":
+        if lease.hops >= MOST_HOPS:
+            _set_robots(frontier, origin, RobotsRecord("allow"), end_ms)
+            return
+        try:
+            target = authority(outcome.location)
+        except ValueError:
+            _no_robots(origin, ending)
+            return
+        hop = hop_element(target, outcome.location, origin.authority, lease.hops + 1)
+        frontier.host_of(target).hops.append(hop)
+        frontier.host_of(target).rank = None
+        _gate(origin, end_ms + frontier.config.robots_hop_wait_ms, "robots_wait", end_ms)
+    elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
+        _set_robots(frontier, origin, outcome.robots, end_ms)
+    else:
+        _no_robots(origin, ending)
+
+
+def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, end_ms: int) -> None:
+    config = frontier.config
+    delay_s = robots.crawl_delay(record.body, config.user_agent) if record.kind == "rules" else None
+    origin.robots, origin.robots_failures, origin.robots_retry_ms = record, 0, 0
+    origin.robots_ms = max(end_ms, origin.robots_ms + 1)
+    origin.robots_expires_ms = end_ms + min(max(1, record.expires_in_ms), config.robots_ttl_ms, DAY)
+    origin.crawl_delay_ms = round((delay_s or 0.0) * 1000)
+    origin.gate_ms, origin.gate_reason, origin.rank = 0, "", None
+    origin.next_ms = max(origin.next_ms, end_ms + origin.delay_ms(config))
+    if origin.crawl_delay_ms > config.crawl_delay_cap_ms:
+        origin.gate_ms, origin.gate_reason = origin.robots_expires_ms, "crawl_delay"
+
+
+def _no_robots(origin: Host, ending: Ending) -> None:
+    """Unreachable: keep what is still valid, else nothing is fetched until it was asked for again."""
+    rule = row("robots_unreachable")
+    rest_ms = backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, origin.robots_failures, ending.jitter)
+    if ending.outcome.retry_after_ms is not None:
+        rest_ms = max(rest_ms, min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms))
+    origin.robots_failures += 1
+    _gate(origin, ending.end_ms + rest_ms, "robots_unreachable", ending.end_ms)
+
+
+def _gate(origin: Host, until_ms: int, reason: str, end_ms: int) -> None:
+    origin.robots_retry_ms, origin.rank = until_ms, None
+    if origin.robots_expires_ms <= end_ms:
+        origin.gate_ms, origin.gate_reason = until_ms, reason
