@@ -116,3 +116,9 @@ def table() -> str:
     """The settings as a Markdown table (docs/settings.md is made of it)."""
     rows = [f"| `{o.name}` | {o.default!r} | {o.meaning} |" for o in OPTIONS]
     return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows, ""])
+
+
+if __name__ == "__main__":
+    print(
+        f"# Settings\n\nEvery setting that is Ulwembu's own; Scrapy's own settings work as ever.\n\n{table()}", end=""
+    )

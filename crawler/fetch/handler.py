@@ -29,6 +29,7 @@ from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
 from crawler.fetch.errors import AbortedError, CutError, NotGrantedError, StaleLeaseError
 from crawler.fetch.pool import ConnectionPool
+from crawler.signals import stopping
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -82,6 +83,7 @@ class FetchHandler(BaseDownloadHandler):
         self._pool = ConnectionPool()
         self._busy: set[asyncio.Task[object]] = set()
         self._aborted = False
+        crawler.signals.connect(self.abort, stopping)
 
     async def download_request(self, request: Request) -> Response:
         task = asyncio.current_task()
@@ -121,7 +123,7 @@ class FetchHandler(BaseDownloadHandler):
             capture.fetch_ms = round((capture.ended - started) * 1000)
         capture.answer = answer
         protocol, capture.cipher = connection.tls_facts()
-        capture.protocol = f"http/{answer.version}" + (f",{protocol}" if protocol else "")
+        capture.protocol = f"http/{answer.version}" + (f" {protocol}" if protocol else "")
         self._pool.give((scheme, host, port, address), connection)
         return self._response(request, answer, address)
 

@@ -1,0 +1,166 @@
+"""Makes finished leases count, in the one order in which nothing can be lost or kept twice.
+
+1. the exchanges go to the archive's journal and are synced;
+2. the links go to the sieve;
+3. the outcomes go to the frontier, which says of each whether the lease was still ours;
+4. the archive learns which of the journalled exchanges stay.
+
+Killed before 3, the leases expire, the pages are fetched again, and the archive's recovery drops what was
+journalled; killed after 3, recovery keeps it. Runs in one thread of the worker; blocks while Redis is away or the disk is full.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from archive.errors import ArchiveFull
+from archive.exchange import Exchange
+from archive.writer import WarcWriter
+from crawler.findings import Finished
+from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.payload import pack
+from frontier.redis import RedisFrontier
+from frontier.types import Candidate, Kind, Outcome
+from sieve.errors import LinkError
+from sieve.redis import RedisSieve
+from sieve.types import Entry
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_AWAY = (FrontierUnavailable, LinkError, FrontierFull)
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 5.0
+
+
+@dataclass(slots=True)
+class Committer:
+    """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error."""
+
+    archive: WarcWriter
+    sieve: RedisSieve
+    frontier: RedisFrontier
+    stopped: Callable[[], bool]
+    keep_all: bool = True
+
+    def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
+        """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
+        archived = [done for done in batch if self._is_kept(done)]
+        for done in archived:
+            exchange = exchange_of(done)
+            self._patiently(lambda exchange=exchange, done=done: self.archive.write(exchange, token=done.lease.token))
+        if archived:
+            self._patiently(self.archive.sync)
+        entries = [entry_of(link) for done in batch for link in done.finding.links]
+        entries += [entry_of(link) for link in more]
+        if entries:
+            self._patiently(lambda: self.sieve.enqueue(entries))
+        accepted = self._report(batch) if batch else []
+        tokens = {True: [], False: []}  # type: dict[bool, list[str]]
+        for done, was in zip(batch, accepted, strict=True):
+            tokens[was].append(done.lease.token)
+        if archived:
+            self._patiently(lambda: self.archive.settle(tokens[True], tokens[False]))
+        self._count([done for done, was in zip(batch, accepted, strict=True) if was])
+        return accepted
+
+    def _is_kept(self, done: Finished) -> bool:
+        if done.capture is None or done.capture.answer is None:
+            return False
+        verdict = done.finding.verdict
+        return self.keep_all or done.lease.kind is not Kind.PAGE or (verdict is not None and verdict.keep)
+
+    def _report(self, batch: Sequence[Finished]) -> list[bool]:
+        # Made anew at each try: the age of an answer grows while Redis is away.
+        return self._patiently(lambda: self.frontier.report([outcome_of(done) for done in batch]))
+
+    def _patiently(self, action: Callable[[], T]) -> T:
+        """`action`, again and again while its store is away or full, until it works or the worker must stop."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                return action()
+            except (*_AWAY, ArchiveFull) as error:
+                if self.stopped():
+                    raise
+                if pause_s == _FIRST_PAUSE_S:
+                    logger.warning("The crawl waits: %s", error)
+                time.sleep(pause_s)
+                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+    def _count(self, batch: Sequence[Finished]) -> None:
+        """Add to the fleet's figures; they are for people, so a kill in between may cost a few."""
+        hosts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        languages: Counter[str] = Counter()
+        for done in batch:
+            verdict, row = done.finding.verdict, hosts[str(done.lease.authority)]
+            row[0] += 1
+            row[2] += fetched_bytes(done)
+            if verdict is not None:
+                row[1] += verdict.keep
+                row[3] += verdict.words
+                languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
+        outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
+        for name, counts in (
+            ("hosts", {host: tuple(row) for host, row in hosts.items()}),
+            ("languages", {language: (n,) for language, n in languages.items()}),
+            ("outcomes", {outcome: (n,) for outcome, n in outcomes.items()}),
+        ):
+            if counts:
+                self._patiently(lambda name=name, counts=counts: self.frontier.add_counts(name, counts))
+
+
+def entry_of(candidate: Candidate) -> Entry:
+    """A candidate as the sieve carries it."""
+    return Entry(candidate.url, pack(candidate))
+
+
+def fetched_bytes(done: Finished) -> int:
+    """Bytes of the answer, head and payload as transferred."""
+    answer = done.capture.answer if done.capture else None
+    return len(answer.head) + len(answer.body) if answer else 0
+
+
+def outcome_of(done: Finished) -> Outcome:
+    """The finished lease as the frontier wants to hear of it, with its age at this very moment."""
+    finding, capture = done.finding, done.capture
+    return Outcome(
+        token=done.lease.token,
+        result=finding.result,
+        status=finding.status,
+        fetch_ms=capture.fetch_ms if capture else 0,
+        ended_ago_ms=int((time.monotonic() - capture.ended) * 1000) if capture else 0,
+        retry_after_ms=finding.retry_after_ms,
+        location=finding.location,
+        robots=finding.robots,
+        fetched_bytes=fetched_bytes(done),
+        words=finding.verdict.words if finding.verdict else 0,
+        memo=finding.memo,
+        again_in_ms=finding.again_in_ms,
+    )
+
+
+def exchange_of(done: Finished) -> Exchange:
+    """The finished lease as the archive keeps it."""
+    capture = done.capture
+    assert capture is not None
+    assert capture.answer is not None
+    return Exchange(
+        url=done.lease.url,
+        ip=capture.address,
+        started=capture.started,
+        request_bytes=capture.request_head,
+        response_head=capture.answer.head,
+        payload=bytes(capture.answer.body),
+        protocol=capture.protocol,
+        cipher=capture.cipher,
+        truncated=capture.answer.truncated,
+        metadata=done.finding.metadata,
+        fetch_ms=capture.fetch_ms,
+        kind=str(done.lease.kind),
+    )

@@ -1,0 +1,115 @@
+"""The fleet's figures at one instant, for progress lines, reports and the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from frontier.redis import RedisFrontier
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """One authority: answers of all kinds, pages kept, bytes fetched, clean target-language words."""
+
+    authority: str
+    fetched: int
+    kept: int
+    fetched_bytes: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """`kept` and `left` count judged pages by language; `outcomes` leases by kind and result ("page:ok")."""
+
+    queued: int
+    leased: int
+    parked: int
+    parked_by_reason: Mapping[str, int]
+    kept: Mapping[str, int]
+    left: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    hosts: tuple[HostRow, ...]
+
+    @property
+    def pages(self) -> int:
+        """Pages fetched and judged."""
+        return sum(self.kept.values()) + sum(self.left.values())
+
+    @property
+    def harvest_rate(self) -> float:
+        """Kept pages a judged page, 0 when none was judged."""
+        return sum(self.kept.values()) / self.pages if self.pages else 0.0
+
+    def line(self) -> str:
+        """One line for the log."""
+        return (
+            f"{self.pages} pages judged, {sum(self.kept.values())} kept (harvest rate {self.harvest_rate:.0%}), "
+            f"{self.queued} queued, {self.leased} leased, {self.parked} parked"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, the harvest rate included."""
+        return {**asdict(self), "pages": self.pages, "harvest_rate": round(self.harvest_rate, 4)}
+
+
+def gather(frontier: RedisFrontier) -> Figures:
+    """The figures now: four small reads."""
+    status = frontier.status()
+    languages = {name: counts[0] for name, counts in frontier.get_counts("languages").items()}
+    hosts = [HostRow(host, *counts) for host, counts in frontier.get_counts("hosts").items()]
+    return Figures(
+        queued=status.queued,
+        leased=status.leased,
+        parked=status.parked,
+        parked_by_reason=dict(status.by_reason),
+        kept=_part(languages, "kept:"),
+        left=_part(languages, "left:"),
+        outcomes={name: counts[0] for name, counts in sorted(frontier.get_counts("outcomes").items())},
+        hosts=tuple(sorted(hosts, key=lambda row: (-row.kept, -row.fetched, row.authority))),
+    )
+
+
+def _part(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
+    found = {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix)}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def language_table(figures: Figures) -> Table:
+    """Pages kept and left by language."""
+    table = Table("language", title="Pages by language", title_justify="left")
+    for column in ("judged", "kept"):
+        table.add_column(column, justify="right")
+    names = sorted({*figures.kept, *figures.left}, key=lambda name: (-figures.kept.get(name, 0), name))
+    for name in names:
+        kept = figures.kept.get(name, 0)
+        table.add_row(name, str(kept + figures.left.get(name, 0)), str(kept))
+    return table
+
+
+def host_table(figures: Figures, most: int = 15) -> Table:
+    """The hosts with most kept pages."""
+    table = Table("host", title=f"Hosts (the first {min(most, len(figures.hosts))} of {len(figures.hosts)})")
+    table.title_justify = "left"
+    for column in ("answers", "kept", "KiB", "words"):
+        table.add_column(column, justify="right")
+    for row in figures.hosts[:most]:
+        table.add_row(
+            row.authority, str(row.fetched), str(row.kept), f"{row.fetched_bytes / 1024:,.0f}", f"{row.words:,}"
+        )
+    return table
+
+
+def warc_table(folder: Path) -> Table:
+    """The WARC files of a crawl and their sizes."""
+    table = Table("WARC file", title="Archive", title_justify="left")
+    table.add_column("bytes", justify="right")
+    for path in sorted(folder.glob("*.warc*")):
+        if ".cdxj" not in path.suffixes and path.suffix != ".journal":
+            table.add_row(path.name, f"{path.stat().st_size:,}")
+    return table

@@ -1,0 +1,43 @@
+"""What an answer, or its absence, turned out to be: the crawler's own words between fetch, relevance and frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from frontier.types import Candidate, Lease, RobotsRecord
+from relevance.types import Verdict
+
+if TYPE_CHECKING:
+    from crawler.fetch.handler import Capture
+
+
+@dataclass(slots=True)
+class Finding:
+    """The result of one lease.
+
+    `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored. `metadata` goes into the
+    page's metadata record. `again_in_ms` and `memo` are for URLs that are visited again and again (feeds).
+    """
+
+    result: str
+    status: int = 0
+    verdict: Verdict | None = None
+    title: str = ""
+    links: list[Candidate] = field(default_factory=list)
+    robots: RobotsRecord | None = None
+    location: str = ""
+    retry_after_ms: int | None = None
+    memo: bytes | None = None
+    again_in_ms: int | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Finished:
+    """A lease that is done with, on its way to be stored and reported."""
+
+    lease: Lease
+    finding: Finding
+    capture: Capture | None

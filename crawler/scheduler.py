@@ -1,0 +1,73 @@
+"""Scrapy's scheduler on the crawl's frontier: hands out what is due, takes in what is found.
+
+A Scrapy Request exists only between a lease and its report; nothing is pickled or kept in this process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scrapy import Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.http import Request
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from crawler.focus import failure_finding, nothing
+from crawler.held import HeldLease
+from crawler.worker import Worker
+from frontier.types import Candidate, Kind
+
+
+class FrontierScheduler(BaseScheduler):
+    """See the module."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        worker = crawler.get_extension(Worker)
+        assert worker is not None, "the add-on crawler.addon.Ulwembu sets the extension that this scheduler needs"
+        return cls(worker)
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        return deferred_from_coro(self._worker.open(spider))
+
+    def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 - Scrapy's signature
+        return deferred_from_coro(self._worker.close())
+
+    def has_pending_requests(self) -> bool:
+        """False once the whole fleet has nothing left that is due soon."""
+        return not self._worker.exhausted
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take the URL of a spider's own request into the sieve; a known one is not fetched again."""
+        depth = int(request.meta.get("depth", 0))
+        score = max(0.0, min(1.0, 0.5 + request.priority / 100))
+        self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score))
+        return True
+
+    def next_request(self) -> Request | None:
+        held = self._worker.next_due()
+        return self._request(held) if held is not None else None
+
+    def _request(self, held: HeldLease) -> Request:
+        lease = held.lease
+        meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
+        callback = None if lease.kind is Kind.PAGE else nothing
+        return Request(lease.url, callback=callback, errback=self._failed, meta=meta, dont_filter=True)
+
+    def _failed(self, failure: Failure) -> None:
+        """No answer, or none that may be used: what that means is the outcome table's to say."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        finding = failure_finding(failure.value, request)
+        lease = request.meta["lease"]
+        if finding is None:
+            return
+        if finding.result == "released":
+            self._worker.give_back(lease)
+        else:
+            self._worker.finish(lease, finding, request.meta.get("capture"))

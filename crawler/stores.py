@@ -1,0 +1,157 @@
+"""Opens what a crawl shares and what it writes: sieve, frontier, archive and policy."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scrapy import Spider
+from scrapy.settings import BaseSettings
+
+from archive.recovery import recover
+from archive.writer import WarcWriter
+from crawler.redis_link import RedisHome, redis_home
+from frontier.config import FrontierConfig
+from frontier.redis import RedisFrontier
+from frontier.traps import Limits
+from frontier.types import Budget, Candidate, HostPolicy, Kind
+from relevance.policies import make_policy
+from relevance.types import Policy
+from seeds.crawl import Crawl
+from sieve.redis import Decider, RedisSieve
+from sieve.urls import authority
+
+logger = logging.getLogger(__name__)
+
+_KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.PAGE, "sitemap": Kind.SITEMAP}
+DEFAULT_POLICY = "yield"
+
+
+@dataclass(slots=True)
+class Stores:
+    """One crawl's open stores; `spec` is None for a spider that has no seed file."""
+
+    crawl: str
+    folder: Path
+    home: RedisHome
+    sieve: RedisSieve
+    frontier: RedisFrontier
+    archive: WarcWriter
+    policy: Policy
+    spec: Crawl | None
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, settings: BaseSettings, spider: Spider, folder: Path) -> Iterator[Stores]:
+        """The stores of `spider`'s crawl, with dead workers' WARC files closed and this worker deciding when it may.
+
+        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis.
+        """
+        spec: Crawl | None = getattr(spider, "spec", None)
+        with contextlib.ExitStack() as opened:
+            home = opened.enter_context(redis_home(settings, folder))
+            frontier = open_frontier(settings, home, spider.name, spec)
+            opened.callback(frontier.close)
+            sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
+            recover(folder / "warc", frontier.accepted)
+            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name)))
+            decider = Decider(sieve)
+            decider.start()
+            opened.callback(decider.stop)
+            policy = _policy(settings, spec)
+            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, spec)
+
+    def seeds(self) -> list[Candidate]:
+        """What the crawl starts from; the sieve drops what a resumed crawl already knows."""
+        if self.spec is None:
+            return []
+        return [
+            Candidate(seed.url, _KINDS.get(seed.kind, Kind.PAGE), source="seed", score=1.0)
+            for seed in self.spec.seeds()
+        ]
+
+    def quiet(self, idle_close_s: float, budget_spent: bool) -> bool:
+        """Whether nothing in the whole fleet waits, is out on a lease, or comes back within `idle_close_s`."""
+        if not budget_spent and self.sieve.pending():
+            return False
+        status = self.frontier.status()
+        if budget_spent:
+            return status.leased == 0
+        soon = (
+            status.parked_until_ms_min is not None and status.parked_until_ms_min - status.now_ms <= idle_close_s * 1000
+        )
+        return status.leased == 0 and not soon
+
+
+def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfig:
+    """The frontier's rules as the settings and the seed file give them."""
+    return FrontierConfig(
+        user_agent=settings.get("ROBOTS_USER_AGENT"),
+        delay_ms=_ms(settings, "FRONTIER_DELAY_S"),
+        address_delay_ms=_ms(settings, "FRONTIER_IP_DELAY_S"),
+        delay_factor=settings.getfloat("FRONTIER_DELAY_FACTOR"),
+        adaptive_cap_ms=_ms(settings, "FRONTIER_MAX_DELAY_S"),
+        crawl_delay_cap_ms=_ms(settings, "FRONTIER_MAX_CRAWL_DELAY_S"),
+        lease_ms=_ms(settings, "FRONTIER_LEASE_S"),
+        robots_ttl_ms=_ms(settings, "ROBOTS_MAX_AGE_S"),
+        audit=settings.getbool("FRONTIER_AUDIT"),
+        budget=Budget(spec.max_pages, spec.max_bytes, spec.max_seconds) if spec else Budget(),
+        limits=Limits(
+            depth=settings.getint("FRONTIER_MAX_DEPTH"),
+            host_urls=settings.getint("FRONTIER_MAX_HOST_URLS"),
+        ),
+    )
+
+
+def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None) -> RedisFrontier:
+    """The crawl's frontier, with the seed file's delays and the opt-outs in force."""
+    frontier = RedisFrontier(home.url, crawl, frontier_config(settings, spec))
+    if spec is not None and (policies := _host_policies(spec)):
+        frontier.configure(policies)
+    if opt_outs := settings.get("FRONTIER_OPT_OUT_FILE"):
+        lines = Path(opt_outs).read_text(encoding="utf-8").splitlines()
+        frontier.opt_out([prefix for line in lines if (prefix := line.partition("#")[0].strip())])
+    return frontier
+
+
+def open_sieve(settings: BaseSettings, home: RedisHome, crawl: str, folder: Path) -> RedisSieve:
+    """The crawl's sieve; seen URLs live in the fleet's Redis, or beside the private one on disk."""
+    store = settings.get("SIEVE_STORE") or ("disk" if home.embedded else "redis")
+    return RedisSieve(home.url, crawl, str(folder / "state" / "sieve") if store == "disk" else None)
+
+
+def _archive(settings: BaseSettings, folder: Path, crawl: str) -> WarcWriter:
+    return WarcWriter(
+        folder / "warc",
+        str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl),
+        compression=settings.get("WARC_COMPRESSION"),
+        max_bytes=settings.getint("WARC_MAX_BYTES"),
+    )
+
+
+def _policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
+    options = dict(spec.policy_options) if spec else {}
+    for part in settings.getlist("RELEVANCE_OPTIONS"):
+        name, _, value = part.partition("=")
+        options[name.strip()] = value.strip()
+    name = settings.get("RELEVANCE_POLICY") or (spec.policy if spec else "") or DEFAULT_POLICY
+    return make_policy(name, spec.language if spec else "", spec.siblings if spec else (), options)
+
+
+def _host_policies(spec: Crawl) -> dict[str, HostPolicy]:
+    found = {}
+    for site in spec.sites:
+        if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages:
+            found[str(authority(site.url))] = HostPolicy(
+                delay_ms=None if site.delay_s is None else round(site.delay_s * 1000),
+                address_delay_ms=None if site.ip_delay_s is None else round(site.ip_delay_s * 1000),
+                max_pages=site.max_pages or None,
+            )
+    return found
+
+
+def _ms(settings: BaseSettings, name: str) -> int:
+    return round(settings.getfloat(name) * 1000)

@@ -1,0 +1,269 @@
+"""This process' part in the crawl: leases in, finished work out, without ever blocking the reactor.
+
+Two loops beside Scrapy's engine, each with a thread for its calls to Redis and disk: one keeps a small buffer of leases
+that are due now, the other commits what is finished (crawler/committer.py). The scheduler, the download handler and the
+middlewares meet here. Scrapy knows it as an extension, so that all of them find it with ``crawler.get_extension``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self, TypeVar
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+
+from crawler.committer import Committer
+from crawler.fetch.handler import Capture
+from crawler.findings import Finding, Finished
+from crawler.held import HeldLease
+from crawler.preflight import data_folder
+from crawler.signals import stopping
+from crawler.stores import Stores
+from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.redis import RedisFrontier
+from frontier.types import Candidate, Grant, Lease, RobotsRecord
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_COMMIT_EVERY_S = 0.03
+_LONGEST_WAIT_S = 0.2
+_AWAY_PAUSE_S = 1.0
+_IDLE_LOOK_S = 0.5
+# Answers under way when the crawl is stopped get this long before they are given back.
+_GRACE_S = 3.0
+_MOST_A_COMMIT = 500
+
+
+class Worker:
+    """See the module; created by Scrapy, opened and closed by the scheduler."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        settings = crawler.settings
+        self._most_held = settings.getint("FRONTIER_BUFFER")
+        self._ahead_ms = settings.getint("FRONTIER_AHEAD_MS")
+        self._idle_close_s = settings.getfloat("FRONTIER_IDLE_CLOSE_S")
+        self._fetch_timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._asks = ThreadPoolExecutor(1, thread_name_prefix="ask")
+        self._commits = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._buffer: list[HeldLease] = []
+        self._held: set[str] = set()
+        self._finished: list[Finished] = []
+        self._found: list[Candidate] = []
+        self._loops: list[asyncio.Task[None]] = []
+        self._news = asyncio.Event()
+        self._work = asyncio.Event()
+        self._closing = False
+        self._quiet_looks = 0
+        self.exhausted = False
+        self._held_open = contextlib.ExitStack()
+        self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @property
+    def stores(self) -> Stores:
+        """The crawl's stores; open between :meth:`open` and :meth:`close`."""
+        return self._stores
+
+    # Lifetime
+
+    async def open(self, spider: Spider) -> None:
+        """Open the crawl's stores, put its seeds in, start the loops."""
+        folder = data_folder(self._crawler.settings, spider.name)
+        self._stores = await self._off(
+            self._asks, lambda: self._held_open.enter_context(Stores.open(self._crawler.settings, spider, folder))
+        )
+        stores = self._stores
+        self._committer = Committer(
+            archive=stores.archive,
+            sieve=stores.sieve,
+            frontier=stores.frontier,
+            stopped=lambda: self._closing,
+            keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
+        )
+        await self._off(self._commits, lambda: self._committer.commit([], stores.seeds()))
+        self._loops = [asyncio.ensure_future(self._lease_loop()), asyncio.ensure_future(self._commit_loop())]
+
+    async def close(self) -> None:
+        """Store and report what is finished, give everything else back, let go of the stores."""
+        self._closing = True
+        self._news.set()
+        self._work.set()
+        await asyncio.gather(*self._loops)
+        unused = [held.lease.token for held in self._buffer]
+        if unused:
+            await self.ask(lambda frontier: frontier.release(unused))
+        for call in self.before_close:
+            await call(self)
+        await self._off(self._commits, self._held_open.close)
+        self._asks.shutdown()
+        self._commits.shutdown()
+
+    # What the scheduler asks
+
+    def next_due(self) -> HeldLease | None:
+        """A lease whose instant has come, None when there is none yet."""
+        if self._buffer and self._buffer[0].due <= time.monotonic():
+            return heapq.heappop(self._buffer)
+        return None
+
+    def enqueue(self, candidate: Candidate) -> None:
+        """A URL that no page of ours led to (a spider's own request)."""
+        self._found.append(candidate)
+        self._news.set()
+
+    # What the fetch and the middlewares say
+
+    async def bind(self, lease: Lease, address: str) -> bool:
+        """Claim an address for a lease, after DNS; waits when it is granted for a little later."""
+        bound = await self.ask(lambda frontier: frontier.bind(lease.token, address))
+        if not bound.granted:
+            self._drop(lease)
+            return False
+        wait_s = (bound.due_ms - lease.due_ms) / 1000
+        if wait_s > 0:
+            await asyncio.sleep(wait_s)
+        return True
+
+    async def robots(self, authority: str) -> RobotsRecord | None:
+        """The fleet's robots record of an authority."""
+        return await self.ask(lambda frontier: frontier.get_robots(authority))
+
+    async def ask(self, question: Callable[[RedisFrontier], T]) -> T:
+        """The answer of a question to the frontier, off the reactor."""
+        return await self._off(self._asks, lambda: question(self._stores.frontier))
+
+    def finish(self, lease: Lease, finding: Finding, capture: Capture | None) -> None:
+        """A lease is done with; from here on it is stored and reported."""
+        if lease.token not in self._held:
+            return
+        self._finished.append(Finished(lease, finding, capture))
+        self._news.set()
+
+    def give_back(self, lease: Lease) -> None:
+        """A lease on which nothing was sent."""
+        self._drop(lease)
+        self._asks.submit(self._stores.frontier.release, [lease.token])
+
+    def _drop(self, lease: Lease) -> None:
+        self._held.discard(lease.token)
+        self._work.set()
+
+    # The loops
+
+    async def _lease_loop(self) -> None:
+        grace_until = 0.0
+        while not self._closing:
+            if not self._crawler.crawling:
+                grace_until = grace_until or time.monotonic() + _GRACE_S
+                if time.monotonic() > grace_until:
+                    self._crawler.signals.send_catch_log(stopping)
+                await self._pause(self._work, _LONGEST_WAIT_S)
+                continue
+            await self._pause(self._work, await self._lease_some())
+
+    async def _lease_some(self) -> float:
+        """One round of leasing; the seconds to wait before the next."""
+        room = self._most_held - len(self._held)
+        if room <= 0:
+            return _LONGEST_WAIT_S
+        try:
+            grant = await self._off(self._asks, lambda: self._lease_round(room))
+        except FrontierUnavailable as error:
+            logger.warning("No new requests: %s", error)
+            return _AWAY_PAUSE_S
+        self._accept(grant)
+        if len(grant.leases) == room:
+            return _LONGEST_WAIT_S
+        if not grant.leases and not self._held and not self._finished:
+            return await self._look_for_end(grant)
+        self._quiet_looks = 0
+        return self._wait_s(grant)
+
+    def _lease_round(self, room: int) -> Grant:
+        with contextlib.suppress(FrontierFull):
+            self._stores.frontier.take_ready(2000)
+        return self._stores.frontier.lease(room, self._ahead_ms)
+
+    def _accept(self, grant: Grant) -> None:
+        arrived = time.monotonic()
+        loop = asyncio.get_running_loop()
+        for lease in grant.leases:
+            held = HeldLease(lease, grant.now_ms, arrived, self._fetch_timeout_s, self.bind)
+            self._held.add(lease.token)
+            heapq.heappush(self._buffer, held)
+            loop.call_later(max(0.0, held.due - arrived), self._wake_engine)
+
+    def _wait_s(self, grant: Grant) -> float:
+        if grant.next_due_ms is None:
+            return _LONGEST_WAIT_S
+        return min(_LONGEST_WAIT_S, max(0.005, (grant.next_due_ms - grant.now_ms - self._ahead_ms) / 1000))
+
+    async def _look_for_end(self, grant: Grant) -> float:
+        """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet."""
+        due_s = None if grant.next_due_ms is None else (grant.next_due_ms - grant.now_ms) / 1000
+        if not grant.closed and due_s is not None and due_s <= self._idle_close_s:
+            self._quiet_looks = 0
+            return self._wait_s(grant)
+        try:
+            quiet = await self._off(self._asks, lambda: self._stores.quiet(self._idle_close_s, bool(grant.closed)))
+        except FrontierUnavailable:
+            return _AWAY_PAUSE_S
+        self._quiet_looks = self._quiet_looks + 1 if quiet else 0
+        if self._quiet_looks >= 2:
+            self.exhausted = True
+            if grant.closed:
+                logger.info("The crawl's budget of %s is spent", grant.closed)
+            self._wake_engine()
+        return _IDLE_LOOK_S
+
+    async def _commit_loop(self) -> None:
+        while True:
+            await self._pause(self._news, _LONGEST_WAIT_S)
+            while self._finished or self._found:
+                batch, self._finished = self._finished[:_MOST_A_COMMIT], self._finished[_MOST_A_COMMIT:]
+                found, self._found = self._found, []
+                await self._commit(batch, found)
+            if self._closing:
+                return
+            await asyncio.sleep(_COMMIT_EVERY_S)
+
+    async def _commit(self, batch: list[Finished], found: list[Candidate]) -> None:
+        try:
+            accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
+        except (FrontierUnavailable, FrontierFull) as error:
+            logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
+            accepted = []
+        for done in batch:
+            self._held.discard(done.lease.token)
+        if late := accepted.count(False):
+            logger.warning("%d leases had run out before their pages were stored; those pages go to others", late)
+        self._work.set()
+
+    # Small parts
+
+    async def _off(self, threads: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, call)
+
+    @staticmethod
+    async def _pause(event: asyncio.Event, timeout_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(event.wait(), timeout_s)
+        event.clear()
+
+    def _wake_engine(self) -> None:
+        # Scrapy has no public way to say "the scheduler has something now"; without this it looks every 5 s.
+        engine: Any = self._crawler.engine
+        if engine is not None and engine._slot is not None:
+            engine._slot.nextcall.schedule()

@@ -1,0 +1,86 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
+from crawler.fetch.errors import DnsError, RefusedAddressError
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "196.25.1.1", "2001:4860:4860::8888"])
+def test_public_addresses_are_allowed(address: str) -> None:
+    assert AddressGuard().allows(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::1",
+        "::",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fc00::1",
+        "::ffff:127.0.0.1",
+        "2002:7f00:1::",
+    ],
+)
+def test_other_addresses_are_refused(address: str) -> None:
+    assert not AddressGuard().allows(address)
+
+
+def test_a_named_network_is_allowed_and_no_other() -> None:
+    guard = AddressGuard(["127.0.0.0/8"])
+    assert guard.allows("127.9.8.7")
+    assert guard.allows("::ffff:127.9.8.7")
+    assert not guard.allows("10.0.0.1")
+    assert not guard.allows("::1")
+
+
+def test_a_wrong_network_is_named() -> None:
+    with pytest.raises(ValueError, match="not-a-network"):
+        AddressGuard(["not-a-network"])
+
+
+def resolve(resolver: Resolver, host: str) -> str:
+    return asyncio.run(resolver.resolve(host))
+
+
+def test_hosts_file_comes_before_dns(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("# made for a test\n127.0.0.7 izindaba.test Eyethu.test # two names\n\n10.0.0.1 eyethu.test\n")
+    resolver = Resolver(AddressGuard(["127.0.0.0/8"]), read_hosts_file(hosts))
+    assert resolve(resolver, "izindaba.test") == "127.0.0.7"
+    assert resolve(resolver, "EYETHU.test") == "127.0.0.7"
+
+
+def test_a_broken_hosts_file_is_named_with_its_line(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1 a.test\nnonsense b.test\n")
+    with pytest.raises(ValueError, match=r"hosts:2: 'nonsense'"):
+        read_hosts_file(hosts)
+
+
+def test_a_name_that_leads_into_a_private_network_is_refused() -> None:
+    resolver = Resolver(AddressGuard(), {"inside.test": ("10.0.0.1",)})
+    with pytest.raises(RefusedAddressError, match=r"10\.0\.0\.1"):
+        resolve(resolver, "inside.test")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "169.254.169.254"])
+def test_a_private_literal_is_refused(host: str) -> None:
+    with pytest.raises(RefusedAddressError):
+        resolve(Resolver(AddressGuard()), host)
+
+
+def test_no_such_name() -> None:
+    with pytest.raises(DnsError, match=r"nowhere\.invalid"):
+        resolve(Resolver(AddressGuard()), "nowhere.invalid")

@@ -1,0 +1,171 @@
+"""The HTTP connection against a real socket that says exactly what a test wants said."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
+from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
+Talk = Callable[[HttpConnection], Awaitable[None]]
+
+
+async def _serve(reply: bytes | list[bytes], end: str, talk: Talk, limits: Limits) -> None:
+    """A server that answers each request with the next of `reply`; `end` says what it does then."""
+    replies = [reply] if isinstance(reply, bytes) else list(reply)
+    over = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            for text in replies:
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(text)
+                await writer.drain()
+            if end == "wait":
+                await over.wait()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            if end == "reset":
+                writer.transport.abort()
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        connection = await connect("127.0.0.1", port, None, None, limits)
+        try:
+            await talk(connection)
+        finally:
+            connection.close()
+            over.set()
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+def ask(reply: bytes, end: str = "wait", limits: Limits | None = None, timeout_s: float = 5) -> Answer:
+    answers: list[Answer] = []
+
+    async def talk(connection: HttpConnection) -> None:
+        answers.append(await connection.exchange(REQUEST, timeout_s))
+
+    asyncio.run(_serve(reply, end, talk, limits or Limits()))
+    return answers[0]
+
+
+def test_the_head_is_kept_byte_for_byte() -> None:
+    head = b"HTTP/1.1 200 Kulungile\r\nX-B: 1\r\nx-a:  two \r\nX-B: 3\r\nContent-Length: 2\r\n\r\n"
+    answer = ask(head + b"ok")
+    assert (answer.status, answer.reason, answer.head, bytes(answer.body)) == (200, "Kulungile", head, b"ok")
+    assert answer.headers == [(b"X-B", b"1"), (b"x-a", b"two"), (b"X-B", b"3"), (b"Content-Length", b"2")]
+
+
+def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
+    answer = ask(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: 1\r\n\r\n"
+    )
+    assert bytes(answer.body) == b"abcde"
+    assert b"chunked" in answer.head
+
+
+def test_without_a_length_the_end_of_the_connection_is_the_end() -> None:
+    answer = ask(b"HTTP/1.0 200 OK\r\n\r\nall of it", end="close")
+    assert (bytes(answer.body), answer.truncated) == (b"all of it", None)
+
+
+def test_interim_answers_are_skipped() -> None:
+    answer = ask(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+    assert answer.status == 200
+    assert answer.head == b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+
+
+def test_bare_line_feeds_are_understood() -> None:
+    answer = ask(b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok")
+    assert (answer.head, bytes(answer.body)) == (b"HTTP/1.1 200 OK\nContent-Length: 2\n\n", b"ok")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        b"HTTP/1.1 200 OK\r\nContent-",
+        b"",
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+    ],
+)
+def test_an_answer_that_ends_early_is_never_whole(reply: bytes) -> None:
+    with pytest.raises(CutError):
+        ask(reply, end="close")
+
+
+def test_a_reset_without_a_length_is_a_cut() -> None:
+    with pytest.raises(CutError):
+        ask(b"", end="reset")
+
+
+def test_a_long_body_is_cut_at_the_limit_and_says_so() -> None:
+    answer = ask(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000, limits=Limits(max_body_bytes=100))
+    assert (len(answer.body), answer.truncated) == (100, "length")
+
+
+def test_an_endless_head_is_cut() -> None:
+    endless = b"HTTP/1.1 200 OK\r\n" + b"X-Filler: filler\r\n" * 10_000
+    with pytest.raises(CutError, match="bytes of headers"):
+        ask(endless)
+
+
+def test_silence_ends_in_time() -> None:
+    with pytest.raises(FetchTimeoutError, match=r"0\.2 s"):
+        ask(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", timeout_s=0.2)
+
+
+def test_a_connection_serves_again_and_is_dropped_when_the_server_says_close() -> None:
+    async def talk(connection: HttpConnection) -> None:
+        first = await connection.exchange(REQUEST, 5)
+        assert bytes(first.body) == b"1"
+        assert connection.usable
+        second = await connection.exchange(REQUEST, 5)
+        assert bytes(second.body) == b"2"
+        assert not connection.usable
+        with pytest.raises(CutError):
+            await connection.exchange(REQUEST, 5)
+
+    keep = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
+    close = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n2"
+    asyncio.run(_serve([keep, close], "wait", talk, Limits()))
+
+
+def test_nobody_listens() -> None:
+    async def run() -> None:
+        server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        server.close()
+        await server.wait_closed()
+        with pytest.raises(ConnectError, match=str(port)):
+            await connect("127.0.0.1", port, None, None, Limits())
+
+    asyncio.run(run())
+
+
+def test_a_server_without_tls_is_a_tls_error() -> None:
+    async def run() -> None:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(TlsError):
+            await connect("127.0.0.1", port, "a.test", ssl.create_default_context(), Limits())
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(run())
