@@ -1,0 +1,100 @@
+"""Refuses a document before a feed parser can be made to work too hard on it.
+
+feedparser reads almost anything, at a price: its time grows with the square of the nesting, of the attributes of one
+element and of the stray `<` in broken markup, and it holds every element in memory. The fetcher bounds what is
+transferred and unpacked; this bounds what is parsed. The scan is linear in the document whatever it contains, and sees
+the same text the parser will see (after conversion to UTF-8), so no encoding hides anything from it.
+
+Entities are the other way to make a small document large. No feed needs entities of its own beyond a few characters, so
+an internal subset that defines any which refer to others, or a long one, is refused rather than expanded.
+"""
+
+from __future__ import annotations
+
+import re
+
+from seeds.feed_types import FeedError
+
+__all__ = ["MAX_BYTES", "check_size", "check_text"]
+
+MAX_BYTES = 8 << 20
+MAX_TAGS = 250_000
+MAX_ENTRIES = 20_000
+MAX_ATTRIBUTES = 400
+MAX_STRAY = 500  # "<" that open nothing, in a document that is to be rescued
+MAX_WORK = 50_000_000  # sum over all tags of the depth at which they stand
+MAX_ENTITY_BYTES = 64
+MAX_ENTITIES = 300
+
+_TAG = re.compile(rb"<([/!?]?)([^\s<>/]*)([^<>]*)>")
+_ENTRY = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)[\s/>]", re.IGNORECASE)
+_ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s>]+)\s+(\"[^\"]*\"|'[^']*'|[^>]*)", re.IGNORECASE)
+_CHARACTER = re.compile(rb"&#\w{1,8};")
+_VOID = frozenset(b"br img hr meta link input area base col embed source track wbr p li".split())
+
+
+def check_size(body: bytes) -> None:
+    """Refuse what is too long before anything else is done with it."""
+    if len(body) > MAX_BYTES:
+        raise FeedError("too_large", f"{len(body)} bytes, limit {MAX_BYTES}")
+
+
+def check_text(text: bytes) -> None:
+    """Refuse a document (UTF-8) that would cost too much to parse."""
+    check_size(text)
+    _check_entities(text)
+    for count, _ in enumerate(_ENTRY.finditer(text), start=1):
+        if count > MAX_ENTRIES:
+            raise FeedError("too_many_tags", f"more than {MAX_ENTRIES} items")
+    _check_markup(_without_sections(text))
+
+
+def _check_entities(text: bytes) -> None:
+    first = re.search(rb"<[\w]", text)
+    head = text[: first.start()] if first else text
+    if b"<!ENTITY" not in head.upper():
+        return
+    for number, match in enumerate(_ENTITY.finditer(head)):
+        value = match[2]
+        if number >= MAX_ENTITIES:
+            raise FeedError("entity_expansion", f"more than {MAX_ENTITIES} entities defined")
+        if len(value) > MAX_ENTITY_BYTES or b"&" in _CHARACTER.sub(b"", value) or match[1].startswith(b"%"):
+            name = match[1][:40].decode("utf-8", "replace")
+            raise FeedError("entity_expansion", f"the entity {name} is more than a character or a short text")
+
+
+def _without_sections(text: bytes) -> bytes:
+    """The text less its comments and CDATA sections; one that never ends takes the rest along."""
+    kept, position = [], 0
+    while True:
+        comment, cdata = text.find(b"<!--", position), text.find(b"<![CDATA[", position)
+        starts = [start for start in (comment, cdata) if start >= 0]
+        if not starts:
+            kept.append(text[position:])
+            return b"".join(kept)
+        start = min(starts)
+        kept.append(text[position:start])
+        end = text.find(b"-->" if start == comment else b"]]>", start)
+        if end < 0:
+            return b"".join(kept)
+        position = end + 3
+
+
+def _check_markup(text: bytes) -> None:
+    tags = depth = work = 0
+    for tags, match in enumerate(_TAG.finditer(text), start=1):
+        mark, name, rest = match.groups()
+        if mark == b"/":
+            depth -= depth > 0
+        elif not mark and not rest.endswith(b"/") and name.lower() not in _VOID and match[0][-2:] != b"/>":
+            depth += 1
+        work += depth
+        if rest.count(b"=") > MAX_ATTRIBUTES:
+            raise FeedError("too_many_attributes", f"more than {MAX_ATTRIBUTES} in one element")
+        if tags > MAX_TAGS:
+            raise FeedError("too_many_tags", f"more than {MAX_TAGS} tags")
+        if work > MAX_WORK:
+            raise FeedError("too_deep", f"elements nested {depth} deep")
+    stray = text.count(b"<") - tags
+    if stray > MAX_STRAY:
+        raise FeedError("broken_markup", f"{stray} times < without a tag")

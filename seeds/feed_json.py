@@ -1,0 +1,131 @@
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org), and RSS written as JSON.
+
+Read leniently, as its readers do: a `version` that is not jsonfeed.org's, numbers as ids and missing fields are
+accepted; what is not an object with a list of items is no feed.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urljoin
+
+from seeds.feed_types import Feed, FeedEntry
+from seeds.links import clean_link
+
+__all__ = ["looks_like_json", "parse_json"]
+
+_DEEPEST = 40
+
+
+def looks_like_json(body: bytes) -> bool:
+    """Whether a body can only be JSON."""
+    return body[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{"
+
+
+def parse_json(body: bytes, url: str) -> Feed:
+    """The feed; one of format "" without entries when it is JSON of another kind or broken."""
+    try:
+        data = json.loads(body.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return Feed("")
+    if not isinstance(data, dict):
+        return Feed("")
+    rss = data.get("rss")
+    if isinstance(rss, dict) and isinstance(rss.get("channel"), dict):
+        return _rss_as_json(rss["channel"], url)
+    items = data.get("items")
+    if not isinstance(items, list) or not ("version" in data or "feed_url" in data or "home_page_url" in data):
+        return Feed("")
+    language = _text(data, "language").lower()
+    return Feed(
+        format="json",
+        entries=tuple(_entry(item, url, language) for item in items if isinstance(item, dict)),
+        title=_text(data, "title"),
+        link=_absolute(url, _text(data, "home_page_url")) or "",
+        language=language,
+        self_url=_absolute(url, _text(data, "feed_url")) or "",
+        next_archive=_absolute(url, _text(data, "next_url")) or "",
+        encoding="utf-8",
+    )
+
+
+def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
+    link = _absolute(url, _text(item, "url"))
+    identity = _text(item, "id")
+    if link is None and identity.startswith(("http://", "https://")):
+        link = identity
+    attached = item.get("attachments")
+    return FeedEntry(
+        link=link,
+        id=identity,
+        title=_text(item, "title"),
+        url=clean_link(link or ""),
+        published_ms=_instant(_text(item, "date_published")),
+        updated_ms=_instant(_text(item, "date_modified")),
+        language=_text(item, "language").lower() or language,
+        content=_text(item, "content_html") or _text(item, "content_text") or _text(item, "summary"),
+        enclosures=tuple(
+            address
+            for part in (attached if isinstance(attached, list) else [])
+            if isinstance(part, dict) and (address := _absolute(url, _text(part, "url")))
+        ),
+    )
+
+
+def _rss_as_json(channel: dict[str, Any], url: str) -> Feed:
+    items = channel.get("item")
+    language = _text(channel, "language").lower()
+    entries = []
+    for item in items if isinstance(items, list) else [items]:
+        if isinstance(item, dict):
+            link = _absolute(url, _text(item, "link"))
+            guid = item.get("guid")
+            entries.append(
+                FeedEntry(
+                    link=link,
+                    id=_text(guid, "#value") if isinstance(guid, dict) else _text(item, "guid"),
+                    title=_text(item, "title"),
+                    url=clean_link(link or ""),
+                    published_ms=_instant(_text(item, "pubDate")),
+                    language=language,
+                    content=_text(item, "description"),
+                )
+            )
+    return Feed(
+        "json", tuple(entries), _text(channel, "title"), _text(channel, "link"), language=language, encoding="utf-8"
+    )
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    if isinstance(value, bool):
+        return ""
+    return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+
+def _absolute(base: str, link: str) -> str | None:
+    if not link:
+        return None
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return None
+
+
+def _instant(text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        when = datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(text)
+        except (ValueError, IndexError, TypeError):
+            return None
+    try:
+        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (OverflowError, ValueError):
+        return None

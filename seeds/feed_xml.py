@@ -1,0 +1,157 @@
+"""RSS 0.9x/1.0/2.0, Atom 0.3/1.0 and CDF by feedparser, with its dangers taken out.
+
+feedparser is given bytes to read, never a string (which it would take for a file name or an address to open), its own
+fetching, sanitising and URL rewriting of content are off, and every document passes `seeds.feed_guard` first.
+
+The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are valid UTF-8 and not ASCII
+are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from.
+"""
+
+from __future__ import annotations
+
+import calendar
+import io
+import re
+from typing import Any
+from urllib.parse import urljoin
+
+import feedparser
+from feedparser.encodings import convert_to_utf8
+from resiliparse.parse.encoding import detect_encoding
+
+from seeds.feed_guard import check_text
+from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.links import clean_link
+
+__all__ = ["parse_xml"]
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_DECLARED = re.compile(rb"^\s*<\?xml[^>]*encoding\s*=", re.IGNORECASE)
+_SKIP = re.compile(rb"<skip(Hours|Days)\b[^>]{0,100}>(.{0,4000}?)</skip\1", re.IGNORECASE | re.DOTALL)
+_DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
+_PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
+_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00\x00\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00\x00<")
+
+
+def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
+    """The feed; format "" when the document is XML or text of another kind. Raises FeedError."""
+    text, encoding = _as_utf8(body, content_type)
+    check_text(text)
+    headers = {"content-location": url, "content-type": "application/xml; charset=utf-8"}
+    parsed = feedparser.parse(
+        io.BytesIO(text), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+    )
+    feed = parsed["feed"]
+    language = _text(feed, "language").lower()
+    links = [link for link in dict.get(feed, "links") or () if isinstance(link, dict)]
+    return Feed(
+        format=parsed.get("version") or "",
+        entries=tuple(_entry(entry, url, language) for entry in parsed["entries"]),
+        title=_text(feed, "title"),
+        link=_text(feed, "link"),
+        language=language,
+        generator=_text(feed, "generator"),
+        self_url=_linked(links, url, "self"),
+        next_archive=_linked(links, url, "prev-archive") or _linked(links, url, "next"),
+        hints=_hints(feed, text),
+        rescued=bool(parsed.get("bozo")),
+        encoding=encoding,
+    )
+
+
+def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
+    """The body in UTF-8 with its declaration changed to match, and the name of the encoding it had."""
+    kind = (content_type or "").split(";")[0].strip().lower()
+    header = {"content-type": f"{kind if kind.endswith('xml') else 'application/xml'}{_charset(body, content_type)}"}
+    result: dict[str, Any] = {}
+    text = convert_to_utf8(header, body, result)
+    if not isinstance(text, bytes) or not result.get("encoding"):
+        raise FeedError("binary", "no encoding makes text of it")
+    return text, str(result["encoding"])
+
+
+def _charset(body: bytes, content_type: str | None) -> str:
+    """The `charset` parameter to tell feedparser, "" to leave it to the document's declaration."""
+    found = _CHARSET.search(content_type or "")
+    if body.startswith(_BOMS):
+        return f"; charset={found[1]}" if found else ""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        if found or _DECLARED.match(body):
+            return f"; charset={found[1]}" if found else ""
+        return f"; charset={detect_encoding(body[:65536])}"
+    if not body.isascii():
+        return "; charset=utf-8"
+    return f"; charset={found[1]}" if found else ""
+
+
+def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
+    link = _text(entry, "link") or None
+    link = _joined(url, link) if link else None
+    original = _text(entry, "feedburner_origlink") or _text(entry, "pheedo_origlink")
+    contents = [part for part in dict.get(entry, "content") or () if isinstance(part, dict)]
+    spoken = [_text(entry, "language"), *(_text(part, "language") for part in contents)]
+    spoken.append(_text(dict.get(entry, "title_detail") or {}, "language"))
+    content = max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary")
+    enclosures = (_text(part, "href") for part in dict.get(entry, "enclosures") or () if isinstance(part, dict))
+    return FeedEntry(
+        link=link,
+        id=_text(entry, "id"),
+        title=_text(entry, "title"),
+        url=clean_link(original if original.startswith(("http://", "https://")) else link or ""),
+        published_ms=_instant(dict.get(entry, "published_parsed")) or _instant(dict.get(entry, "created_parsed")),
+        updated_ms=_instant(dict.get(entry, "updated_parsed")),
+        language=next((tag.lower() for tag in spoken if tag), feed_language),
+        content=content,
+        enclosures=tuple(joined for part in enclosures if part and (joined := _joined(url, part))),
+    )
+
+
+def _hints(feed: Any, text: bytes) -> FeedHints:
+    hours: set[int] = set()
+    days: set[int] = set()
+    for match in _SKIP.finditer(text[:262_144]):
+        values = re.findall(rb">\s*([\w]+)\s*<", b">" + match[2].replace(b"<", b" <").replace(b">", b"> ") + b"<")
+        for value in (word.decode("ascii", "replace").lower() for word in values):
+            if value.isdigit() and int(value) <= 24:
+                hours.add(int(value) % 24)
+            elif value[:3] in _DAYS:
+                days.add(_DAYS[value[:3]])
+    ttl = _text(feed, "ttl")
+    period = _PERIODS_S.get(_text(feed, "sy_updateperiod").lower())
+    frequency = _text(feed, "sy_updatefrequency")
+    times = int(frequency) if frequency.isdigit() and 0 < int(frequency) < 10_000 else 1
+    return FeedHints(
+        ttl_s=int(ttl) * 60 if ttl.isdigit() and 0 < int(ttl) < 1_000_000 else None,
+        update_period_s=period // times if period else None,
+        skip_hours=frozenset(hours) if len(hours) < 24 else frozenset(),
+        skip_days=frozenset(days) if len(days) < 7 else frozenset(),
+    )
+
+
+def _linked(links: list[Any], url: str, relation: str) -> str:
+    for link in links:
+        if link.get("rel") == relation and link.get("href"):
+            return _joined(url, str(link["href"])) or ""
+    return ""
+
+
+def _text(data: Any, key: str) -> str:
+    """A field's text; feedparser's own fall-backs between fields are not wanted."""
+    value = dict.get(data, key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _joined(base: str, link: str) -> str | None:
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return None
+
+
+def _instant(parsed: Any) -> int | None:
+    try:
+        return calendar.timegm(parsed) * 1000 if parsed else None
+    except (ValueError, OverflowError, TypeError):
+        return None

@@ -1,0 +1,52 @@
+"""Feeds: reading them and finding them.
+
+`parse` and `entries` read RSS 0.9x/1.0/2.0, Atom 0.3/1.0, CDF, JSON Feed and RSS written as JSON, broken ones too. They
+never fetch anything, and refuse (`FeedError`, with a reason) what would cost too much: time and memory are bounded by
+the size of the document, and that by `MAX_BYTES`. `discover` finds the feeds a page names.
+"""
+
+from __future__ import annotations
+
+import re
+
+from seeds.autodiscovery import discover, likely_feeds
+from seeds.feed_guard import MAX_BYTES, check_size
+from seeds.feed_json import looks_like_json, parse_json
+from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.feed_xml import parse_xml
+
+__all__ = [
+    "MAX_BYTES",
+    "Feed",
+    "FeedEntry",
+    "FeedError",
+    "FeedHints",
+    "discover",
+    "entries",
+    "likely_feeds",
+    "parse",
+]
+
+_HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:[\w.-]+:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
+
+
+def parse(body: bytes, url: str, content_type: str | None = None) -> Feed:
+    """A feed document, its links made absolute by `url` ("" leaves them as they are).
+
+    A document that is none has format "" and no entries; FeedError when it is a page, too large or hostile.
+    """
+    check_size(body)
+    if not body.strip():
+        return Feed("")
+    if looks_like_json(body):
+        return parse_json(body, url)
+    head = body[:4096]
+    if _HTML.search(head) and not _FEED.search(head):
+        raise FeedError("html", "a page, not a feed")
+    return parse_xml(body, url, content_type)
+
+
+def entries(body: bytes, url: str, content_type: str | None = None) -> list[FeedEntry]:
+    """The items of a feed in the order of the document; empty when it is no feed, FeedError as of `parse`."""
+    return list(parse(body, url, content_type).entries)

@@ -1,0 +1,82 @@
+"""All pages of a site by its sitemaps: from robots.txt through indexes, each sitemap once, bounded.
+
+For commands that look at a site as a whole; a crawl takes each sitemap as an entry of its frontier instead.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from seeds import sitemaps
+from seeds.probe import Fetch
+
+__all__ = ["SiteMaps", "walk", "walk_site"]
+
+MAX_DEPTH = 10
+MAX_SITEMAPS = 1000
+MAX_PAGES = 1_000_000
+
+
+@dataclass(slots=True)
+class SiteMaps:
+    """What a walk found: pages by address in order of first sight, sitemaps read, and what was wrong with others."""
+
+    pages: dict[str, sitemaps.SitemapEntry] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def walk_site(homepage: str, fetch: Fetch) -> SiteMaps:
+    """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem)."""
+    root = sitemaps.well_known(homepage)[0].rpartition("/")[0]
+    robots = fetch(f"{root}/robots.txt")
+    named = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
+    found = walk(named, fetch)
+    guessed = [url for url in sitemaps.well_known(homepage) if url not in found.read and url not in found.problems]
+    more = walk(guessed, fetch)
+    found.read += [url for url in more.read if url not in found.read]
+    for url, entry in more.pages.items():
+        found.pages.setdefault(url, entry)
+    found.problems |= {url: problem for url, problem in more.problems.items() if url not in guessed}
+    return found
+
+
+def walk(urls: Iterable[str], fetch: Fetch) -> SiteMaps:
+    """Read these sitemaps and all they lead to, each address once, breadth first, at most 10 indexes deep."""
+    found = SiteMaps()
+    waiting = deque((url, 0) for url in urls)
+    met = {url for url, _ in waiting}
+    while waiting and len(found.read) < MAX_SITEMAPS and len(found.pages) < MAX_PAGES:
+        url, depth = waiting.popleft()
+        for child in _read(url, depth, fetch, found):
+            if child not in met:
+                met.add(child)
+                waiting.append((child, depth + 1))
+    for url, _ in waiting:
+        found.problems[url] = "limit"
+    return found
+
+
+def _read(url: str, depth: int, fetch: Fetch, found: SiteMaps) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        found.problems[url] = "too_deep"
+        return
+    answer = fetch(url)
+    if not answer.ok:
+        found.problems[url] = answer.problem or f"status {answer.status}"
+    elif answer.url in found.read:
+        found.problems[url] = f"redirects to {answer.url}, read already"
+    else:
+        try:
+            sitemap = sitemaps.parse(answer.body, answer.url, content_type=answer.content_type)
+        except sitemaps.SitemapError as error:
+            found.problems[url] = str(error)
+            return
+        found.read.append(answer.url)
+        if sitemap.kind == "index":
+            yield from sitemap.locs
+        else:
+            for entry in sitemap.entries:
+                found.pages.setdefault(entry.loc, entry)
