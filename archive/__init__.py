@@ -6,6 +6,8 @@ Write with :class:`WarcWriter`, finish dead writers' files with :func:`recover`,
 from archive.config import WriterConfig
 from archive.errors import ArchiveError, ArchiveFull, ArchiveNotFound, Damage, JournalBusy, WriterClosed
 from archive.exchange import Exchange, RevisitTarget
+from archive.reader import Reader, record_at
+from archive.record import Record
 from archive.recovery import Recovery, recover
 from archive.writer import WarcWriter
 
@@ -16,10 +18,13 @@ __all__ = [
     "Damage",
     "Exchange",
     "JournalBusy",
+    "Reader",
+    "Record",
     "Recovery",
     "RevisitTarget",
     "WarcWriter",
     "WriterClosed",
     "WriterConfig",
+    "record_at",
     "recover",
 ]

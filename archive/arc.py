@@ -1,0 +1,51 @@
+"""ARC files (the Internet Archive's format before WARC, versions 1 and 2) as if their records were WARC records.
+
+Source: "Arc File Format" (Burner and Kahle, 1996). An ARC header line becomes a header of the usual names, so that all
+code that reads records reads these; the type is ``arc_header`` for the first record and ``response`` for all others.
+"""
+
+from __future__ import annotations
+
+import re
+
+from archive.headers import Headers
+
+LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]* \S+[ ]*\r?\n")
+NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]* \d{8,} [^\r\n]*\r?\n)")
+_DATE_DIGITS = 14
+_FIELDS_V1, _FIELDS_V2 = 5, 10
+
+
+def parse_line(line: bytes) -> tuple[Headers, int, bool]:
+    """Header fields, block length, and whether the line is sound. The URL may contain spaces: fields count from the
+    end.
+    """
+    text = line.decode("utf-8", "surrogateescape").strip()
+    words = text.split(" ")
+    count = _FIELDS_V2 if len(words) >= _FIELDS_V2 and words[-1].isdigit() and words[-2:-1] != [""] else _FIELDS_V1
+    if len(words) >= _FIELDS_V2 and not _is_date(words[-_FIELDS_V2 + 2]):
+        count = _FIELDS_V1
+    if len(words) < count:
+        return Headers([("WARC-Type", "response"), ("WARC-Target-URI", words[0])]), 0, False
+    url = " ".join(words[: len(words) - count + 1])
+    address, date, media = words[len(words) - count + 1 : len(words) - count + 4]
+    length = int(words[-1]) if words[-1].isdigit() else -1
+    kind = "arc_header" if url.startswith("filedesc:") else "response"
+    pairs = [("WARC-Type", kind), ("WARC-Date", _iso(date)), ("WARC-Target-URI", url), ("WARC-IP-Address", address)]
+    if kind == "response" and url.lower().startswith("http"):
+        pairs.append(("Content-Type", "application/http;msgtype=response"))
+    elif kind == "response":
+        pairs.append(("Content-Type", media))
+    pairs.append(("Content-Length", str(max(length, 0))))
+    return Headers(pairs), max(length, 0), length >= 0 and _is_date(date)
+
+
+def _is_date(word: str) -> bool:
+    return word.isdigit() and len(word) >= _DATE_DIGITS - 6
+
+
+def _iso(date: str) -> str:
+    if not _is_date(date):
+        return date
+    padded = (date + "0" * _DATE_DIGITS)[:_DATE_DIGITS]
+    return f"{padded[:4]}-{padded[4:6]}-{padded[6:8]}T{padded[8:10]}:{padded[10:12]}:{padded[12:14]}Z"

@@ -1,0 +1,143 @@
+"""Archived HTTP messages: heads, and bodies with their codings taken off. Lenient: an archive holds what servers
+sent.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+
+import brotli
+import zstandard
+
+from archive.headers import Headers
+
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_STATUS = re.compile(rb"\s*HTTP/(\d(?:\.\d)?)[ \t]+(\d{1,3})[ \t]*([^\r\n]*)")
+_REQUEST = re.compile(rb"\s*([A-Za-z-]+)[ \t]+(\S+)(?:[ \t]+HTTP/(\d(?:\.\d)?))?")
+_CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]+)[^\r\n]*\r?\n")
+MAX_BODY_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHead:
+    """``status`` is 0 for a request, whose ``method`` and ``target`` are set; ``size``: the head in bytes."""
+
+    size: int
+    status: int
+    reason: str
+    headers: Headers
+    method: str = ""
+    target: str = ""
+
+
+def parse_head(block: bytes) -> HttpHead | None:
+    """The head at the beginning of an HTTP message; None when there is no status or request line."""
+    match = _HEAD_END.search(block)
+    end = match.end() if match else len(block)
+    line_end = block.find(b"\n")
+    line_end = end if line_end < 0 else line_end + 1
+    lines = block[line_end:end]
+    status = _STATUS.match(block)
+    if status is not None:
+        return HttpHead(end, int(status[2]), status[3].decode("latin-1"), Headers.parse(lines))
+    request = _REQUEST.match(block[:line_end])
+    if request is None:
+        return None
+    return HttpHead(end, 0, "", Headers.parse(lines), request[1].decode("latin-1"), request[2].decode("latin-1"))
+
+
+def dechunk(body: bytes) -> bytes:
+    """The body without chunks; as it is when it does not begin with a chunk; up to the fault when it breaks off."""
+    parts: list[bytes] = []
+    position = 0
+    while True:
+        match = _CHUNK_SIZE.match(body, position)
+        if match is None:
+            return b"".join(parts) if parts else body
+        size = int(match[1], 16)
+        if not size:
+            return b"".join(parts)
+        parts.append(body[match.end() : match.end() + size])
+        position = match.end() + size
+        if body.startswith(b"\r\n", position):
+            position += 2
+        elif body.startswith(b"\n", position):
+            position += 1
+
+
+def _inflate(body: bytes, limit: int) -> bytes:
+    out = b""
+    for wbits in (47, -15):
+        state = zlib.decompressobj(wbits)
+        try:
+            return state.decompress(body, limit)
+        except zlib.error:
+            out = out or _as_far(body, wbits, limit)
+    return out
+
+
+def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
+    state = zlib.decompressobj(wbits)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for start in range(0, len(body), 512):
+            parts.append(state.decompress(body[start : start + 512], limit - size))
+            size += len(parts[-1])
+            if size >= limit:
+                break
+    except zlib.error:
+        pass
+    return b"".join(parts)
+
+
+def _unbrotli(body: bytes, limit: int) -> bytes:
+    state = brotli.Decompressor()
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for start in range(0, len(body), 4096):
+            parts.append(state.process(body[start : start + 4096]))
+            size += len(parts[-1])
+            if size >= limit:
+                break
+    except brotli.error:
+        pass
+    return b"".join(parts)[:limit]
+
+
+def _unzstd(body: bytes, limit: int) -> bytes:
+    state = zstandard.ZstdDecompressor().decompressobj()
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for start in range(0, len(body), 4096):
+            parts.append(state.decompress(body[start : start + 4096]))
+            size += len(parts[-1])
+            if size >= limit or state.eof:
+                break
+    except zstandard.ZstdError:
+        pass
+    return b"".join(parts)[:limit]
+
+
+def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
+    """The body with chunks and content-codings taken off, at most ``limit`` bytes; as far as a broken coding goes.
+
+    An unknown coding, or one that is announced but not there, leaves the body as it is.
+    """
+    if "chunked" in head.headers.get("transfer-encoding", "").lower():
+        body = dechunk(body)
+    names = ",".join(head.headers.get_all("content-encoding")).lower().replace(" ", "").split(",")
+    for name in reversed(names):
+        decoded = b""
+        if name in ("gzip", "x-gzip", "deflate"):
+            decoded = _inflate(body, limit)
+        elif name == "br":
+            decoded = _unbrotli(body, limit)
+        elif name == "zstd":
+            decoded = _unzstd(body, limit)
+        body = decoded or body
+    return body[:limit]

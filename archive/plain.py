@@ -1,0 +1,76 @@
+"""The unpacked bytes of an archive as one buffer that moves forward, and for each of them the place it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archive.errors import Damage
+from archive.unpack import Chunk, Unit
+
+
+class PlainBytes:
+    """``buffer[position:]`` is what has been unpacked and not been used. ``base`` is the plain offset of ``buffer[0]``.
+
+    ``broken`` is set when the buffer ends at a break: :meth:`more` gives nothing until :meth:`pass_break`.
+    """
+
+    def __init__(self, chunks: Iterator[Chunk]) -> None:
+        self._chunks = chunks
+        self._marks: list[tuple[int, Unit, int]] = [(0, Unit(0), 0)]
+        self.buffer = b""
+        self.position = 0
+        self.base = 0
+        self.broken: Damage | None = None
+        self.ended = False
+
+    def more(self) -> bool:
+        """Append the next chunk; False at a break or at the end of the file. Indexes into the buffer change."""
+        if self.broken is not None or self.ended:
+            return False
+        chunk = next(self._chunks, None)
+        if chunk is None:
+            self.ended = True
+            return False
+        self.broken = chunk.broken
+        self.base += self.position
+        if self.position == len(self.buffer):
+            self.buffer, self._marks = chunk.data, [(0, chunk.unit, chunk.inner)]
+        else:
+            kept = self.buffer[self.position :]
+            marks = [(max(at - self.position, 0), u, i + max(self.position - at, 0)) for at, u, i in self._live()]
+            if marks[-1][1] is not chunk.unit:
+                marks.append((len(kept), chunk.unit, chunk.inner))
+            self.buffer, self._marks = kept + chunk.data, marks
+        self.position = 0
+        return True
+
+    def _live(self) -> list[tuple[int, Unit, int]]:
+        marks = self._marks
+        while len(marks) > 1 and marks[1][0] <= self.position:
+            del marks[0]
+        return marks
+
+    def place(self) -> tuple[Unit, int]:
+        """The unit of the byte at the position, and the offset within it as unpacked."""
+        marks = self._marks if len(self._marks) == 1 else self._live()
+        at, unit, inner = marks[0]
+        return unit, inner + self.position - at
+
+    def unit_start(self) -> int:
+        """Index in the buffer at which its last unit begins; 0 when it begins at or before the buffer."""
+        at, _unit, inner = self._marks[-1]
+        return at if inner == 0 else 0
+
+    def pass_break(self) -> None:
+        """Drop what is left before a break; :meth:`more` goes on behind it."""
+        self.position = len(self.buffer)
+        self.broken = None
+
+    def take(self, size: int) -> bytes:
+        """Up to ``size`` bytes and go past them; fewer, but not none, unless there are no more."""
+        while self.position >= len(self.buffer):
+            if not self.more():
+                return b""
+        data = self.buffer[self.position : self.position + size]
+        self.position += len(data)
+        return data

@@ -1,0 +1,408 @@
+"""Reads records from ``.warc``, ``.warc.gz``, ``.warc.xz``, ``.warc.zst`` and ARC files, in any layout, with their
+places.
+
+Guarantees
+* Nothing is passed over in silence: whatever could not be read is in :attr:`Reader.damages`, with its place, and
+  logged.
+* After damage, reading goes on at the next sound record: the next pack, member or frame, or the next record header.
+* A record whose block may be wrong or incomplete is still given, with :attr:`Record.damage` set (``sound=True``: left
+  out).
+* Memory is bounded: records above 16 MiB are streamed (``Record.pieces``), units above 8 MiB are unpacked bit by bit.
+
+The kind of file is seen from its first bytes, not from its name. How it is stored and how records lie in it are
+independent: a member may hold many records, a record may span members.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import zstandard
+
+from archive import arc
+from archive.errors import ArchiveNotFound, Damage
+from archive.plain import PlainBytes
+from archive.record import Record, digest_holds
+from archive.source import Source
+from archive.unpack import Chunk, Unit, Unpacked, detect
+
+_LOG = logging.getLogger("archive.reader")
+_LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n")
+_TYPE = re.compile(rb"(?i)\nwarc-type[ \t]*:[ \t]*([a-z]+)")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_EMBEDDED = re.compile(rb"\r?\n(?=WARC/\d\.\d+[ \t]*\r?\n)")
+_FILLER = re.compile(rb"[\r\n]*")
+_START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
+_MAX_HEAD = 1 << 20
+_IN_MEMORY = 16 << 20
+_TRAILER = 4
+
+
+class _Rest:
+    """The part of a streamed block that has not been read."""
+
+    def __init__(self, plain: PlainBytes, size: int) -> None:
+        self._plain = plain
+        self.left = size
+
+    def read(self, size: int = -1) -> bytes:
+        parts = []
+        wanted = self.left if size < 0 else min(size, self.left)
+        while wanted:
+            data = self._plain.take(wanted)
+            if not data:
+                break
+            parts.append(data)
+            wanted -= len(data)
+            self.left -= len(data)
+        return b"".join(parts)
+
+
+class Reader:
+    """Iterate over the records of one file, once. ``types``: only these are given ("response", ...); None: all.
+
+    ``source``: a path or an open binary file (a pipe will do). ``sound``: leave damaged records out (they are still
+    reported). ``offset``: begin at this place of the stored file, the beginning of a unit or (plain files) of a record.
+    """
+
+    def __init__(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        types: Collection[str] | None = None,
+        sound: bool = False,
+        offset: int = 0,
+    ) -> None:
+        self.damages: list[Damage] = []
+        self.stored_as = "none"
+        self.gap = b""
+        self._logged = 0
+        self._types = frozenset(kind.lower().encode() for kind in types) if types is not None else None
+        self._sound = sound
+        self._owned = isinstance(source, str | Path)
+        self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
+        self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
+        self._is_arc = False
+        self._streamed: _Rest | None = None
+        self._plain = PlainBytes(self._open(offset))
+
+    def _open(self, offset: int) -> Iterator[Chunk]:
+        window = Source(self._file)
+        try:
+            kind = detect(window)
+        except zstandard.ZstdError as error:
+            self.damages.append(Damage(self.path, 0, -1, f"broken zstd dictionary: {error}"))
+            return iter(())
+        self.stored_as = kind.name if kind is not None else "none"
+        if offset:
+            self._is_arc = kind is None and arc.LINE.match(window.peek(4096)) is not None
+            self._file.seek(offset)
+            window = Source(self._file, offset)
+        return iter(Unpacked(window, kind, self.path, self.damages))
+
+    def close(self) -> None:
+        if self._owned:
+            self._file.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_exc: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Record]:
+        while True:
+            record = self._next()
+            if len(self.damages) > self._logged:
+                self._log()
+            if record is None:
+                return
+            if not (self._sound and record.damage is not None):
+                yield record
+            if self._streamed is not None:
+                self._drain(record)
+
+    def _log(self) -> None:
+        for damage in self.damages[self._logged :]:
+            _LOG.warning("%s", damage)
+        self._logged = len(self.damages)
+
+    def _report(self, unit: Unit, inner: int, reason: str, lost: int = 0) -> Damage:
+        damage = Damage(self.path, unit.offset + (inner if self.stored_as == "none" else 0),
+                        inner if self.stored_as != "none" else -1, reason, lost)  # fmt: skip
+        self.damages.append(damage)
+        return damage
+
+    # -- finding the next record -------------------------------------------------------------------------------------
+
+    def _next(self) -> Record | None:
+        """The next record of a wanted type, or None at the end."""
+        plain = self._plain
+        while self._to_record():
+            start = plain.position
+            if self._is_arc:
+                record = self._arc_record()
+            else:
+                head_end = plain.buffer.find(b"\r\n\r\n", start)
+                if head_end < 0 or not plain.buffer.startswith(b"WARC/", start):
+                    head_end = self._odd_head()
+                    if head_end < 0:
+                        continue
+                    start = plain.position
+                else:
+                    head_end += 4
+                record = self._warc_record(start, head_end)
+            if record is not None:
+                return record
+        return None
+
+    def _to_record(self) -> bool:
+        """Go past the line ends between records, keeping them in ``gap``. False: nothing follows."""
+        plain = self._plain
+        if plain.buffer.startswith(b"\r\n\r\nWARC/", plain.position):
+            self.gap = b"\r\n\r\n"
+            plain.position += 4
+            return True
+        self.gap = b""
+        while True:
+            match = _FILLER.match(plain.buffer, plain.position)
+            if match is not None:
+                self.gap += match[0]
+                plain.position = match.end()
+            if plain.position < len(plain.buffer):
+                return True
+            if not plain.more():
+                if plain.broken is None:
+                    return False
+                plain.pass_break()
+
+    def _odd_head(self) -> int:
+        """The usual end of a head was not found: more must be read, or lines end with LF, or there is junk.
+
+        Returns the index of the block, or -1: the position has changed, look again.
+        """
+        plain = self._plain
+        while True:
+            buffer, start = plain.buffer, plain.position
+            if arc.LINE.match(buffer, start) and buffer.startswith(b"filedesc:", start):
+                self._is_arc = True
+                return -1
+            if _START.match(buffer, start) is not None:
+                match = _HEAD_END.search(buffer, start)
+                if match is not None:
+                    return match.end()
+            elif b"\n" in buffer[start : start + 64] or len(buffer) - start >= 64:
+                self._skip_junk()
+                return -1
+            if len(buffer) - start > _MAX_HEAD or not plain.more():
+                if len(buffer) - start > _MAX_HEAD:
+                    self._skip_junk()
+                else:
+                    self._skip_tail()
+                return -1
+
+    def _skip_tail(self) -> None:
+        """What is left before a break or the end of the file is no record."""
+        plain = self._plain
+        if plain.broken is None:
+            unit, inner = plain.place()
+            rest = len(plain.buffer) - plain.position
+            self._report(unit, inner, f"no record: {rest} bytes at the end", rest)
+            plain.position = len(plain.buffer)
+        else:
+            plain.pass_break()
+
+    def _skip_junk(self) -> None:
+        """Go to the next record header: at the beginning of a line, or of a unit."""
+        plain = self._plain
+        unit, inner = plain.place()
+        first = bytes(plain.buffer[plain.position : plain.position + 40])
+        begin = plain.base + plain.position
+        plain.position += 1
+        pattern = arc.NEXT if self._is_arc else _EMBEDDED
+        while True:
+            found = pattern.search(plain.buffer, plain.position)
+            if found is not None:
+                plain.position = found.end()
+                break
+            fresh = len(plain.buffer) - plain.position
+            if fresh > _MAX_HEAD:
+                plain.position = len(plain.buffer) - _MAX_HEAD // 2
+                fresh = len(plain.buffer) - plain.position
+            if not plain.more():
+                plain.position = len(plain.buffer)
+                break
+            if plain.unit_start() == fresh and _START.match(plain.buffer, fresh):
+                plain.position = fresh
+                break
+        lost = plain.base + plain.position - begin
+        self._report(unit, inner, f"no record begins with {first!r}", lost)
+        if plain.position == len(plain.buffer) and plain.broken is not None:
+            plain.pass_break()
+
+    # -- taking it ---------------------------------------------------------------------------------------------------
+
+    def _warc_record(self, start: int, head_end: int) -> Record | None:
+        plain = self._plain
+        buffer = plain.buffer
+        length = -1
+        at = buffer.rfind(b"\nContent-Length: ", start, head_end)
+        if at >= 0:
+            digits = buffer[at + 17 : buffer.find(b"\n", at + 17, head_end)].strip()
+            length = int(digits) if digits.isdigit() and len(digits) <= 18 else -1
+        if length < 0:
+            match = _LENGTH.search(buffer, start, head_end)
+            length = int(match[1]) if match else -1
+        unit, inner = plain.place()
+        record = Record(self.path, unit, inner, plain.base + start, buffer, start)
+        if length < 0:
+            record.damage = self._report(unit, inner, "no Content-Length")
+        return self._take(record, head_end, max(length, 0))
+
+    def _arc_record(self) -> Record | None:
+        plain = self._plain
+        match = arc.LINE.match(plain.buffer, plain.position)
+        while match is None and b"\n" not in plain.buffer[plain.position :] and plain.more():
+            match = arc.LINE.match(plain.buffer, plain.position)
+        if match is None:
+            if b"\n" in plain.buffer[plain.position :]:
+                self._skip_junk()
+            else:
+                self._skip_tail()
+            return None
+        headers, length, sound = arc.parse_line(match[0])
+        unit, inner = plain.place()
+        record = Record(self.path, unit, inner, plain.base + plain.position, plain.buffer, plain.position)
+        record.preset(headers)
+        if not sound:
+            record.damage = self._report(unit, inner, f"unsound ARC line {match[0][:80]!r}")
+        return self._take(record, match.end(), length)
+
+    def _take(self, record: Record, block: int, length: int) -> Record | None:
+        """Give the record its block, go past it, and check how it ends."""
+        plain = self._plain
+        start = plain.position
+        if block + length > len(plain.buffer):
+            if length > _IN_MEMORY:
+                return self._take_stream(record, block, length)
+            cut = self._gather(block - start + length)
+            start, block = plain.position, plain.position + block - start
+            record.rebase(plain.buffer, start)
+            if cut >= 0:
+                self._cut(record, block, cut, length)
+                return self._wanted(record)
+        record.block_start, record.length = block, length
+        end = block + length
+        plain.position = end
+        if plain.broken is not None or not (
+            plain.buffer.startswith(b"\r\n\r\nWARC/", end) or end + _TRAILER >= len(plain.buffer)
+        ):
+            self._check(record)
+        if self.stored_as == "none":
+            self._own_unit(record)
+        return self._wanted(record)
+
+    def _wanted(self, record: Record) -> Record | None:
+        if self._types is None:
+            return record
+        if self._is_arc:
+            return record if record.type.encode() in self._types else None
+        match = _TYPE.search(record._buffer, record.start, record.block_start)
+        return record if match is not None and match[1].lower() in self._types else None
+
+    def _own_unit(self, record: Record) -> None:
+        """In a plain file each record is a unit of its own."""
+        plain = self._plain
+        head = record.block_start - record.start
+        match = _FILLER.match(plain.buffer, plain.position, plain.position + _TRAILER)
+        trailer = len(match[0]) if match else 0
+        record.unit = Unit(record.unit.offset + record.inner, head + record.length + trailer)
+        record.inner = 0
+
+    def _gather(self, size: int) -> int:
+        """Have ``size`` bytes from the position on. Returns -1, or how many there are when the record is cut short."""
+        plain = self._plain
+        while len(plain.buffer) - plain.position < size:
+            before = len(plain.buffer) - plain.position
+            if not plain.more():
+                return before
+            if plain.unit_start() == before and before and _START.match(plain.buffer, before):
+                return before
+        return -1
+
+    def _cut(self, record: Record, block: int, have: int, length: int) -> None:
+        plain = self._plain
+        record.block_start = block
+        record.length = max(plain.position + have - block, 0)
+        reason = f"the record ends early: {record.length} of {length} bytes"
+        record.damage = plain.broken or self._report(record.unit, record.inner, reason)
+        plain.position += have
+        if self.stored_as == "none":
+            self._own_unit(record)
+
+    def _check(self, record: Record) -> None:
+        """The record lies in a broken unit, or no record follows: is its block what it should be?"""
+        plain = self._plain
+        if plain.broken is not None:
+            if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is not True:
+                record.damage = plain.broken
+            return
+        follows = _FILLER.match(plain.buffer, plain.position)
+        after = follows.end() if follows else plain.position
+        begins = arc.LINE if self._is_arc else _START
+        if after >= len(plain.buffer) - 64 or begins.match(plain.buffer, after):
+            return
+        if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is True:
+            return
+        reason = "no record follows where Content-Length says"
+        record.damage = self._report(record.unit, record.inner, reason)
+        embedded = None if self._is_arc else _EMBEDDED.search(plain.buffer, record.block_start, plain.position)
+        if embedded is not None:
+            plain.position = embedded.end()
+            record.length = max(embedded.start() - record.block_start, 0)
+
+    # -- records too large for memory --------------------------------------------------------------------------------
+
+    def _take_stream(self, record: Record, block: int, length: int) -> Record | None:
+        plain = self._plain
+        head = plain.buffer[plain.position : block]
+        record.rebase(head, 0)
+        record.block_start, record.length = len(head), length
+        plain.position = block
+        rest = _Rest(plain, length)
+        record.set_stream(rest)
+        self._streamed = rest
+        if self.stored_as == "none":
+            self._own_unit(record)
+        wanted = self._wanted(record)
+        if wanted is None:
+            self._drain(record)
+        return wanted
+
+    def _drain(self, record: Record) -> None:
+        rest, self._streamed = self._streamed, None
+        while rest is not None and rest.left and rest.read(1 << 20):
+            pass
+        if rest is not None and rest.left:
+            reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
+            record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
+
+
+def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Record]:
+    """The record at a place an index names. The caller closes the reader. ArchiveNotFound: no record begins there.
+
+    Costs the unpacking of one pack up to the record; other packs are not touched.
+    """
+    reader = Reader(path, offset=offset)
+    for record in reader:
+        if record.offset == offset and record.inner == inner:
+            return reader, record
+        if record.offset > offset or record.inner > inner:
+            break
+    reader.close()
+    raise ArchiveNotFound(f"{path}: no record at {offset}+{inner}")

@@ -1,0 +1,191 @@
+"""One record of an archive as read: its place, its header, and its block, each looked at only when asked for."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from archive.errors import Damage
+from archive.headers import Headers
+from archive.http import MAX_BODY_BYTES, HttpHead, decode, parse_head
+from archive.unpack import Unit
+
+_LINE = re.compile(rb"[^\n]*\n")
+_HTTP_LOOK = 256 << 10
+_STREAM_PIECE = 1 << 20
+_DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
+ALGORITHMS = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
+
+
+class BlockStream(Protocol):
+    """The block of a record too large for memory: forward only, gone when the reader goes on."""
+
+    def read(self, size: int = -1) -> bytes: ...
+
+
+class Record:
+    """``offset``: where its pack, member or frame begins in the file as stored (for a plain file: the record itself);
+    ``inner``: where it begins within that; ``plain_offset``: in the file as unpacked. ``length``: of its block in
+    bytes.
+
+    ``damage``: None, or why its block may be wrong or incomplete.
+    """
+
+    __slots__ = (
+        "_buffer", "_headers", "_http", "_peeked", "_stream", "block_start", "damage", "inner", "length", "path",
+        "plain_offset", "start", "unit",
+    )  # fmt: skip
+
+    def __init__(self, path: str, unit: Unit, inner: int, plain_offset: int, buffer: bytes, start: int) -> None:
+        self.path = path
+        self.unit = unit
+        self.inner = inner
+        self.plain_offset = plain_offset
+        self.start = start
+        self.damage: Damage | None = None
+        self._buffer = buffer
+        self._headers: Headers | None = None
+        self._http: HttpHead | bool | None = False
+        self._stream: BlockStream | None = None
+        self._peeked = b""
+        self.block_start = start
+        self.length = 0
+
+    def rebase(self, buffer: bytes, start: int) -> None:
+        """For the reader: the bytes have moved."""
+        self._buffer, self.start = buffer, start
+
+    def preset(self, headers: Headers) -> None:
+        """For the reader: the header is not one of WARC's."""
+        self._headers = headers
+
+    def set_stream(self, stream: BlockStream) -> None:
+        """For the reader: the block is not in memory."""
+        self._stream = stream
+
+    @property
+    def offset(self) -> int:
+        return self.unit.offset
+
+    @property
+    def raw_head(self) -> bytes:
+        """The record header as stored, version line to empty line."""
+        return self._buffer[self.start : self.block_start]
+
+    @property
+    def version(self) -> str:
+        """ "1.1", "1.0", ...; "arc" for records of ARC files."""
+        line = self._buffer[self.start : self.start + 16].split(b"\n", 1)[0].strip()
+        return line[5:].decode("ascii", "replace") if line.startswith(b"WARC/") else "arc"
+
+    @property
+    def headers(self) -> Headers:
+        if self._headers is None:
+            head = self.raw_head
+            first = _LINE.match(head)
+            self._headers = Headers.parse(head[first.end() :] if first else b"")
+        return self._headers
+
+    @property
+    def type(self) -> str:
+        return self.headers.get("WARC-Type").lower()
+
+    @property
+    def id(self) -> str:
+        return self.headers.get("WARC-Record-ID")
+
+    @property
+    def date(self) -> str:
+        return self.headers.get("WARC-Date")
+
+    @property
+    def url(self) -> str:
+        """The target URI, without the angle brackets that some writers put around it."""
+        url = self.headers.get("WARC-Target-URI")
+        return url[1:-1] if url.startswith("<") and url.endswith(">") else url
+
+    @property
+    def in_memory(self) -> bool:
+        return self._stream is None
+
+    # -- the block ---------------------------------------------------------------------------------------------------
+
+    def pieces(self) -> Iterator[bytes]:
+        """The block in pieces of at most 1 MiB (in one piece when it is in memory). Once only for a streamed block."""
+        if self._stream is None:
+            yield self._buffer[self.block_start : self.block_start + self.length]
+            return
+        if self._peeked:
+            yield self._peeked
+            self._peeked = b""
+        while data := self._stream.read(_STREAM_PIECE):
+            yield data
+
+    def block(self) -> bytes:
+        """The whole block. For a streamed one: takes as much memory as it is long."""
+        if self._stream is None:
+            return self._buffer[self.block_start : self.block_start + self.length]
+        return b"".join(self.pieces())
+
+    def _beginning(self) -> bytes:
+        if self._stream is None:
+            return self._buffer[self.block_start : self.block_start + min(self.length, _HTTP_LOOK)]
+        if not self._peeked:
+            self._peeked = self._stream.read(_HTTP_LOOK)
+        return self._peeked
+
+    @property
+    def is_http(self) -> bool:
+        """Does the header say that the block is an HTTP message?"""
+        kind = self.headers.get("Content-Type").lower()
+        return kind.startswith("application/http") or (self.type == "response" and self.url.startswith("http"))
+
+    @property
+    def http(self) -> HttpHead | None:
+        """The HTTP head of the block; None when the record holds no HTTP message."""
+        if isinstance(self._http, bool):
+            self._http = parse_head(self._beginning()) if self.is_http else None
+        return self._http
+
+    def payload(self) -> bytes:
+        """The block without its HTTP head, as archived; of a record without HTTP: the block."""
+        head = self.http
+        block = self.block()
+        return block[head.size :] if head is not None else block
+
+    def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
+        """The payload with transfer- and content-codings taken off, at most ``limit`` bytes."""
+        head = self.http
+        payload = self.payload()
+        return decode(head, payload, limit) if head is not None else payload[:limit]
+
+    def __repr__(self) -> str:
+        return f"<Record {self.type} {self.url} at {self.path}:{self.offset}+{self.inner}>"
+
+
+def split_digest(text: str) -> tuple[str, bytes] | None:
+    """``sha1:BASE32`` (or base 16, any case) -> (algorithm, digest); None when it is not a digest we know."""
+    name, _, value = text.partition(":")
+    algorithm = name.strip().lower().replace("-", "")
+    size = ALGORITHMS.get(algorithm)
+    value = value.strip()
+    if size is None:
+        return None
+    if len(value) == 2 * size and _DIGEST_BASE16.fullmatch(value):
+        return algorithm, bytes.fromhex(value)
+    try:
+        raw = base64.b32decode(value.upper() + "=" * (-len(value) % 8))
+    except ValueError:
+        return None
+    return (algorithm, raw) if len(raw) == size else None
+
+
+def digest_holds(text: str, data: bytes) -> bool | None:
+    """Is this the digest of ``data``? None: not a digest we can check."""
+    parsed = split_digest(text)
+    if parsed is None:
+        return None
+    return hashlib.new(parsed[0], data, usedforsecurity=False).digest() == parsed[1]

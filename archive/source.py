@@ -1,0 +1,87 @@
+"""Stored bytes, read forward once, with a look back to the start of the pack in hand: works on pipes, too."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+_READ = 256 << 10
+_HOLD_LIMIT = 64 << 20
+
+
+class Source:
+    """A window over a binary file. ``position`` is the offset in the file as stored, whatever the file object says.
+
+    From :meth:`hold` on, bytes are kept so that :meth:`rewind` can go back there, as far as 64 MiB.
+    """
+
+    def __init__(self, file: BinaryIO, position: int = 0) -> None:
+        self._file = file
+        self._buffer = b""
+        self._base = position
+        self._held = position
+        self.position = position
+
+    def hold(self) -> None:
+        self._held = self.position
+
+    @property
+    def held(self) -> int:
+        """The offset that :meth:`rewind` goes back to."""
+        return self._held
+
+    def rewind(self) -> None:
+        self.position = self._held
+
+    def _fill(self, size: int) -> None:
+        """Have ``size`` bytes from the position on in the buffer, or all up to the end of the file."""
+        if self.position - self._held > _HOLD_LIMIT:
+            self._held = self.position
+        missing = self.position + size - self._base - len(self._buffer)
+        if missing <= 0:
+            return
+        parts = [self._buffer[self._held - self._base :]]
+        self._base = self._held
+        while missing > 0:
+            block = self._file.read(max(_READ, missing))
+            if not block:
+                break
+            parts.append(block)
+            missing -= len(block)
+        self._buffer = b"".join(parts)
+
+    def peek(self, size: int) -> bytes:
+        """Up to ``size`` bytes ahead, fewer only at the end of the file."""
+        self._fill(size)
+        start = self.position - self._base
+        return self._buffer[start : start + size]
+
+    def take(self, size: int) -> bytes:
+        """As :meth:`peek`, and go past them."""
+        data = self.peek(size)
+        self.position += len(data)
+        return data
+
+    def take_some(self) -> bytes:
+        """Whatever is at hand, at least one byte unless at the end of the file; goes past it."""
+        start = self.position - self._base
+        if start >= len(self._buffer):
+            self._fill(1)
+            start = self.position - self._base
+        data = self._buffer[start:]
+        self.position += len(data)
+        return data
+
+    def find(self, needle: bytes) -> bool:
+        """Go forward to the next ``needle``; at the end of the file when there is none (False)."""
+        while True:
+            self.hold()
+            start = self.position - self._base
+            found = self._buffer.find(needle, start)
+            if found >= 0:
+                self.position = self._base + found
+                return True
+            self.position = max(self.position, self._base + len(self._buffer) - len(needle) + 1)
+            have = len(self.peek(len(needle)))
+            if have < len(needle):
+                self.position += have
+                return False

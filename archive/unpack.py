@@ -1,0 +1,333 @@
+"""From stored bytes to the plain archive, unit by unit, with the place of every byte; damage is told and passed over.
+
+A unit is what can be unpacked by itself: an xz stream, a gzip member, a zstd frame; a plain file is one unit.
+Guarantees
+* Nothing ends quietly: a unit that cannot be unpacked to its end with its checksum right gives a :class:`Damage`.
+  (``lzma.open`` and ``lzma.decompress`` stop without an error at a broken stream after a whole one.)
+* What could be unpacked of a broken unit is still given, marked as broken, and reading goes on at the next unit.
+* A unit of up to 8 MiB is checked whole before any of it is given; larger ones are streamed in bounded memory, and
+  their
+  damage is told when it is met.
+
+Sources: the .xz file format 1.2 (streams, padding), RFC 1952 (gzip), RFC 8878 (zstd), IIPC "Zstandard Compression for
+WARC".
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import zstandard
+
+from archive.errors import Damage
+from archive.source import Source
+
+XZ_MAGIC = b"\xfd7zXZ\x00"
+GZ_MAGIC = b"\x1f\x8b\x08"
+ZST_MAGIC = b"\x28\xb5\x2f\xfd"
+ZST_DICTIONARY = b"\x5d\x2a\x4d\x18"
+_RAW_DICTIONARY = b"\x37\xa4\x30\xec"
+_WHOLE = 8 << 20
+_PIECE = 16 << 10
+_SALVAGE_PIECE = 512
+_XZ_HEADER = 12
+_ERRORS = (lzma.LZMAError, zlib.error, zstandard.ZstdError, EOFError)
+_RECORD_START = re.compile(rb"\s*(?:WARC/|[a-z]+:\S* \S+ \d{8})")
+_MAX_DICTIONARY = 64 << 20
+
+
+@dataclass(slots=True)
+class Unit:
+    """A unit in the file: where it begins and, when it has been read to its end, how long it is (before: 0)."""
+
+    offset: int
+    length: int = 0
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Plain bytes from one unit. ``inner``: where in the unpacked unit they begin; ``broken``: nothing sound follows
+    them in this unit, and they themselves are sound only as far as digests say."""
+
+    data: bytes
+    unit: Unit
+    inner: int
+    broken: Damage | None = None
+
+
+class _Unpacker(Protocol):
+    eof: bool
+    unused: int
+    pending: bool
+
+    def feed(self, piece: bytes) -> bytes: ...
+
+
+class _XzUnpacker:
+    def __init__(self) -> None:
+        self._state = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        self.eof = self.pending = False
+        self.unused = 0
+
+    def feed(self, piece: bytes) -> bytes:
+        state = self._state
+        data = state.decompress(piece, _WHOLE)
+        if state.eof:
+            self.eof, self.pending, self.unused = True, False, len(state.unused_data)
+        else:
+            self.pending = not state.needs_input
+        return data
+
+
+class _GzUnpacker:
+    def __init__(self) -> None:
+        self._state = zlib.decompressobj(31)
+        self._tail = b""
+        self.eof = self.pending = False
+        self.unused = 0
+
+    def feed(self, piece: bytes) -> bytes:
+        state = self._state
+        data = state.decompress(self._tail + piece if self._tail else piece, _WHOLE)
+        self._tail = state.unconsumed_tail
+        if state.eof:
+            self.eof, self.pending, self.unused = True, False, len(state.unused_data)
+        else:
+            self.pending = bool(self._tail) or len(data) >= _WHOLE
+        return data
+
+
+class _ZstUnpacker:
+    def __init__(self, context: zstandard.ZstdDecompressor) -> None:
+        self._state = context.decompressobj()
+        self.eof = self.pending = False
+        self.unused = 0
+
+    def feed(self, piece: bytes) -> bytes:
+        data = self._state.decompress(piece)
+        if self._state.eof:
+            self.eof, self.unused = True, len(self._state.unused_data)
+        return data
+
+
+class Kind:
+    """One way of storing: how a unit is recognised and unpacked."""
+
+    name = ""
+    magic = b""
+    piece_bytes = _PIECE
+
+    def starts(self, source: Source) -> bool:
+        """Is there a unit at the position?"""
+        return source.peek(len(self.magic)) == self.magic
+
+    def unpacker(self) -> _Unpacker:
+        raise NotImplementedError
+
+    def plausible(self, source: Source) -> bool:
+        """After damage: does the unit at the position begin like a record, or is its magic there by chance?"""
+        try:
+            data = self.unpacker().feed(source.peek(_SALVAGE_PIECE))
+        except _ERRORS:
+            return False
+        return not data or _RECORD_START.match(data) is not None
+
+    def skip_filler(self, source: Source) -> None:
+        """Go past what may stand between units."""
+
+
+class XzKind(Kind):
+    name = "xz"
+    magic = XZ_MAGIC
+    piece_bytes = 256 << 10
+
+    def starts(self, source: Source) -> bool:
+        head = source.peek(_XZ_HEADER)
+        if len(head) < _XZ_HEADER or not head.startswith(XZ_MAGIC):
+            return False
+        return zlib.crc32(head[6:8]) == int.from_bytes(head[8:12], "little")
+
+    def unpacker(self) -> _Unpacker:
+        return _XzUnpacker()
+
+    def skip_filler(self, source: Source) -> None:
+        while source.peek(4) == b"\0\0\0\0":
+            source.take(4)
+
+
+class GzKind(Kind):
+    name = "gz"
+    magic = GZ_MAGIC
+
+    def starts(self, source: Source) -> bool:
+        head = source.peek(4)
+        return len(head) == 4 and head.startswith(GZ_MAGIC) and not head[3] & 0xE0
+
+    def unpacker(self) -> _Unpacker:
+        return _GzUnpacker()
+
+    def skip_filler(self, source: Source) -> None:
+        while source.peek(1) == b"\0":
+            source.take(1)
+
+
+class ZstKind(Kind):
+    name = "zst"
+    magic = ZST_MAGIC
+
+    def __init__(self, dictionary: bytes = b"") -> None:
+        loaded = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
+        self._context = zstandard.ZstdDecompressor(dict_data=loaded)
+
+    def unpacker(self) -> _Unpacker:
+        return _ZstUnpacker(self._context)
+
+    def skip_filler(self, source: Source) -> None:
+        while True:
+            head = source.peek(8)
+            if len(head) < 8 or not 0x184D2A50 <= int.from_bytes(head[:4], "little") <= 0x184D2A5F:
+                return
+            length = 8 + int.from_bytes(head[4:], "little")
+            while length > 0:
+                taken = len(source.take(min(length, 1 << 20)))
+                if not taken:
+                    return
+                length -= taken
+
+
+def read_dictionary(source: Source) -> bytes:
+    """The dictionary of a .warc.zst file that begins with one, else empty; goes past its frame."""
+    head = source.peek(8)
+    if len(head) < 8 or not head.startswith(ZST_DICTIONARY):
+        return b""
+    (length,) = struct.unpack_from("<I", head, 4)
+    if length > _MAX_DICTIONARY:
+        raise zstandard.ZstdError(f"dictionary of {length} bytes")
+    source.take(8)
+    body = source.take(length)
+    if body.startswith(_RAW_DICTIONARY):
+        return body
+    return zstandard.ZstdDecompressor().decompress(body, max_output_size=_MAX_DICTIONARY)
+
+
+def detect(source: Source) -> Kind | None:
+    """How the file is stored, by its first bytes; None: plain. Raises zstandard.ZstdError on a broken dictionary."""
+    head = source.peek(8)
+    if head.startswith(XZ_MAGIC):
+        return XzKind()
+    if head.startswith(GZ_MAGIC[:2]):
+        return GzKind()
+    if head.startswith((ZST_MAGIC, ZST_DICTIONARY)):
+        return ZstKind(read_dictionary(source))
+    return None
+
+
+class Unpacked:
+    """Iterate over the chunks of a source. Damages go to ``damages`` as they are met."""
+
+    def __init__(self, source: Source, kind: Kind | None, path: str, damages: list[Damage]) -> None:
+        self._source = source
+        self._kind = kind
+        self._path = path
+        self._damages = damages
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self._plain() if self._kind is None else self._units(self._kind)
+
+    def _plain(self) -> Iterator[Chunk]:
+        start = self._source.position
+        unit = Unit(start)
+        while True:
+            position = self._source.position
+            self._source.hold()
+            data = self._source.take_some()
+            if not data:
+                return
+            yield Chunk(data, unit, position - start)
+
+    def _units(self, kind: Kind) -> Iterator[Chunk]:
+        source = self._source
+        while True:
+            kind.skip_filler(source)
+            if not source.peek(1):
+                return
+            source.hold()
+            if kind.starts(source):
+                yield from self._unit(kind)
+            else:
+                self._resync(kind, source.position, f"no {kind.name} unit begins here")
+
+    def _report(self, offset: int, reason: str, lost: int = 0) -> Damage:
+        damage = Damage(self._path, offset, -1, reason, lost)
+        self._damages.append(damage)
+        return damage
+
+    def _resync(self, kind: Kind, offset: int, reason: str) -> None:
+        """Go to the next place where a unit begins, and report what lies between."""
+        source = self._source
+        source.take(1)
+        while source.find(kind.magic) and not (kind.starts(source) and kind.plausible(source)):
+            source.take(1)
+        self._report(offset, reason, source.position - offset)
+
+    def _unit(self, kind: Kind) -> Iterator[Chunk]:
+        source = self._source
+        unit = Unit(source.position)
+        unpacker = kind.unpacker()
+        parts: list[bytes] = []
+        size = given = 0
+        try:
+            while not unpacker.eof:
+                piece = b"" if unpacker.pending else source.take(kind.piece_bytes)
+                if not piece and not unpacker.pending:
+                    raise EOFError("the file ends within this unit")
+                data = unpacker.feed(piece)
+                parts.append(data)
+                size += len(data)
+                if size >= _WHOLE and not unpacker.eof:
+                    yield Chunk(parts[0] if len(parts) == 1 else b"".join(parts), unit, given)
+                    given += size
+                    parts, size = [], 0
+        except _ERRORS as error:
+            yield from self._salvage(kind, unit, given, f"broken {kind.name} unit: {error}")
+            return
+        source.position -= unpacker.unused
+        unit.length = source.position - unit.offset
+        yield Chunk(parts[0] if len(parts) == 1 else b"".join(parts), unit, given)
+
+    def _salvage(self, kind: Kind, unit: Unit, given: int, reason: str) -> Iterator[Chunk]:
+        """What can be had of a broken unit beyond the ``given`` plain bytes, then on to the next unit."""
+        source = self._source
+        rest = b""
+        if source.held == unit.offset:
+            source.rewind()
+            rest = self._prefix(kind, given)
+            source.rewind()
+        source.hold()
+        reported = len(self._damages)
+        self._resync(kind, unit.offset, reason)
+        yield Chunk(rest, unit, given, self._damages[reported])
+
+    def _prefix(self, kind: Kind, skip: int) -> bytes:
+        """Unpack as far as it goes, in small steps, leaving out the first ``skip`` bytes."""
+        unpacker = kind.unpacker()
+        parts: list[bytes] = []
+        size = 0
+        try:
+            while not unpacker.eof and size < skip + _WHOLE:
+                piece = b"" if unpacker.pending else self._source.take(_SALVAGE_PIECE)
+                if not piece and not unpacker.pending:
+                    break
+                data = unpacker.feed(piece)
+                size += len(data)
+                if size > skip:
+                    parts.append(data[max(0, len(data) - (size - skip)) :])
+        except _ERRORS:
+            pass
+        return b"".join(parts)
