@@ -1,1 +1,28 @@
-"""."""
+"""Text -> language -> verdict. Pure functions and small policies; no Scrapy, no network, nothing of the other rooms."""
+
+from relevance.errors import ModelError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
+from relevance.identification import Identification, codes, identify
+from relevance.page import Block, Link, Page, read_page
+from relevance.policies import make_policy
+from relevance.policy import LinkContext, PageContext, Policy, Target, Verdict
+
+__all__ = [
+    "Block",
+    "Identification",
+    "Link",
+    "LinkContext",
+    "ModelError",
+    "Page",
+    "PageContext",
+    "Policy",
+    "PolicyError",
+    "RelevanceError",
+    "Target",
+    "TrainingError",
+    "UnknownLanguageError",
+    "Verdict",
+    "codes",
+    "identify",
+    "make_policy",
+    "read_page",
+]

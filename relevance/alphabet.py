@@ -1,0 +1,87 @@
+"""Letters as six-bit codes, and texts as words.
+
+Guarantees: lower case only (case is never a feature: one training source has none); everything that is not a letter
+separates words and is never glued over (the thesis deleted punctuation and so joined words); a letter of a foreign
+script is kept as one code, so that scripts are told apart by the same model. Codes fit in six bits, so an n-gram of up
+to ten letters is one exact 64-bit key: no hash collisions.
+
+Code 0 is unused, 1 is the word boundary, 2-27 are a-z, then the accented letters of the languages we tell apart,
+62 any other Latin letter, 63 any letter of another script.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+BOUNDARY = 1
+OTHER_LATIN = 62
+OTHER_SCRIPT = 63
+BITS = 6
+EXTRA = "šžčêôëïéèḓṱḽṅṋüöäßñçàáíóúãõâîû"
+MAX_WORD = 40
+"""Letters of a word that are looked at; what is longer is cut there."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_MARKS = re.compile(r"[\u0300-\u036f\u00ad\u200b-\u200d\ufeff]")
+_NOISE = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+|(?<!\w)[@#]\w+|&#?\w+;")
+
+Codes = npt.NDArray[np.uint8]
+
+
+def _ascii_table() -> str:
+    return "".join(chr(c).lower() if chr(c).isalpha() else " " for c in range(128))
+
+
+_ASCII = _ascii_table()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case. URLs, e-mail addresses, @names and #tags are no words."""
+    if "/" in text or "@" in text or "#" in text or "&" in text:
+        text = _NOISE.sub(" ", text)
+    if text.isascii():
+        return text.translate(_ASCII).split()
+    if _MARKS.search(text):
+        text = _MARKS.sub("", unicodedata.normalize("NFC", text))
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=1)
+def _code_table() -> Codes:
+    table = np.full(0x10000, OTHER_SCRIPT, dtype=np.uint8)
+    for point in range(0xC0, 0x250):
+        table[point] = OTHER_LATIN
+    table[0x1E00:0x1F00] = OTHER_LATIN
+    for code, letter in enumerate("abcdefghijklmnopqrstuvwxyz" + EXTRA, start=2):
+        table[ord(letter)] = code
+    table[ord(" ")] = BOUNDARY
+    return table
+
+
+def encode(tokens: Iterable[str]) -> Codes:
+    """The words one after the other as codes, a boundary before each and one at the end."""
+    joined = " " + " ".join(token[:MAX_WORD] for token in tokens) + " "
+    points = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
+    return _code_table()[np.minimum(points, 0xFFFF)]
+
+
+def ngram_keys(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each position but the first: the key of the longest n-gram (up to `order`) that ends there and does not reach
+    over a word's start; its length; and the starts of the words in those arrays (for np.add.reduceat)."""
+    wide = codes.astype(np.int64)
+    keys = wide[1:].copy()
+    for back in range(1, order):
+        if back > len(keys):
+            break
+        keys[back - 1 :] |= wide[: len(wide) - back] << (BITS * back)
+    bounds = np.flatnonzero(codes == BOUNDARY)
+    lengths = np.arange(2, len(codes) + 1, dtype=np.int64) - np.repeat(bounds[:-1], np.diff(bounds))
+    np.minimum(lengths, order, out=lengths)
+    keys &= (np.int64(1) << (BITS * lengths)) - 1
+    return keys, lengths, bounds[:-1]

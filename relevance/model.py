@@ -1,0 +1,188 @@
+"""A language model in use: word -> one row of evidence per class.
+
+A word's evidence for a class is log(l p_word + (1 - l) p_letters), taken relative to the best class and cut at
+`clip` nats: no single word, name or misprint decides a text by itself. Rows are bytes in steps of STEP nats, so a text
+is a sum of bytes. Words seen before come from a dictionary; new ones go through the n-gram tables together, as arrays.
+
+Source: spec/relevance.md section 3 (what worked in prototypes). Not thread-safe while it meets new words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relevance import storage
+from relevance.alphabet import encode, ngram_keys
+from relevance.errors import ModelError
+
+STEP = 0.05
+"""Nats of one unit of evidence."""
+REMEMBERED = 1 << 16
+"""Words kept in the dictionary before it starts anew (about 12 MB)."""
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_ROW_BITS = np.uint64(24)
+
+Evidence = npt.NDArray[np.uint8]
+
+
+def _slots(keys: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Open addressing, at most half full: key << 24 | row, 0 = empty. Keys have at most 40 bits."""
+    bits = max(4, int(np.ceil(np.log2(max(len(keys), 1) * 2))))
+    table = np.zeros(1 << bits, dtype=np.uint64)
+    entries = (keys.astype(np.uint64) << _ROW_BITS) | rows.astype(np.uint64)
+    place = (keys.astype(np.uint64) * _MULTIPLIER) >> np.uint64(64 - bits)
+    wrap = np.uint64((1 << bits) - 1)
+    while len(entries):
+        free = table[place] == 0
+        table[place[free]] = entries[free]
+        lost = table[place] != entries
+        entries, place = entries[lost], (place[lost] + np.uint64(1)) & wrap
+    return table
+
+
+def _find(table: npt.NDArray[np.uint64], keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Rows of keys, -1 where absent."""
+    bits = np.uint64(64 - (len(table).bit_length() - 1))
+    wrap = np.uint64(len(table) - 1)
+    wanted = keys.astype(np.uint64)
+    place = (wanted * _MULTIPLIER) >> bits
+    got = table[place]
+    found = (got >> _ROW_BITS) == wanted
+    out = np.where(found, (got & np.uint64((1 << 24) - 1)).astype(np.int64), -1)
+    left = np.flatnonzero(~found & (got != 0))
+    while len(left):
+        place[left] = (place[left] + np.uint64(1)) & wrap
+        got = table[place[left]]
+        found = (got >> _ROW_BITS) == wanted[left]
+        out[left[found]] = (got[found] & np.uint64((1 << 24) - 1)).astype(np.int64)
+        left = left[~found & (got != 0)]
+    return out
+
+
+def lay_out(model: storage.Parameters) -> storage.Arrays:
+    """The arrays a Model works on."""
+    keys = np.concatenate(model.keys)
+    if len(keys) >= 1 << 24:
+        raise ModelError("model", "has more than 16 million n-grams")
+    return {
+        "slots": _slots(keys, np.arange(len(keys))),
+        "rows": model.rows,
+        "words": np.frombuffer("\n".join(model.words).encode(), dtype=np.uint8),
+        "word_rows": model.word_rows,
+    }
+
+
+class Model:
+    """Scores words and texts against the classes of one model file."""
+
+    def __init__(self, meta: Mapping[str, Any], arrays: storage.Arrays) -> None:
+        self.meta = meta
+        self.classes: tuple[str, ...] = tuple(c["name"] for c in meta["classes"])
+        self.labels: tuple[str, ...] = tuple(c["label"] for c in meta["classes"])
+        self.order = int(meta["order"])
+        self._step = float(meta["step"])
+        self._share = float(meta["word_share"])
+        self._clip = float(meta["clip"])
+        self._slots: npt.NDArray[np.uint64] = arrays["slots"]
+        self._rows: storage.Rows = arrays["rows"]
+        self._word_rows: storage.Rows = arrays["word_rows"]
+        text = bytes(arrays["words"]).decode()
+        self._listed = {word: row for row, word in enumerate(text.split("\n"))} if text else {}
+        self._forget()
+
+    def _forget(self) -> None:
+        self._known: dict[str, int] = {}
+        self._evidence = np.zeros((1024, len(self.classes)), dtype=np.uint8)
+
+    def letter_logs(self, tokens: Sequence[str]) -> npt.NDArray[np.float32]:
+        """log p of words by their letters, word x class."""
+        keys, lengths, starts = ngram_keys(encode(tokens), self.order)
+        rows = np.full(len(keys), -1, dtype=np.int64)
+        for size in range(self.order, 0, -1):
+            these = np.flatnonzero((rows < 0) & (lengths >= size))
+            if len(these):
+                rows[these] = _find(self._slots, keys[these] & ((np.int64(1) << (6 * size)) - 1))
+        values = self._rows[rows]
+        values[rows < 0] = 255
+        sums = np.add.reduceat(values, starts, axis=0, dtype=np.uint16)
+        return sums.astype(np.float32) * np.float32(-self._step)
+
+    def word_logs(self, tokens: Sequence[str]) -> npt.NDArray[np.float32]:
+        """log p of words, letters and word list together, word x class."""
+        logs = self.letter_logs(tokens) + np.float32(np.log1p(-self._share))
+        listed = [(i, self._listed[word]) for i, word in enumerate(tokens) if word in self._listed]
+        if listed:
+            at, rows = np.array(listed).T
+            stored = self._word_rows[rows]
+            words = stored * np.float32(-self._step) + np.float32(np.log(self._share))
+            logs[at] = np.logaddexp(logs[at], np.where(stored == storage.ABSENT, np.float32(-1e9), words))
+        return logs
+
+    def evidence(self, tokens: Sequence[str]) -> Evidence:
+        """Nats behind the best class in steps of STEP, word x class; 0 is the best."""
+        if not tokens:
+            return np.zeros((0, len(self.classes)), dtype=np.uint8)
+        logs = self.word_logs(tokens)
+        behind = logs.max(axis=1, keepdims=True) - logs
+        steps: Evidence = np.rint(np.minimum(behind, self._clip) / np.float32(STEP)).astype(np.uint8)
+        return steps
+
+    def rows_of(self, tokens: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Places of these words' evidence in `table`; valid until the next call."""
+        known = self._known
+        try:
+            return np.array([known[word] for word in tokens], dtype=np.int64)
+        except KeyError:
+            self._learn(tokens)
+        return np.array([self._known[word] for word in tokens], dtype=np.int64)
+
+    def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """The listed words of a class with their probabilities."""
+        column = self._word_rows[:, self.classes.index(name)]
+        listed = list(self._listed)
+        rows = np.flatnonzero(column != storage.ABSENT).tolist()
+        return tuple(listed[row] for row in rows), tuple(np.exp(-self._step * column[rows].astype(float)).tolist())
+
+    @property
+    def table(self) -> Evidence:
+        return self._evidence
+
+    def _learn(self, tokens: Sequence[str]) -> None:
+        new = [word for word in dict.fromkeys(tokens) if word not in self._known]
+        if len(self._known) + len(new) > REMEMBERED:
+            self._forget()
+            new = list(dict.fromkeys(tokens))
+        start = len(self._known)
+        if start + len(new) > len(self._evidence):
+            grown = np.zeros((max(2 * len(self._evidence), start + len(new)), len(self.classes)), dtype=np.uint8)
+            grown[:start] = self._evidence[:start]
+            self._evidence = grown
+        self._evidence[start : start + len(new)] = self.evidence(new)
+        self._known.update(zip(new, range(start, start + len(new)), strict=True))
+
+
+def load(path: Path) -> Model:
+    """A model from its file, its arrays shared with other processes where a cache folder can be written."""
+    meta = storage.header_of(path)
+    cache = storage.cache_path(path)
+    arrays = storage.map_arrays(cache) if cache else None
+    if arrays is None:
+        arrays = lay_out(storage.read(path))
+        if cache and storage.save_arrays(cache, arrays):
+            arrays = storage.map_arrays(cache) or arrays
+    return Model(meta, arrays)
+
+
+SHIPPED = Path(__file__).parent / "models" / "southern.model"
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Model:
+    """The model that comes with the package, loaded once a process."""
+    return load(SHIPPED)

@@ -1,0 +1,149 @@
+"""The policies that decide once and learn nothing: the thesis' and plain thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relevance.errors import PolicyError
+from relevance.identification import Identifier
+from relevance.measure import Measured, measure
+from relevance.model import shipped
+from relevance.page import Page
+from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
+
+_PAIRS = [
+    "zul",
+    "zu",
+    "xho",
+    "xh",
+    "nbl",
+    "nr",
+    "ssw",
+    "ss",
+    "nde",
+    "nd",
+    "sot",
+    "st",
+    "tsn",
+    "tn",
+    "tso",
+    "ts",
+    "ven",
+    "ve",
+    "afr",
+    "af",
+    "eng",
+    "en",
+    "sna",
+    "sn",
+    "swa",
+    "sw",
+    "nya",
+    "ny",
+    "kin",
+    "rw",
+    "lug",
+    "lg",
+    "lin",
+    "ln",
+    "ces",
+    "cs",
+    "slk",
+    "sk",
+    "ita",
+    "it",
+    "fra",
+    "fr",
+    "spa",
+    "es",
+    "por",
+    "pt",
+    "deu",
+    "de",
+    "nld",
+    "nl",
+]
+TAGS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
+"""ISO 639-3 -> the tag that HTML uses."""
+
+
+def option(options: Mapping[str, Any], name: str, default: Any) -> Any:
+    value = options.get(name, default)
+    if type(value) is not type(default) and not (isinstance(default, float) and isinstance(value, int)):
+        raise PolicyError(f"option {name}: {value!r} is no {type(default).__name__}")
+    return value
+
+
+def terms(measured: Measured) -> dict[str, float | int]:
+    """The figures behind a verdict."""
+    return {
+        "words": measured.words,
+        "total": measured.total,
+        "share": round(measured.share, 3),
+        "family": round(measured.family_share, 3),
+    }
+
+
+class Unlearning:
+    """Policies whose priority is by the source page alone."""
+
+    def link_bucket(self, link: LinkContext) -> str:  # noqa: ARG002
+        return ""
+
+    def deltas(self) -> dict[str, tuple[int, ...]]:
+        return {}
+
+    def absorb(self, counts: Counts) -> None:
+        """Nothing to learn."""
+
+    def link_priority(self, link: LinkContext) -> float:
+        return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.0
+
+
+class AfriwebPolicy(Unlearning):
+    """The thesis' rule, its words counted by today's model. Links of relevant pages only.
+
+    Set 3 (default): html lang must be the target's (from 20 words) or English (from 50). Set 2: those or none, from 20
+    words. Set 1: any, from 20 words.
+    """
+
+    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
+        self.target = target
+        self.set = int(option(options, "set", 3))
+        if self.set not in (1, 2, 3):
+            raise PolicyError(f"option set: {self.set} is not 1, 2 or 3")
+        self.least = int(option(options, "words", 20))
+        self.least_english = int(option(options, "words_english", 50))
+        self._identifier = Identifier(shipped())
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
+        tag = page.html_lang.replace("_", "-").split("-")[0]
+        ours = {self.target.language, TAGS.get(self.target.language, self.target.language)}
+        found = measure(page, self.target.language, self._identifier)
+        if self.set > 1 and tag not in ours | {"en", "eng"} and (tag or self.set == 3):
+            return Verdict(False, "html_lang", found.language, terms(found), found.words)
+        least = self.least_english if self.set == 3 and tag not in ours else self.least
+        keep = found.raw >= least
+        return Verdict(keep, "words" if keep else "few_words", found.language, terms(found), found.words)
+
+
+class ThresholdPolicy(Unlearning):
+    """Enough clean words of the target, and enough of the page."""
+
+    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
+        self.target = target
+        self.words = int(option(options, "words", 20))
+        self.share = float(option(options, "share", 0.3))
+        self._identifier = Identifier(shipped())
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
+        found = measure(page, self.target.language, self._identifier)
+        if found.words < self.words:
+            return Verdict(False, "few_words", found.language, terms(found), found.words)
+        if found.share < self.share:
+            return Verdict(False, "small_share", found.language, terms(found), found.words)
+        return Verdict(True, "words_and_share", found.language, terms(found), found.words)
+
+    def link_priority(self, link: LinkContext) -> float:
+        return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.2

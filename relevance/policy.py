@@ -1,0 +1,78 @@
+"""What a crawl asks of relevance: keep this page? how promising is this link?
+
+A policy never fetches, stores or forgets by itself. What it learns it gives away as additive counts (`deltas`) and
+takes back as the fleet's totals (`absorb`), so any number of workers steer by the same estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from relevance.page import Page
+
+Counts = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """How a page was come by. bucket: what link_bucket() said of the link that led here ("" = unknown)."""
+
+    depth: int = 0
+    since_relevant: int = 0  # irrelevant pages between this one and the last relevant one (0: found on a relevant page)
+    fetched_bytes: int = 0  # 0 = length unknown, the policy takes the text's
+    content_language: str = ""  # the HTTP header
+    bucket: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkContext:
+    """A link on a judged page."""
+
+    url: str
+    anchor: str = ""
+    source_url: str = ""
+    source_verdict: Verdict | None = None  # None: a seed, a feed or a sitemap entry
+    depth: int = 0
+    since_relevant: int = 0  # of the link's target: 0 when the page it stands on is relevant
+    hreflang: str = ""
+    nav: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """keep: the page is relevant. reason: one word. scores: the terms it rests on. words: clean words of the target."""
+
+    keep: bool
+    reason: str
+    language: str = "und"
+    scores: Mapping[str, float | int] = field(default_factory=dict)
+    words: int = 0
+
+
+class Policy(Protocol):
+    """Decides on pages and ranks links."""
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        """The verdict on a page; learns from it."""
+
+    def link_priority(self, link: LinkContext) -> float:
+        """How promising a link is, 0 (park it) to 1."""
+
+    def link_bucket(self, link: LinkContext) -> str:
+        """A tag (<= 8 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
+
+    def deltas(self) -> dict[str, tuple[int, ...]]:
+        """Counts gathered since the last call, to be added to the fleet's."""
+
+    def absorb(self, counts: Counts) -> None:
+        """The fleet's totals of some keys: replaces what was absorbed before for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The language wanted and those it must not be mistaken for."""
+
+    language: str
+    siblings: Collection[str] = ()

@@ -1,0 +1,206 @@
+"""The model file: small on disk, arrays in memory that all processes share.
+
+On disk (`*.model`): magic, a JSON header, sections compressed with zstandard. N-grams are a trie in order of their
+letters (number of children, last letter); each value is stored as the difference to the next shorter n-gram's, which
+is 0 in a language that never saw the n-gram, so the sections shrink to a fifth.
+
+In memory: the same model laid out as plain arrays (hash slots and rows). It is written once to a cache folder
+(`RELEVANCE_CACHE`, else `XDG_CACHE_HOME`, else `~/.cache`; named by the model file's hash, written aside and renamed)
+and memory-mapped from there; where no such folder can be written the arrays are private to the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+import zstandard
+
+from relevance.alphabet import BITS
+from relevance.errors import ModelError
+
+MAGIC = b"ulwembu-langid 1\n"
+ABSENT = 255
+"""In a word row: not in the list of that language."""
+LAYOUT = 3
+"""Version of the arrays in the cache; part of their file name."""
+
+Rows = npt.NDArray[np.uint8]
+Keys = npt.NDArray[np.int64]
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A model as trained. `rows` belong to the n-grams of all orders, shortest first, sorted by key within an order."""
+
+    meta: Mapping[str, Any]
+    keys: tuple[Keys, ...]  # by order, from 1
+    rows: Rows  # -log p in steps, n-gram x class
+    words: tuple[str, ...]
+    word_rows: Rows  # -log p in steps, 255 = not in that language's list
+
+
+def write(path: Path, model: Parameters) -> int:
+    """Writes the file whole or not at all; gives its size in bytes."""
+    sections: list[tuple[str, bytes]] = []
+    for order, keys in enumerate(model.keys, start=1):
+        sections.append((f"letters{order}", (keys & 63).astype(np.uint8).tobytes()))
+        if order > 1:
+            sections.append((f"children{order}", _children(keys, model.keys[order - 2])))
+    deltas = (model.rows - model.rows[_parents(model.keys)]).astype(np.uint8)
+    sections.append(("rows1", model.rows[: len(model.keys[0])].tobytes()))
+    sections.append(("rows", deltas[len(model.keys[0]) :].T.tobytes()))
+    sections.append(("words", "\n".join(model.words).encode()))
+    sections.append(("word_rows", model.word_rows.T.tobytes()))
+    squeezer = zstandard.ZstdCompressor(level=19)
+    packed = [(name, squeezer.compress(data)) for name, data in sections]
+    header = {**model.meta, "sections": [[name, len(data)] for name, data in packed]}
+    head = json.dumps(header, ensure_ascii=False).encode()
+    data = MAGIC + struct.pack("<I", len(head)) + head + b"".join(data for _, data in packed)
+    _replace(path, data)
+    return len(data)
+
+
+def read(path: Path) -> Parameters:
+    """The parameters of a model file."""
+    header, sections = _sections(path)
+    classes = len(header["classes"])
+    keys = [_expand(None, sections["letters1"], None)]
+    for order in range(2, int(header["order"]) + 1):
+        keys.append(_expand(keys[-1], sections[f"letters{order}"], sections[f"children{order}"]))
+    longer = sum(len(k) for k in keys[1:])
+    rows = np.empty((len(keys[0]) + longer, classes), dtype=np.uint8)
+    rows[: len(keys[0])] = np.frombuffer(sections["rows1"], np.uint8).reshape(-1, classes)
+    deltas = np.frombuffer(sections["rows"], np.uint8).reshape(classes, longer).T
+    parents = _parents(tuple(keys))
+    start = len(keys[0])
+    for size in map(len, keys[1:]):
+        rows[start : start + size] = rows[parents[start : start + size]]
+        rows[start : start + size] += deltas[start - len(keys[0]) : start - len(keys[0]) + size]
+        start += size
+    words = tuple(sections["words"].decode().split("\n")) if sections["words"] else ()
+    word_rows = np.frombuffer(sections["word_rows"], np.uint8).reshape(classes, len(words)).T
+    return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows))
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    """The JSON header alone: classes, settings, training facts."""
+    return _sections(path, only_header=True)[0]
+
+
+def _sections(path: Path, only_header: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(path, error.strerror or str(error)) from error
+    if not data.startswith(MAGIC):
+        raise ModelError(path, "is no language model of this version")
+    at = len(MAGIC) + 4
+    (size,) = struct.unpack_from("<I", data, len(MAGIC))
+    try:
+        header: dict[str, Any] = json.loads(data[at : at + size])
+        sections: dict[str, bytes] = {}
+        at += size
+        for name, length in [] if only_header else header["sections"]:
+            sections[name] = zstandard.ZstdDecompressor().decompress(data[at : at + length])
+            at += length
+    except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
+        raise ModelError(path, f"is damaged: {error}") from error
+    return header, sections
+
+
+def _children(keys: Keys, shorter: Keys) -> bytes:
+    places = np.searchsorted(shorter, keys >> BITS)
+    return np.bincount(places, minlength=len(shorter)).astype(np.uint8).tobytes()
+
+
+def _expand(shorter: Keys | None, letters: bytes, children: bytes | None) -> Keys:
+    last = np.frombuffer(letters, np.uint8).astype(np.int64)
+    if shorter is None or children is None:
+        return last
+    return (np.repeat(shorter, np.frombuffer(children, np.uint8)) << BITS) | last
+
+
+def _parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
+    """Row of the n-gram without its first letter; order 1: the row itself."""
+    parts = [np.arange(len(keys[0]))]
+    start = 0
+    for order in range(2, len(keys) + 1):
+        mask = (np.int64(1) << (BITS * (order - 1))) - 1
+        parts.append(start + np.searchsorted(keys[order - 2], keys[order - 1] & mask))
+        start += len(keys[order - 2])
+    return np.concatenate(parts)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(name).chmod(0o644)
+    Path(name).replace(path)
+
+
+def cache_folder() -> Path | None:
+    """Where arrays are kept between processes; None where there is no place."""
+    given = os.environ.get("RELEVANCE_CACHE")
+    if given is not None:
+        return Path(given) if given else None
+    root = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("HOME", "") and os.environ["HOME"] + "/.cache")
+    return Path(root) / "ulwembu" if root else None
+
+
+def cache_path(model: Path) -> Path | None:
+    folder = cache_folder()
+    if folder is None:
+        return None
+    return folder / f"{model.stem}-{xxhash.xxh3_64_hexdigest(model.read_bytes())}-{LAYOUT}.arrays"
+
+
+def save_arrays(path: Path, arrays: Arrays) -> bool:
+    """Writes arrays for mapping; False where the folder cannot be written."""
+    table, at, body = {}, 0, []
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array).tobytes()
+        table[name] = (at, array.dtype.str, array.shape)
+        padding = -len(data) % 64
+        body.append(data + bytes(padding))
+        at += len(data) + padding
+    head = json.dumps(table).encode()
+    head += b" " * (-(len(head) + 4) % 64)
+    try:
+        _replace(path, struct.pack("<I", len(head)) + head + b"".join(body))
+    except OSError:
+        return False
+    return True
+
+
+def map_arrays(path: Path) -> Arrays | None:
+    """The arrays of a cache file, read-only and shared; None where it is absent or does not hold together."""
+    try:
+        with path.open("rb") as file:
+            (size,) = struct.unpack("<I", file.read(4))
+            table = json.loads(file.read(size))
+        whole = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError, struct.error):
+        return None
+    out: Arrays = {}
+    for name, (at, kind, shape) in table.items():
+        length = int(np.prod(shape)) * np.dtype(kind).itemsize
+        start = 4 + size + at
+        if start + length > len(whole):
+            return None
+        out[name] = whole[start : start + length].view(kind).reshape(shape)
+    return out

@@ -1,0 +1,190 @@
+"""From plain text to a model: count, smooth, prune to a size, quantise.
+
+A training description is one TOML (models/southern.toml is the shipped one); text lies in folders
+`<data>/<source>/<language>.txt`, or `<data>/<language>.txt`. Only parameters leave this module, never a sentence.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relevance import storage
+from relevance.alphabet import BITS, MAX_WORD, words
+from relevance.errors import TrainingError
+from relevance.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSpec:
+    """One class of the model: `label` is answered, `languages` are its text."""
+
+    name: str
+    label: str
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One publication: which languages may be taken from it (empty: all)."""
+
+    name: str
+    licence: str = ""
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that shapes a model but its text."""
+
+    order: int = 6
+    word_share: float = 0.15
+    clip: float = 10.0
+    step: float = 0.08
+    frequent_words: int = 30000
+    min_count: float = 3.0
+    max_bytes: int = 4_900_000
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A training description as read."""
+
+    name: str
+    classes: tuple[ClassSpec, ...]
+    sources: tuple[Source, ...]
+    family: tuple[str, ...] = ()
+    second_stage: Mapping[str, str] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+
+
+def read_description(path: Path) -> Description:
+    """The description in a TOML file; TrainingError for what does not belong there."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        classes = tuple(
+            ClassSpec(c["name"], c.get("label", c["name"]), tuple(c.get("languages", [c["name"]])))
+            for c in raw["class"]
+        )
+        sources = tuple(Source(s["name"], s.get("licence", ""), tuple(s.get("languages", ()))) for s in raw["source"])
+        settings = Settings(**raw.get("settings", {}))
+        return Description(
+            raw["name"], classes, sources, tuple(raw.get("family", ())), raw.get("second_stage", {}), settings
+        )
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path}: {error}") from error
+
+
+WordCounts = Counter[str]
+Corpus = dict[str, dict[str, list[str]]]
+"""language -> source -> lines."""
+
+
+def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
+    """All lines of the sources that lie in the folder."""
+    corpus: Corpus = {}
+    for source in sources:
+        folder = data / source.name
+        for file in sorted(folder.glob("*.txt")):
+            if source.languages and file.stem not in source.languages:
+                continue
+            lines = file.read_text(encoding="utf-8").splitlines()
+            corpus.setdefault(file.stem, {})[source.name] = lines
+    if not corpus:
+        raise TrainingError(f"{data}: no <source>/<language>.txt of the described sources")
+    return corpus
+
+
+def class_words(corpus: Corpus, classes: Iterable[ClassSpec]) -> dict[str, WordCounts]:
+    """Word frequencies of each class; "*" takes the languages that no class names."""
+    classes = tuple(classes)
+    named = {language for spec in classes for language in spec.languages}
+    out: dict[str, WordCounts] = {}
+    for spec in classes:
+        languages = sorted(set(corpus) - named) if "*" in spec.languages else spec.languages
+        counts: WordCounts = Counter()
+        for language in languages:
+            for lines in corpus.get(language, {}).values():
+                for line in lines:
+                    counts.update(word[:MAX_WORD] for word in words(line))
+        if not counts:
+            raise TrainingError(f"no text for class {spec.name}")
+        out[spec.name] = counts
+    return out
+
+
+def train(description: Description, corpus: Corpus) -> storage.Parameters:
+    """The model of this text under these settings."""
+    settings = description.settings
+    counted = class_words(corpus, description.classes)
+    raw = {name: count_ngrams(counts, settings.order) for name, counts in counted.items()}
+    kept = select(list(raw.values()), settings.min_count)
+    columns = [_column(KneserNey(grams), kept, settings.step) for grams in raw.values()]
+    listed, word_rows = word_list(list(counted.values()), settings)
+    meta = _meta(description, counted)
+    return storage.Parameters(meta, kept, np.stack(columns, axis=1), listed, word_rows)
+
+
+def select(counts: list[list[Ngrams]], least: float) -> tuple[Keys, ...]:
+    """The n-grams that are kept, by order: all of orders 1 and 2, above those seen often enough."""
+    kept: list[Keys] = []
+    for size in range(1, len(counts[0]) + 1):
+        every = [c[size - 1] for c in counts]
+        total = grouped(np.concatenate([e.keys for e in every]), np.concatenate([e.counts for e in every]))
+        keys = total.keys if size <= 2 else total.keys[total.counts >= least]
+        kept.append(closed(keys, kept, size))
+    return tuple(kept)
+
+
+def closed(keys: Keys, kept: list[Keys], size: int) -> Keys:
+    """Those whose beginning and whose end are kept too (a word's start alone counts as kept)."""
+    if size == 1:
+        return np.union1d(keys, [1])
+    shorter = kept[size - 2]
+    mask = (np.int64(1) << (BITS * (size - 1))) - 1
+    return keys[np.isin(keys & mask, shorter) & np.isin(keys >> BITS, shorter)]
+
+
+def _column(model: KneserNey, kept: tuple[Keys, ...], step: float) -> npt.NDArray[np.uint8]:
+    logs = np.concatenate([np.log(model.probabilities(keys, size)) for size, keys in enumerate(kept, start=1)])
+    return np.rint(np.minimum(-logs / step, 254)).astype(np.uint8)
+
+
+def word_list(counted: list[WordCounts], settings: Settings) -> tuple[tuple[str, ...], storage.Rows]:
+    """The most frequent words over all classes (by their largest share in one) and -log p by class."""
+    best: Counter[str] = Counter()
+    for counts in counted:
+        total = counts.total()
+        for word, count in counts.items():
+            if count > 1 and count / total > best[word]:
+                best[word] = count / total  # type: ignore[assignment]
+    listed = tuple(sorted(word for word, _ in best.most_common(settings.frequent_words)))
+    rows = np.full((len(listed), len(counted)), storage.ABSENT, dtype=np.uint8)
+    for column, counts in enumerate(counted):
+        total = counts.total()
+        found = np.array([counts.get(word, 0) for word in listed], dtype=float)
+        seen = found > 0
+        rows[seen, column] = np.rint(np.minimum(-np.log(found[seen] / total) / settings.step, 254))
+    return listed, rows
+
+
+def _meta(description: Description, counted: Mapping[str, WordCounts]) -> dict[str, Any]:
+    settings = description.settings
+    return {
+        "name": description.name,
+        "order": settings.order,
+        "step": settings.step,
+        "word_share": settings.word_share,
+        "clip": settings.clip,
+        "family": list(description.family),
+        "second_stage": dict(description.second_stage),
+        "classes": [{"name": c.name, "label": c.label, "words": counted[c.name].total()} for c in description.classes],
+        "sources": [{"name": s.name, "licence": s.licence} for s in description.sources],
+    }
