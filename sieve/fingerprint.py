@@ -1,9 +1,9 @@
 """Fingerprints: 64-bit XXH3 of the canonical form, seeded per crawl.
 
-Guarantees: the same canonical URL and seed give the same number on every machine. With n URLs stored, a new one is taken
-for a known one with chance n / 2**64: 5e-12 at 10**8, 5e-10 at 10**10, 5e-9 at 10**11. The chance that any two of n
-collide is n**2 / 2**65: 3e-4 at 10**8, 0.03 at 10**9. XXH3 is no cryptographic hash; the random seed of each crawl
-keeps a host from preparing URLs that hide others.
+Guarantees: the same canonical URL and seed give the same number on every machine. With n URLs stored, a new one is
+taken for a known one with chance n / 2**64: 5e-12 at 10**8, 5e-10 at 10**10, 5e-9 at 10**11. The chance that any two
+of n collide is n**2 / 2**65: 3e-4 at 10**8, 0.03 at 10**9. XXH3 is no cryptographic hash; the random seed of each
+crawl keeps a host from preparing URLs that hide others.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ Fingerprints = npt.NDArray[np.uint64]
 
 
 def fingerprint(canonical: str, seed: int = 0) -> Fingerprint:
-    """Fingerprint of one canonical URL; 0.1 us."""
-    return Fingerprint(xxh3_64_intdigest(canonical, seed))
+    """Fingerprint of one canonical URL; 0.2 us."""
+    return Fingerprint(xxh3_64_intdigest(canonical.encode("utf-8", "surrogatepass"), seed))
 
 
 def fingerprints(canonical: Sequence[str], seed: int = 0) -> Fingerprints:
-    """Fingerprints of many canonical URLs, in their order."""
-    return np.fromiter(map(xxh3_64_intdigest, canonical, repeat(seed)), np.uint64, len(canonical))
+    """Fingerprints of many canonical URLs, in their order; 0.1 us each."""
+    try:
+        return np.fromiter(map(xxh3_64_intdigest, map(str.encode, canonical), repeat(seed)), np.uint64, len(canonical))
+    except UnicodeEncodeError:
+        return np.array([fingerprint(text, seed) for text in canonical], np.uint64)

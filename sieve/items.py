@@ -1,7 +1,7 @@
 """Items as they travel: keys of what is enqueued, and batches packed for logs.
 
-A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and one
-payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings.
+A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and
+one payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings.
 """
 
 from __future__ import annotations

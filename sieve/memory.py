@@ -1,6 +1,6 @@
 """``memory:`` a dictionary and a queue: the reference model that every other kind is compared with.
 
-Guarantees: exact, compares the canonical forms themselves, admits at once. Keeps nothing on disk; about 160 bytes a URL.
+Guarantees: exact, compares the canonical forms themselves, admits at once. Keeps nothing on disk; 160 bytes a URL.
 """
 
 from __future__ import annotations

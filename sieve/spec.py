@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote
 
-
 from sieve.errors import SpecError
 
 _TRUE = {"1": True, "yes": True, "true": True, "on": True, "0": False, "no": False, "false": False, "off": False}
@@ -14,7 +13,7 @@ _TRUE = {"1": True, "yes": True, "true": True, "on": True, "0": False, "no": Fal
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A parsed specification: `kind` before the colon, `place` (a folder, or what Redis wants), `options` after ``?``."""
+    """A parsed specification: `kind` before the colon, `place` (a folder, or a server), `options` after ``?``."""
 
     text: str
     kind: str

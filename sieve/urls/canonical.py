@@ -1,7 +1,7 @@
 """The canonical form of a URL: the key by which the sieve knows it, never what is fetched.
 
-Guarantees: total (a string or :class:`ValueError`), idempotent, pure ASCII. Two URLs have one canonical form exactly when
-the steps below make them equal. Sources: WHATWG URL (parsing, by can_ada), RFC 3986 section 6.2.2 (escapes).
+Guarantees: total (a string or :class:`ValueError`), idempotent, pure ASCII. Two URLs have one canonical form exactly
+when the steps below make them equal. Sources: WHATWG URL (parsing, by can_ada), RFC 3986 section 6.2.2 (escapes).
 
 The steps, in order (:data:`STEPS`; parsing comes first):
 
@@ -13,9 +13,9 @@ The steps, in order (:data:`STEPS`; parsing comes first):
 4. query: empty parts, session and tracking parameters (``sieve/data/tracking.txt``) are dropped, the rest sorted; an
    empty query loses its question mark.
 
-Differs from w3lib.canonicalize_url: no fragment, ``a`` and ``a=`` stay two, ``+`` and ``%20`` stay two (form decoding is
-the server's business), bytes that are not UTF-8 are kept. Differs from WHATWG: steps 1 to 4. ``'`` is always escaped,
-because WHATWG escapes it in queries. Slashes are never merged and a last slash never added or removed in a path.
+Differs from w3lib.canonicalize_url: no fragment, ``a`` and ``a=`` stay two, ``+`` and ``%20`` stay two (form decoding
+is the server's business), bytes that are not UTF-8 are kept. Differs from WHATWG: steps 1 to 4. ``'`` is always
+escaped, because WHATWG escapes it in queries. Slashes are never merged and a path's last slash never added or removed.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _clean_query(url: str) -> str:
 
 
 def clean_query(query: str) -> str:
-    """A query (without ``?``, escapes already normal) with its parts sorted, empty, session and tracking parts left out."""
+    """A query (without ``?``, escapes normal) with its parts sorted; empty, session and tracking parts left out."""
     if _TRACKING.search(query):
         parts = [part for part in query.split("&") if part and not _TRACKING.match(part)]
     elif "&" in query:

@@ -19,7 +19,7 @@ SCOPES = ("host", "domain", "prefix", "open")
 
 
 def authority(url: str) -> Authority:
-    """``scheme://host[:port]`` of an absolute URL; :class:`ValueError` when it is not http(s). User and password are left out."""
+    """``scheme://host[:port]`` of an absolute URL, without user; :class:`ValueError` when it is not http(s)."""
     found = _AUTHORITY.match(url)
     if found is not None:
         return Authority(found[0])
@@ -55,10 +55,10 @@ def registrable_domain(host: str) -> str:
 
 
 def in_scope(url: str, scope_url: str, scope: str) -> bool:
-    """Whether `url` lies in the scope of `scope_url`; the scheme never counts, and a URL that cannot be parsed never lies in one.
+    """Whether `url` lies in the scope of `scope_url`; the scheme never counts, and what cannot be parsed lies in none.
 
-    `scope`: ``host`` (same host and port), ``domain`` (same registrable domain), ``prefix`` (same host and port, and the
-    path is that of `scope_url` or lies below it), ``open`` (any http or https URL).
+    `scope`: ``host`` (same host and port), ``domain`` (same registrable domain), ``prefix`` (same host and port, and
+    the path is that of `scope_url` or lies below it), ``open`` (any http or https URL).
     """
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}: {scope!r}")

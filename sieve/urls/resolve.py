@@ -20,7 +20,7 @@ _NEWLINES = str.maketrans("", "", "\t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A parsed base URL: `scheme` with its colon, `origin` up to the path, `folder` up to the last slash, `path` whole."""
+    """A parsed base URL: `scheme` with its colon, `origin` up to the path, `folder` up to the last slash."""
 
     scheme: str
     origin: str
@@ -60,9 +60,8 @@ def _resolve(link: str, base: Base | None) -> str:
         link = link.partition("#")[0]
         if PLAIN.fullmatch(link) and "/." not in link:
             return link
-    elif base is not None and link.startswith("/") and PLAIN_PATH.fullmatch(link) and "/." not in link:
-        if not link.startswith("//"):
-            return base.origin + link
+    elif base is not None and link[:1] == "/" != link[1:2] and PLAIN_PATH.fullmatch(link) and "/." not in link:
+        return base.origin + link
     return parse(link if base is None else _join(base, link))
 
 

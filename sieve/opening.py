@@ -1,0 +1,34 @@
+"""From a specification to a sieve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sieve.errors import SpecError
+from sieve.memory import MemorySieve
+from sieve.spec import Spec
+from sieve.types import Sieve
+
+
+def _redis(spec: Spec) -> Sieve:
+    # Imported when asked for: the local kinds need no Redis client.
+    from sieve.redis_sieve import RedisSieve
+
+    return RedisSieve.open(spec)
+
+
+_KINDS: dict[str, Callable[[Spec], Sieve]] = {
+    "memory": MemorySieve.open,
+    "redis": _redis,
+    "rediss": _redis,
+    "unix": _redis,
+}
+
+
+def open_sieve(spec: str) -> Sieve:
+    """The sieve that `spec` names, made or continued; :class:`~sieve.errors.SpecError` when it names none."""
+    parsed = Spec.parse(spec)
+    kind = _KINDS.get(parsed.kind)
+    if kind is None:
+        raise SpecError(spec, f"unknown kind {parsed.kind!r} (known: {', '.join(_KINDS)})")
+    return kind(parsed)
