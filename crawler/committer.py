@@ -5,8 +5,9 @@
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
 4. the archive learns which of the journalled exchanges stay.
 
-Killed before 3, the leases expire, the pages are fetched again, and the archive's recovery drops what was
-journalled; killed after 3, recovery keeps it. Runs in one thread of the worker; blocks while Redis is away or the disk is full.
+Killed before 3, the leases expire, the pages are fetched again, and the archive's recovery
+drops what was journalled; killed after 3, recovery keeps it. Runs in one thread of the worker;
+blocks while Redis is away or the disk is full.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ from frontier.payload import pack
 from frontier.redis import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
 from sieve.errors import LinkError
-from sieve.redis import RedisSieve
+from sieve.redis_sieve import RedisSieve
 from sieve.types import Entry
 
 logger = logging.getLogger(__name__)
@@ -52,8 +53,7 @@ class Committer:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
         archived = [done for done in batch if self._is_kept(done)]
         for done in archived:
-            exchange = exchange_of(done)
-            self._patiently(lambda exchange=exchange, done=done: self.archive.write(exchange, token=done.lease.token))
+            self.archive.write(exchange_of(done), done.lease.token)
         if archived:
             self._patiently(self.archive.sync)
         entries = [entry_of(link) for done in batch for link in done.finding.links]
@@ -61,13 +61,19 @@ class Committer:
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
         accepted = self._report(batch) if batch else []
-        tokens = {True: [], False: []}  # type: dict[bool, list[str]]
-        for done, was in zip(batch, accepted, strict=True):
-            tokens[was].append(done.lease.token)
+        stay = [done.lease.token for done, was in zip(batch, accepted, strict=True) if was]
+        go = [done.lease.token for done, was in zip(batch, accepted, strict=True) if not was]
         if archived:
-            self._patiently(lambda: self.archive.settle(tokens[True], tokens[False]))
+            self._patiently(lambda: self.archive.settle(stay, go))
         self._count([done for done, was in zip(batch, accepted, strict=True) if was])
         return accepted
+
+    def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Add what this worker's policy learnt to the fleet's counts; the fleet's totals of the same keys."""
+        if not learnt:
+            return {}
+        self._patiently(lambda: self.frontier.add_counts("yield", learnt))
+        return self._patiently(lambda: self.frontier.get_counts("yield", learnt))
 
     def _is_kept(self, done: Finished) -> bool:
         if done.capture is None or done.capture.answer is None:
@@ -106,13 +112,13 @@ class Committer:
                 row[3] += verdict.words
                 languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
-        for name, counts in (
-            ("hosts", {host: tuple(row) for host, row in hosts.items()}),
-            ("languages", {language: (n,) for language, n in languages.items()}),
-            ("outcomes", {outcome: (n,) for outcome, n in outcomes.items()}),
-        ):
-            if counts:
-                self._patiently(lambda name=name, counts=counts: self.frontier.add_counts(name, counts))
+        self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
+        self._add("languages", {language: (n,) for language, n in languages.items()})
+        self._add("outcomes", {outcome: (n,) for outcome, n in outcomes.items()})
+
+    def _add(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
+        if counts:
+            self._patiently(lambda: self.frontier.add_counts(name, counts))
 
 
 def entry_of(candidate: Candidate) -> Entry:

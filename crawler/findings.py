@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from frontier.types import Candidate, Lease, RobotsRecord
-from relevance.types import Verdict
+from relevance.policy import Verdict
 
 if TYPE_CHECKING:
     from crawler.fetch.handler import Capture

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from scrapy import Spider
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol
 
@@ -23,7 +24,7 @@ class PreflightError(Exception):
     """The crawl cannot start; `str()` is for the person who started it."""
 
 
-def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type:
+def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:
     """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead."""
     try:
         if "seeds" in arguments:
@@ -36,7 +37,7 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
         raise PreflightError(f"no crawl named {name!r} (there are: {known}); add seeds/{name}.toml") from None
 
 
-def check(settings: BaseSettings, spider: type) -> None:
+def check(settings: BaseSettings, spider: type[Spider]) -> None:
     """Raise :class:`PreflightError` with every fault of the settings; creates the data folder."""
     faults = list(problems(settings))
     if issubclass(spider, SeededSpider):

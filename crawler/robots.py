@@ -1,6 +1,6 @@
 """robots.txt at the rim: every leased page is held against its host's rules before anything is sent.
 
-The record is the fleet's, fetched under a lease like any page and kept in the frontier; only parsed rules are cached here.
+The record is the fleet's, fetched under a lease like any page and kept in the frontier; parsed rules are cached here.
 Fails closed: without a valid record nothing is sent. Source: RFC 9309.
 """
 
@@ -49,12 +49,12 @@ class RobotsMiddleware:
         rules = self._rules.get((lease.authority, lease.robots_ms))
         if rules is None:
             rules = await self._fetch_rules(lease)
-        if not rules.allowed(self._user_agent, lease.url):
+        if not rules.allowed(lease.url):
             raise RobotsDeniedError(f"robots.txt of {lease.authority} denies {lease.url}")
 
     async def _fetch_rules(self, lease: Lease) -> Rules:
         record = await self._worker.robots(lease.authority)
-        rules = Rules(_text(record))
+        rules = Rules(_text(record), self._user_agent)
         if record is not None:
             self._rules[lease.authority, lease.robots_ms] = rules
             while len(self._rules) > _MOST_RULES:

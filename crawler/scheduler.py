@@ -15,7 +15,8 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.focus import failure_finding, nothing
+from crawler.answers import failure_finding
+from crawler.focus import nothing
 from crawler.held import HeldLease
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind
@@ -63,8 +64,10 @@ class FrontierScheduler(BaseScheduler):
     def _failed(self, failure: Failure) -> None:
         """No answer, or none that may be used: what that means is the outcome table's to say."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        finding = failure_finding(failure.value, request)
         lease = request.meta["lease"]
+        error = failure.value
+        assert error is not None
+        finding = failure_finding(error, lease)
         if finding is None:
             return
         if finding.result == "released":

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
@@ -19,9 +20,11 @@ from frontier.redis import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind
 from relevance.policies import make_policy
-from relevance.types import Policy
+from relevance.policy import Policy
 from seeds.crawl import Crawl
-from sieve.redis import Decider, RedisSieve
+from sieve import open_sieve as open_any_sieve
+from sieve.decider import Decider
+from sieve.redis_sieve import RedisSieve
 from sieve.urls import authority
 
 logger = logging.getLogger(__name__)
@@ -120,7 +123,10 @@ def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Cra
 def open_sieve(settings: BaseSettings, home: RedisHome, crawl: str, folder: Path) -> RedisSieve:
     """The crawl's sieve; seen URLs live in the fleet's Redis, or beside the private one on disk."""
     store = settings.get("SIEVE_STORE") or ("disk" if home.embedded else "redis")
-    return RedisSieve(home.url, crawl, str(folder / "state" / "sieve") if store == "disk" else None)
+    options = {"crawl": crawl, **({"dir": str(folder / "state" / "sieve")} if store == "disk" else {})}
+    sieve = open_any_sieve(f"{home.url}{'&' if '?' in home.url else '?'}{urlencode(options)}")
+    assert isinstance(sieve, RedisSieve)
+    return sieve
 
 
 def _archive(settings: BaseSettings, folder: Path, crawl: str) -> WarcWriter:

@@ -241,7 +241,10 @@ class Worker:
 
     async def _commit(self, batch: list[Finished], found: list[Candidate]) -> None:
         try:
+            # What the policy has learnt goes to the fleet, and the fleet's totals come back.
+            learnt = self._stores.policy.deltas()
             accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
+            self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
         except (FrontierUnavailable, FrontierFull) as error:
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
             accepted = []

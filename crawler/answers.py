@@ -1,0 +1,113 @@
+"""What an HTTP answer, or a failure, means for the crawl: pure functions from facts to findings."""
+
+from __future__ import annotations
+
+import time
+from email.utils import parsedate_to_datetime
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+
+from crawler.fetch.errors import FetchError, NotGrantedError
+from crawler.findings import Finding
+from crawler.robots import RobotsDeniedError
+from frontier.types import Kind, Lease
+
+_NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
+_NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
+
+
+def result_of(response: Response) -> str:
+    """The outcome name of an answer, by its status."""
+    status = response.status
+    if "truncated" in response.flags:
+        return "too_large"
+    if 200 <= status < 300:
+        return "ok"
+    if status == 304:
+        return "not_modified"
+    if 300 <= status < 400:
+        return "redirect" if response.headers.get("Location") else "http_other"
+    if status in (404, 410, 429, 503):
+        return f"http_{status}"
+    return {4: "http_4xx", 5: "http_5xx"}.get(status // 100, "http_other")
+
+
+def retry_after_ms(response: Response) -> int | None:
+    """``Retry-After`` of a 429 or 503 in milliseconds from the answer on, None without one (RFC 9110 10.2.3)."""
+    if response.status not in (429, 503):
+        return None
+    value = _header(response, "Retry-After")
+    if value.isdigit():
+        return int(value) * 1000
+    wanted = _instant(value)
+    if wanted is None:
+        return None
+    # Against the server's own clock when it tells it: ours may differ.
+    now = _instant(_header(response, "Date"))
+    return max(0, round((wanted - (time.time() if now is None else now)) * 1000))
+
+
+def _instant(value: str) -> float | None:
+    try:
+        return parsedate_to_datetime(value).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _header(response: Response, name: str) -> str:
+    return (response.headers.get(name) or b"").decode("latin-1").strip()
+
+
+def directives(response: Response, meta: frozenset[str], user_agent: str) -> frozenset[str]:
+    """Lower-case directives for us in ``X-Robots-Tag`` and in the page's own robots meta tags.
+
+    A tag may begin with the name of the crawler that it speaks to ("otherbot: noindex"); then it is ours only by name.
+    """
+    found = set(meta)
+    for raw in response.headers.getlist("X-Robots-Tag"):
+        whom, colon, rest = raw.decode("latin-1").lower().partition(":")
+        named = bool(colon) and "," not in whom and whom.strip() not in ("unavailable_after", "max-snippet")
+        if named and whom.strip() != user_agent.lower():
+            continue
+        found.update(part.strip() for part in (rest if named else f"{whom}{colon}{rest}").split(","))
+    return frozenset(found)
+
+
+def may_keep(said: frozenset[str]) -> bool:
+    """Whether the page's own directives let it be kept."""
+    return not said & _NO_CONTENT_KEPT
+
+
+def may_follow(said: frozenset[str]) -> bool:
+    """Whether the page's own directives let its links be followed."""
+    return not said & _NO_LINKS_FOLLOWED
+
+
+def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
+    """What it means that no usable answer came; None when the frontier has the lease back already.
+
+    Scrapy's own middlewares refuse an answer that unpacks to more than the limit with a plain IgnoreRequest.
+    """
+    if isinstance(error, NotGrantedError):
+        return None
+    if isinstance(error, RobotsDeniedError):
+        return Finding("robots_denied")
+    if isinstance(error, FetchError):
+        unreachable = lease.kind is Kind.ROBOTS and error.outcome == "refused_address"
+        return Finding("robots_unreachable" if unreachable else error.outcome, metadata={"error": str(error)})
+    if isinstance(error, IgnoreRequest):
+        return Finding("too_large", metadata={"error": str(error)})
+    return Finding("protocol", metadata={"error": f"{type(error).__name__}: {error}"})
+
+
+def location_of(response: Response) -> str:
+    """The absolute target of a redirect, as Scrapy joins it; "" when it is none."""
+    location = _header(response, "Location")
+    return response.urljoin(location) if location else ""
+
+
+def lease_of(request: Request) -> Lease | None:
+    """The lease on which `request` runs; None for a request that Scrapy's own tools made."""
+    lease: Lease | None = request.meta.get("lease")
+    return lease

@@ -1,0 +1,150 @@
+"""``scrapy frontier``: look at and steer what a crawl will fetch, while it runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from rich.table import Table
+from scrapy.exceptions import UsageError
+
+from crawler.crawl_state import CrawlState, CrawlStateCommand
+from frontier.types import HostState
+
+_DAY_MS = 86_400_000
+
+
+class Command(CrawlStateCommand):
+    """See the module."""
+
+    def syntax(self) -> str:
+        return "status|hosts|parked | peek|release|drop|pause|resume|opt-out HOST  [--crawl NAME]"
+
+    def short_desc(self) -> str:
+        return "Look at and steer the hosts of a crawl"
+
+    def long_desc(self) -> str:
+        return (
+            "status: counts; hosts: the hosts last fetched from; parked: what waits, why and until when; "
+            "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
+            "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again. "
+            "HOST may be a name or scheme://host:port. "
+            "Example: scrapy frontier pause isolezwe.co.za --crawl zulu"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--limit", type=int, default=50, help="most rows to show (default 50)")
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        listing: dict[str, Callable[[CrawlState, argparse.Namespace], None]] = {
+            "status": self._status,
+            "hosts": self._hosts,
+            "parked": self._parked,
+        }
+        steering = ("peek", "release", "drop", "pause", "resume", "opt-out")
+        if len(args) == 1 and args[0] in listing:
+            with self.state(opts) as state:
+                listing[args[0]](state, opts)
+        elif len(args) == 2 and args[0] in steering:
+            with self.state(opts) as state:
+                self._steer(args[0], args[1], state, opts)
+        else:
+            raise UsageError
+
+    def _status(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        status = state.frontier.status()
+        if opts.json:
+            self.show_json(asdict(status))
+            return
+        table = Table("count", "", title=f"Frontier of {state.name}", title_justify="left")
+        for name in ("queued", "leased", "parked", "authorities", "pages", "fetched_bytes", "words"):
+            table.add_row(name, f"{getattr(status, name):,}")
+        for reason, count in sorted(status.by_reason.items()):
+            table.add_row(f"parked: {reason}", f"{count:,}")
+        for result, count in sorted(status.results.items()):
+            table.add_row(f"reported: {result}", f"{count:,}")
+        self.show(table)
+
+    def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        rows = state.frontier.hosts(opts.limit)
+        if opts.json:
+            for row in rows:
+                self.show_json(asdict(row))
+            return
+        table = Table("host", "address", title=f"Hosts of {state.name}", title_justify="left")
+        for column in ("queued", "parked", "pages", "words", "delay s", "failures"):
+            table.add_column(column, justify="right")
+        table.add_column("state")
+        for row in rows:
+            figures = (row.queued, row.parked, row.pages, row.words, f"{row.delay_ms / 1000:g}", row.failures)
+            table.add_row(row.authority, row.address, *map(str, figures), _host_words(row))
+        self.show(table)
+
+    def _parked(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        rows = state.frontier.parked(opts.limit)
+        if opts.json:
+            for authority, waiting in rows:
+                self.show_json({"authority": authority, **asdict(waiting)})
+            return
+        table = Table("until", "reason", "tries", "URL", title=f"Parked in {state.name}", title_justify="left")
+        for _, waiting in rows:
+            table.add_row(_clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
+        self.show(table)
+
+    def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
+        frontier = state.frontier
+        if action == "opt-out":
+            new = frontier.opt_out([host])
+            self.show(f"{host}: {'opted out' if new else 'was opted out already'}")
+            return
+        found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
+        if not found:
+            self.show(f"{host}: this crawl knows no such host")
+            self.exitcode = 1
+        for authority in found:
+            if action == "peek":
+                self._peek(authority, state, opts)
+                continue
+            actions: dict[str, Callable[[str], int]] = {
+                "release": frontier.unpark,
+                "drop": frontier.drop,
+                "pause": frontier.pause,
+                "resume": frontier.resume,
+            }
+            done = int(actions[action](authority))
+            self.show(f"{authority}: {action} done" + (f", {done} URLs" if action in ("release", "drop") else ""))
+
+    def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
+        rows = state.frontier.peek(authority, opts.limit)
+        if opts.json:
+            for row in rows:
+                self.show_json(asdict(row))
+            return
+        table = Table("score", "depth", "tries", "parked", "URL", title=f"Next of {authority}", title_justify="left")
+        for row in rows:
+            parked = f"{row.reason} until {_clock(row.until_ms)}" if row.until_ms else ""
+            table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
+        self.show(table)
+
+
+def _authorities(host: str) -> list[str]:
+    return [host.rstrip("/")] if "://" in host else [f"https://{host}", f"http://{host}"]
+
+
+def _clock(instant_ms: int) -> str:
+    return f"{datetime.fromtimestamp(instant_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if instant_ms else ""
+
+
+def _host_words(row: HostState) -> str:
+    if row.paused:
+        return "paused"
+    if row.leased_token:
+        return "being fetched"
+    if row.rest_reason:
+        return f"rests ({row.rest_reason}) until {_clock(row.rest_ms)}"
+    if row.robots_gate_reason:
+        return f"{row.robots_gate_reason} until {_clock(row.robots_gate_ms)}"
+    return "waits" if row.queued else ""

@@ -1,0 +1,94 @@
+"""What the commands that look into a crawl share: which crawl, its Redis, its tables on the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
+
+from crawler.preflight import PreflightError, data_folder, find_spider
+from crawler.redis_link import RedisHome, RedisUnreachableError, redis_home
+from crawler.stores import open_frontier
+from frontier.errors import FrontierError
+from frontier.redis import RedisFrontier
+from seeds.crawl import Crawl
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlState:
+    """One crawl as a command sees it."""
+
+    name: str
+    spec: Crawl | None
+    folder: Path
+    home: RedisHome
+    frontier: RedisFrontier
+
+
+class CrawlStateCommand(ScrapyCommand):
+    """Base of commands on one crawl's shared state; works beside running workers."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--crawl", default="zulu", help="name of the crawl (default: zulu)")
+        parser.add_argument("--seeds", default="", help="its seed file, when it is not in SEEDS_DIR")
+        parser.add_argument("--json", action="store_true", help="plain JSON, one value a line")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            self.work(args, opts)
+        except (PreflightError, RedisUnreachableError, FrontierError) as error:
+            print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {error}", file=sys.stderr)
+            self.exitcode = 1
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        """What the command does; its errors become one line."""
+        raise NotImplementedError(f"{args} {opts}")
+
+    @contextlib.contextmanager
+    def state(self, opts: argparse.Namespace) -> Iterator[CrawlState]:
+        """The crawl's shared state; PreflightError when it never ran here."""
+        assert self.settings is not None
+        settings = self.settings
+        spider = find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
+        spec: Crawl | None = getattr(spider, "spec", None)
+        folder = data_folder(settings, spider.name)
+        if not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
+            raise PreflightError(f"crawl {spider.name!r} has no state in {folder} (DATA_DIR, REDIS_URL)")
+        with redis_home(settings, folder) as home:
+            frontier = open_frontier(_without_changes(settings), home, spider.name, None)
+            try:
+                yield CrawlState(spider.name, spec, folder, home, frontier)
+            finally:
+                frontier.close()
+
+    @staticmethod
+    def show(what: Any) -> None:
+        """A rich table or text on the terminal, plain lines elsewhere."""
+        Console(soft_wrap=not sys.stdout.isatty()).print(what)
+
+    @staticmethod
+    def show_json(value: Any) -> None:
+        """One JSON value on one line."""
+        print(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _without_changes(settings: BaseSettings) -> BaseSettings:
+    """Settings with which opening the frontier changes nothing in it."""
+    copy = settings.copy()
+    copy.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
+    return copy

@@ -1,0 +1,224 @@
+"""Judges each answer of a lease and steers the crawl: page to verdict and links, robots.txt to record, feed to entries.
+
+A spider middleware, so that a spider's own callback runs in between as usual; when its output has been consumed, the
+lease is finished. One parse of the page serves text, links, directives and language (relevance.page).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Request, Response
+
+from crawler import answers
+from crawler.findings import Finding
+from crawler.robots import record_of
+from crawler.worker import Worker
+from frontier.types import Candidate, Kind, Lease
+from relevance.page import Page, read_page
+from relevance.policy import LinkContext, PageContext, Verdict
+from seeds import feeds, sitemaps
+from seeds.crawl import Crawl
+from sieve.urls import resolve_many
+
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+# A page with more links than this is a list of links; the first ones say enough.
+_MOST_LINKS = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A link as its page has it, before it is joined and scored."""
+
+    href: str
+    anchor: str = ""
+    hreflang: str = ""
+    nav: bool = False
+
+
+def nothing(_response: Response) -> None:
+    """Callback of what is no page: robots.txt, feeds and sitemaps are dealt with here, not in spiders."""
+
+
+class FocusMiddleware:
+    """See the module."""
+
+    def __init__(self, crawler: Crawler, worker: Worker) -> None:
+        self._crawler = crawler
+        self._worker = worker
+        self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
+        self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
+        self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
+            Kind.PAGE: self._read_page,
+            Kind.ROBOTS: self._read_robots,
+            Kind.FEED: self._read_feed,
+            Kind.SITEMAP: self._read_sitemap,
+        }
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        worker = crawler.get_extension(Worker)
+        assert worker is not None
+        return cls(crawler, worker)
+
+    # Scrapy's side
+
+    def process_spider_input(self, response: Response) -> None:
+        """Judge before the callback sees the answer (``response.meta["finding"]``)."""
+        lease = answers.lease_of(self._request(response))
+        if lease is None:
+            return
+        finding = Finding(answers.result_of(response), status=response.status)
+        finding.retry_after_ms = answers.retry_after_ms(response)
+        if finding.result == "redirect":
+            self._follow_redirect(response, lease, finding)
+        elif finding.result in ("ok", "too_large") or lease.kind is Kind.ROBOTS:
+            self._readers[lease.kind](response, lease, finding)
+        response.meta["finding"] = finding
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        """Pass on what the callback gives; its end is the end of the lease."""
+        yield from result
+        self._finish(response)
+
+    async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """As :meth:`process_spider_output`."""
+        async for item in result:
+            yield item
+        self._finish(response)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:  # noqa: ARG002
+        """A callback's fault costs its items, never the page or its links."""
+        self._finish(response)
+
+    def _finish(self, response: Response) -> None:
+        lease = answers.lease_of(self._request(response))
+        finding: Finding | None = response.meta.get("finding")
+        if lease is not None and finding is not None:
+            self._worker.finish(lease, finding, response.meta.get("capture"))
+
+    @staticmethod
+    def _request(response: Response) -> Request:
+        assert response.request is not None
+        return response.request
+
+    # Kinds of answers
+
+    def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if content_type.partition(";")[0].strip().lower() not in _PAGE_TYPES:
+            finding.result = "unwanted" if finding.result == "ok" else finding.result
+            return
+        page = read_page(response.body, response.url, content_type or None)
+        said = answers.directives(response, page.robots_meta, self._user_agent)
+        finding.title = page.title
+        finding.verdict = verdict = self._judge(page, response, lease, said)
+        if answers.may_follow(said):
+            finding.links = self._links(page, response, lease, verdict)
+        finding.metadata = page_metadata(page, lease, verdict)
+
+    def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
+        context = PageContext(
+            depth=lease.depth,
+            fetched_bytes=len(response.body),
+            content_language=(response.headers.get("Content-Language") or b"").decode("latin-1"),
+        )
+        verdict = self._worker.stores.policy.judge(page, context)
+        if verdict.keep and not answers.may_keep(said):
+            return Verdict(False, "noindex", verdict.language, verdict.scores, 0)
+        return verdict
+
+    def _links(self, page: Page, response: Response, lease: Lease, verdict: Verdict) -> list[Candidate]:
+        found = [
+            _Found(link.href, link.text, link.hreflang, link.context == "nav")
+            for link in page.links[:_MOST_LINKS]
+            if "nofollow" not in link.rel
+        ]
+        found += [_Found(href, hreflang=language) for language, href in page.hreflangs]
+        if page.refresh:
+            found.append(_Found(page.refresh))
+        base = resolve_many([page.base], response.url)[0] if page.base else None
+        return self._candidates(found, base or response.url, response.url, lease, verdict)
+
+    def _candidates(
+        self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict | None
+    ) -> list[Candidate]:
+        spec, policy = self._worker.stores.spec, self._worker.stores.policy
+        seen: set[str] = set()
+        candidates = []
+        for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
+            if url is None or url in seen or not _in_scope(spec, url):
+                continue
+            seen.add(url)
+            context = LinkContext(
+                url,
+                anchor=link.anchor,
+                source_url=source,
+                source_verdict=verdict,
+                depth=lease.depth + 1,
+                since_relevant=0 if verdict is None or verdict.keep else 1,
+                hreflang=link.hreflang,
+                nav=link.nav,
+            )
+            score = policy.link_priority(context)
+            candidates.append(Candidate(url, source=source, depth=lease.depth + 1, score=score))
+        return candidates
+
+    def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
+        location = answers.location_of(response)
+        if lease.kind is Kind.ROBOTS:
+            finding.result, finding.location = "robots_redirect", location
+            return
+        url = resolve_many([location], response.url)[0]
+        if url is not None and _in_scope(self._worker.stores.spec, url):
+            # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
+            # all the same when there are many, since a loop of ever new addresses must end.
+            depth = lease.depth + 1
+            finding.links = [Candidate(url, lease.kind, source=response.url, depth=depth, score=lease.score)]
+
+    def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
+        finding.robots = record_of(response, self._robots_age_ms)
+        if finding.robots is not None and finding.robots.kind == "disallow":
+            finding.result = "robots_unreachable" if finding.result == "ok" else finding.result
+
+    def _read_feed(self, response: Response, lease: Lease, finding: Finding) -> None:
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        entries = feeds.entries(response.body, response.url, content_type)
+        spec = self._worker.stores.spec
+        links = [entry.link for entry in entries if entry.link and (spec is None or spec.wants_item(entry.link))]
+        finding.links = [
+            Candidate(url, source=f"feed:{response.url}", depth=lease.depth + 1, score=1.0)
+            for url in dict.fromkeys(links)
+        ]
+
+    def _read_sitemap(self, response: Response, lease: Lease, finding: Finding) -> None:
+        sitemap = sitemaps.parse(response.body, response.url)
+        spec = self._worker.stores.spec
+        kind = Kind.SITEMAP if sitemap.kind == "index" else Kind.PAGE
+        finding.links = [
+            Candidate(entry.loc, kind, source=response.url, depth=lease.depth + 1, score=0.8)
+            for entry in sitemap.entries
+            if _in_scope(spec, entry.loc)
+        ]
+
+
+def _in_scope(spec: Crawl | None, url: str) -> bool:
+    return spec is None or spec.in_scope(url)
+
+
+def page_metadata(page: Page, lease: Lease, verdict: Verdict) -> dict[str, object]:
+    """Fields of the page's WARC metadata record."""
+    return {
+        "languages": verdict.language,
+        "verdict": "keep" if verdict.keep else "leave",
+        "verdict-reason": verdict.reason,
+        "verdict-scores": dict(verdict.scores),
+        "target-words": verdict.words,
+        "charset": page.charset,
+        "charset-source": page.charset_source,
+        "source": lease.source,
+        "depth": lease.depth,
+    }

@@ -1,0 +1,135 @@
+import time
+from email.utils import formatdate
+
+import pytest
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from crawler import answers
+from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
+from crawler.robots import MOST_BYTES, RobotsDeniedError, record_of
+from frontier.outcomes import OUTCOMES
+from frontier.types import Kind, Lease
+
+
+def answer(status: int, flags: list[str] | None = None, **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response("http://a.test/x/y", status=status, headers=named, flags=flags or [])
+
+
+def lease(kind: Kind = Kind.PAGE) -> Lease:
+    return Lease("t", "http://a.test/", kind, "http://a.test", "", 0, 0)
+
+
+@pytest.mark.parametrize("status", range(200, 600))
+def test_every_status_has_a_row_in_the_table(status: int) -> None:
+    assert answers.result_of(answer(status)) in OUTCOMES
+
+
+@pytest.mark.parametrize(
+    ("response", "result"),
+    [
+        (answer(200), "ok"),
+        (answer(206), "ok"),
+        (answer(304), "not_modified"),
+        (answer(301, Location="/z"), "redirect"),
+        (answer(302), "http_other"),
+        (answer(404), "http_404"),
+        (answer(410), "http_410"),
+        (answer(403), "http_4xx"),
+        (answer(429), "http_429"),
+        (answer(500), "http_5xx"),
+        (answer(503), "http_503"),
+        (answer(200, ["truncated"]), "too_large"),
+    ],
+)
+def test_results(response: Response, result: str) -> None:
+    assert answers.result_of(response) == result
+
+
+def test_retry_after_in_seconds() -> None:
+    assert answers.retry_after_ms(answer(503, Retry_After="120")) == 120_000
+    assert answers.retry_after_ms(answer(429, Retry_After=" 0 ")) == 0
+
+
+def test_retry_after_as_a_date_is_read_against_the_servers_clock() -> None:
+    now = time.time() - 86_400
+    response = answer(503, Retry_After=formatdate(now + 90, usegmt=True), Date=formatdate(now, usegmt=True))
+    assert answers.retry_after_ms(response) == 90_000
+
+
+def test_retry_after_in_the_past_is_now() -> None:
+    assert answers.retry_after_ms(answer(503, Retry_After=formatdate(0, usegmt=True))) == 0
+
+
+@pytest.mark.parametrize("value", ["soon", "-5", "1.5", "", "Wed, 99 Foo 2020"])
+def test_a_retry_after_that_is_none(value: str) -> None:
+    assert answers.retry_after_ms(answer(503, Retry_After=value)) is None
+
+
+def test_retry_after_counts_only_with_its_statuses() -> None:
+    assert answers.retry_after_ms(answer(301, Retry_After="120")) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("noindex", {"noindex"}),
+        ("NOINDEX, nofollow", {"noindex", "nofollow"}),
+        ("ulwembu: nofollow", {"nofollow"}),
+        ("otherbot: noindex", set()),
+        ("unavailable_after: 25 Jun 2030 15:00:00 GMT", {"unavailable_after: 25 jun 2030 15:00:00 gmt"}),
+    ],
+)
+def test_x_robots_tag(header: str, said: set[str]) -> None:
+    assert answers.directives(answer(200, X_Robots_Tag=header), frozenset(), "Ulwembu") == said
+
+
+def test_directives() -> None:
+    assert answers.may_keep(frozenset({"nofollow"}))
+    assert not answers.may_keep(frozenset({"noindex"}))
+    assert not answers.may_follow(frozenset({"none"}))
+    assert not answers.may_keep(frozenset({"none"}))
+
+
+def test_failures() -> None:
+    named = {
+        RobotsDeniedError("x"): "robots_denied",
+        DnsError("x"): "dns",
+        RefusedAddressError("x"): "refused_address",
+        StaleLeaseError("x"): "released",
+        IgnoreRequest("x"): "too_large",
+        ValueError("x"): "protocol",
+    }
+    for error, result in named.items():
+        finding = answers.failure_finding(error, lease())
+        assert finding is not None
+        assert finding.result == result
+    assert answers.failure_finding(NotGrantedError("x"), lease()) is None
+
+
+def test_robots_on_a_refused_address_closes_the_host() -> None:
+    finding = answers.failure_finding(RefusedAddressError("x"), lease(Kind.ROBOTS))
+    assert finding is not None
+    assert finding.result == "robots_unreachable"
+
+
+def test_robots_records() -> None:
+    body = b"User-agent: *\nDisallow: /private\n"
+    found = record_of(Response("http://a.test/robots.txt", body=body), 1000)
+    assert found is not None
+    assert (found.kind, found.body, found.expires_in_ms) == ("rules", body, 1000)
+    kinds = {status: record_of(answer(status), 1000) for status in (404, 403, 401, 410, 429, 500, 503)}
+    assert {status: record.kind for status, record in kinds.items() if record} == {
+        404: "allow",
+        403: "allow",
+        401: "allow",
+        410: "allow",
+        429: "disallow",
+        500: "disallow",
+        503: "disallow",
+    }
+    assert record_of(answer(301, Location="/r"), 1000) is None
+    long = record_of(Response("http://a.test/robots.txt", body=b"#" * (MOST_BYTES + 9)), 1000)
+    assert long is not None
+    assert len(long.body) == MOST_BYTES

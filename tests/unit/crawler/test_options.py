@@ -1,0 +1,56 @@
+import pytest
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.options import OPTIONS, problems, table
+
+
+def settings_with(**values: object) -> Settings:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    settings.setdict(values, priority="cmdline")
+    return settings
+
+
+def test_the_defaults_are_sound() -> None:
+    assert list(problems(settings_with())) == []
+
+
+def test_an_unknown_setting_of_ours_is_named_with_the_nearest() -> None:
+    (problem,) = problems(settings_with(FRONTIER_DELAYS=3))
+    assert problem == "unknown setting FRONTIER_DELAYS (did you mean FRONTIER_DELAY_S?)"
+
+
+def test_other_peoples_settings_are_theirs() -> None:
+    assert list(problems(settings_with(MY_OWN_THING=1, DOWNLOAD_DELAY=2))) == []
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan"])
+def test_an_unusable_delay_is_refused(value: str) -> None:
+    (problem,) = problems(settings_with(FRONTIER_DELAY_S=value))
+    assert "FRONTIER_DELAY_S" in problem
+
+
+def test_unsafe_handlers_and_extensions_are_off() -> None:
+    settings = settings_with()
+    handlers = settings.getdict("DOWNLOAD_HANDLERS")
+    assert [scheme for scheme in ("file", "ftp", "s3", "data") if handlers[scheme] is not None] == []
+    assert not settings.getbool("TELNETCONSOLE_ENABLED")
+    assert not settings.getbool("REMOTE_CONTROL_ENABLED")
+    assert not settings.getbool("HTTPPROXY_ENABLED")
+    assert settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
+
+
+def test_a_projects_own_components_stay() -> None:
+    settings = Settings()
+    settings.set("EXTENSIONS", {"their.Extension": 5}, priority="project")
+    settings.set("DOWNLOAD_MAXSIZE", 7, priority="project")
+    Ulwembu().update_settings(settings)
+    assert settings.getint("DOWNLOAD_MAXSIZE") == 7
+    assert settings.getdict("EXTENSIONS")["their.Extension"] == 5
+    assert "crawler.worker.Worker" in settings.getdict("EXTENSIONS")
+
+
+def test_the_table_has_every_option() -> None:
+    text = table()
+    assert all(f"`{option.name}`" in text for option in OPTIONS)

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.preflight import PreflightError, check, find_spider
+from crawler.spiderloader import CrawlLoader
+
+GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\n{contact}\n[[site]]\nurl = "https://a.test/"\n'
+
+
+def loader(folder: Path, **values: object) -> tuple[CrawlLoader, Settings]:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    settings.setdict({"SPIDER_MODULES": [], "SEEDS_DIR": str(folder), **values}, priority="cmdline")
+    return CrawlLoader.from_settings(settings), settings
+
+
+def test_a_seed_file_is_a_spider(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact='contact = "https://a.test/about"'))
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"))
+    assert found.list() == ["ndwedwe"]
+    spider = find_spider(found, "ndwedwe", {})
+    assert spider.name == "ndwedwe"
+    check(settings, spider)
+    assert (tmp_path / "data" / "warc").is_dir()
+
+
+def test_the_shipped_crawls_load() -> None:
+    found, _ = loader(Path(__file__).parents[3] / "seeds")
+    assert {"zulu", "xhosa"} <= set(found.list())
+    for name in found.list():
+        assert find_spider(found, name, {}).name == name
+
+
+def test_no_such_crawl_is_one_line_that_names_those_there_are(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
+    found, _ = loader(tmp_path)
+    with pytest.raises(PreflightError, match=r"no crawl named 'nosuch'.*ndwedwe") as caught:
+        find_spider(found, "nosuch", {})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_broken_file_is_named_with_its_line_and_spoils_no_other(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
+    (tmp_path / "broken.toml").write_text('[crawl]\nname = "broken"\nlanguage = \n')
+    found, _ = loader(tmp_path)
+    assert found.list() == ["broken", "ndwedwe"]
+    assert find_spider(found, "ndwedwe", {}).name == "ndwedwe"
+    with pytest.raises(PreflightError, match=r"broken\.toml:3"):
+        find_spider(found, "broken", {})
+
+
+def test_without_a_contact_nothing_starts(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"))
+    with pytest.raises(PreflightError, match="set CONTACT"):
+        check(settings, find_spider(found, "ndwedwe", {}))
+    settings.set("CONTACT", "crawler@a.test", priority="cmdline")
+    check(settings, find_spider(found, "ndwedwe", {}))
+
+
+def test_another_file_by_argument(tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(GOOD.format(contact=""))
+    found, _ = loader(tmp_path)
+    assert find_spider(found, "anything", {"seeds": str(other)}).name == "ndwedwe"
+    with pytest.raises(PreflightError, match=r"missing\.toml"):
+        find_spider(found, "anything", {"seeds": str(tmp_path / "missing.toml")})
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact='contact = "me@a.test"'))
+    (tmp_path / "file").write_text("")
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "file" / "data"))
+    with pytest.raises(PreflightError, match="cannot write to DATA_DIR") as caught:
+        check(settings, find_spider(found, "ndwedwe", {}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_network_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact='contact = "me@a.test"'))
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"), FETCH_ALLOWED_NETWORKS="127.0.0.0/99")
+    with pytest.raises(PreflightError, match="FETCH_ALLOWED_NETWORKS"):
+        check(settings, find_spider(found, "ndwedwe", {}))
