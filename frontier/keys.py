@@ -1,0 +1,84 @@
+"""Names of the frontier's keys in Redis; nothing else makes any (the Lua scripts put the same suffixes to the prefix).
+
+All of a crawl's keys carry the hash tag ``{crawl}``, so that on a Cluster they lie in one slot and scripts may reach
+them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
+
+==================  =======================================================================================
+``meta``            hash: queued, parked, pages, bytes, words, started, seq (last lease number), intakes
+``a:AUTHORITY``     msgpack map, the authority's record (frontier/host.py has the fields)
+``qN:AUTHORITY``    list, its queue of band N (0 best .. 7), elements as in frontier/payload.py
+``h:AUTHORITY``     list, redirected robots.txt files to fetch there
+``p:AUTHORITY``     zset, parked: reason NUL element, by the end of parking
+``r:AUTHORITY``     msgpack [kind, body, fetched, expires]: robots record
+``v:AUTHORITY``     string of 16-bit counters: query variants (frontier/traps.py)
+``i:ADDRESS``       msgpack map, n next fetch, t token that holds it, x that lease's end; expires by itself
+``w:ADDRESS``       zset, authorities in line that wait for the address, by place in line
+``due``             zset, authorities (and "@ADDRESS" with others waiting) not yet in line, by the time they are due
+``hot``             zset, those in line: band x 2^44 + number of their last lease
+``leases``          hash, token -> msgpack [authority, element, address, due, expires]
+``expiries``        zset, token by expiry
+``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
+``known``           zset, all authorities by first sight
+``unparks``         zset, authorities with parked URLs, by the earliest end
+``optout``          hash, authority -> msgpack list of path prefixes
+``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason
+``c:NAME``          hash, a table of counters
+``audit``           stream, field r: msgpack row
+==================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+
+class Keys:
+    """The names for one crawl."""
+
+    def __init__(self, crawl: str) -> None:
+        if not crawl or "{" in crawl or "}" in crawl:
+            raise ValueError(f"a crawl's name must not be empty or have braces: {crawl!r}")
+        self.prefix = f"{{{crawl}}}:f:"
+        self.meta = self.prefix + "meta"
+        self.due = self.prefix + "due"
+        self.hot = self.prefix + "hot"
+        self.leases = self.prefix + "leases"
+        self.expiries = self.prefix + "expiries"
+        self.known = self.prefix + "known"
+        self.unparks = self.prefix + "unparks"
+        self.opt_out = self.prefix + "optout"
+        self.results = self.prefix + "results"
+        self.reasons = self.prefix + "reasons"
+        self.audit = self.prefix + "audit"
+        self.ready = f"{{{crawl}}}:ready"
+        self.ready_taken = f"{{{crawl}}}:ready:taken"
+
+    def record(self, authority: str) -> str:
+        """Record of an authority."""
+        return f"{self.prefix}a:{authority}"
+
+    def queue(self, authority: str, band: int) -> str:
+        """Its queue of a band."""
+        return f"{self.prefix}q{band}:{authority}"
+
+    def hops(self, authority: str) -> str:
+        """Its redirected robots.txt files."""
+        return f"{self.prefix}h:{authority}"
+
+    def parked(self, authority: str) -> str:
+        """Its parked URLs."""
+        return f"{self.prefix}p:{authority}"
+
+    def robots(self, authority: str) -> str:
+        """Its robots record."""
+        return f"{self.prefix}r:{authority}"
+
+    def address(self, address: str) -> str:
+        """Record of an address."""
+        return f"{self.prefix}i:{address}"
+
+    def done(self, chunk: int) -> str:
+        """Bitmap of accepted reports."""
+        return f"{self.prefix}done:{chunk}"
+
+    def counters(self, name: str) -> str:
+        """A table of counters."""
+        return f"{self.prefix}c:{name}"

@@ -1,0 +1,150 @@
+-- The end of a lease, reported or expired; put behind _common.lua where leases end. Same steps as frontier/reports.py.
+--
+-- outcome: map r result, f fetch_ms, j jitter, ra Retry-After, b bytes, w words, m memo, ag again_in, mk page mark,
+-- ro robots kind, rb body, re expires_in, cd crawl delay, ht/hw/hr authority, whole bit and rest of a redirect.
+-- rule: array sent, retries, base, cap, rest_base, rest_cap, heals, page (frontier/outcomes.py).
+
+local ROBOTS, MOST_HOPS, MARKS_KEPT, MARK_BYTES = 1, 5, 8, 8
+
+local function end_rest(record, outcome, rule, end_ms)
+  if rule[1] then
+    if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
+    record.n = max(record.n or 0, end_ms + delay_of(record))
+  end
+  if rule[5] > 0 then
+    record.f = forgiven(record) + 1
+    record.ft = now
+    local rest_ms = backoff(rule[5], rule[6], record.f - 1, outcome.j)
+    if outcome.ra then rest_ms = min(C.retry_after_cap, max(0, outcome.ra)) end
+    rest(record, end_ms + rest_ms, outcome.r)
+  elseif rule[7] and (record.f or 0) > 0 then
+    record.f = max(0, forgiven(record) - 1)
+    record.ft = now
+  end
+end
+
+local function mark(record, page_mark)
+  local marks = record.mk or ''
+  for start = 1, #marks, MARK_BYTES do
+    if string.sub(marks, start, start + MARK_BYTES - 1) == page_mark then
+      record.mc = (record.mc or 0) + 1
+      return record.mc
+    end
+  end
+  record.mk = string.sub(marks .. page_mark, -MARKS_KEPT * MARK_BYTES)
+  record.mc = max(0, (record.mc or 0) - 1)
+  return record.mc
+end
+
+local function end_counts(record, kind, outcome, rule)
+  if outcome.b then
+    record.by = (record.by or 0) + outcome.b
+    add(meta_add, 'bytes', outcome.b)
+  end
+  if outcome.w then
+    record.wd = (record.wd or 0) + outcome.w
+    add(meta_add, 'words', outcome.w)
+  end
+  if rule[8] and kind ~= ROBOTS then
+    record.pg = (record.pg or 0) + 1
+    add(meta_add, 'pages', 1)
+  end
+  if outcome.mk and C.equal_pages > 0 and mark(record, outcome.mk) >= C.equal_pages then
+    record.mc = 0
+    rest(record, now + C.day, 'trap_equal_pages')
+  end
+end
+
+local function end_page(authority, record, element, outcome, rule, end_ms)
+  local _, attempt = header_of(element)
+  local memo = outcome.m or false
+  if outcome.ag then
+    park(authority, record, revised(element, 0, memo), 'again', now + max(0, outcome.ag))
+  elseif attempt < rule[2] then
+    local next_try = revised(element, attempt + 1, memo)
+    local until_ms = end_ms + backoff(rule[3], rule[4], attempt, outcome.j)
+    if rule[5] > 0 then until_ms = max(until_ms, record.g or 0) end
+    if until_ms > now then
+      park(authority, record, next_try, outcome.r, until_ms)
+    else
+      push(authority, record, next_try, true)
+    end
+  elseif rule[2] > 0 then
+    add(result_add, 'gave_up:' .. outcome.r, 1)
+  end
+end
+
+local function gate(record, until_ms, reason, end_ms)
+  record.rr = until_ms
+  if (record.rx or 0) <= end_ms then record.rg, record.rgr = until_ms, reason end
+end
+
+local function no_robots(record, outcome, end_ms)
+  local rest_ms = backoff(C.robots_base, C.robots_cap, record.rf or 0, outcome.j)
+  if outcome.ra then rest_ms = max(rest_ms, min(C.retry_after_cap, outcome.ra)) end
+  record.rf = (record.rf or 0) + 1
+  gate(record, end_ms + rest_ms, 'robots_unreachable', end_ms)
+end
+
+local function set_robots(authority, record, kind, outcome, end_ms)
+  record.rf, record.rr, record.rg, record.rgr = nil, nil, nil, nil
+  record.rv = max(end_ms, (record.rv or 0) + 1)
+  record.rx = end_ms + min(max(1, outcome.re or C.robots_ttl), C.robots_ttl)
+  record.cd = outcome.cd
+  record.n = max(record.n or 0, end_ms + delay_of(record))
+  if (record.cd or 0) > C.crawl_delay_cap then record.rg, record.rgr = record.rx, 'crawl_delay' end
+  call('SET', P .. 'r:' .. authority, cmsgpack.pack({ kind, outcome.rb or '', record.rv, record.rx }),
+    'PX', max(1, record.rx - now) + 3600000)
+end
+
+local function end_robots(origin, hops, outcome, end_ms)
+  local record = make(origin)
+  if outcome.r == 'robots_redirect' and hops >= MOST_HOPS then
+    set_robots(origin, record, 'allow', { re = C.robots_ttl }, end_ms)
+  elseif outcome.r == 'robots_redirect' and outcome.ht then
+    local memo = string.char(hops + 1) .. origin
+    local element = string.char(9 + outcome.hw, 0, 255, 0) .. length_bytes(#memo) .. memo .. outcome.hr
+    local target = make(outcome.ht)
+    call('RPUSH', P .. 'h:' .. outcome.ht, element)
+    target.h = (target.h or 0) + 1
+    if outcome.ht ~= origin then replace(outcome.ht, target) end
+    gate(record, end_ms + C.hop_wait, 'robots_wait', end_ms)
+  elseif outcome.ro == 'rules' or outcome.ro == 'allow' then
+    set_robots(origin, record, outcome.ro, outcome, end_ms)
+  else
+    no_robots(record, outcome, end_ms)
+  end
+  replace(origin, record)
+end
+
+-- lease: array authority, element ('' = its own robots.txt), address, due, expires, token
+local function finish(lease, outcome, rule, end_ms)
+  local authority, element, ip = lease[1], lease[2], lease[3]
+  local record = make(authority)
+  local kind = element == '' and ROBOTS or string.byte(element, 1) % 4
+  record.t = nil
+  add(result_add, (kind == ROBOTS and 'robots:' or '') .. outcome.r, 1)
+  end_rest(record, outcome, rule, end_ms)
+  end_counts(record, kind, outcome, rule)
+  if ip ~= '' then
+    local state = load_address(ip)
+    if rule[1] then state.n = max(state.n, end_ms + address_delay_of(record)) end
+    free_address(ip)
+  end
+  if kind == ROBOTS then
+    local origin, hops = authority, 0
+    if element ~= '' then
+      local _, _, start, length = header_of(element)
+      hops = string.byte(element, start + 2)
+      origin = string.sub(element, start + 3, start + 1 + length)
+    end
+    end_robots(origin, hops, outcome, end_ms)
+  else
+    end_page(authority, record, element, outcome, rule, end_ms)
+  end
+  place(authority, record)
+  if C.audit then
+    audit({ 'end', lease[6], authority, ip, lease[4], end_ms - max(0, outcome.f or 0), end_ms, outcome.r,
+      rule[1] and delay_of(record) or -1, rule[1] and address_delay_of(record) or -1 })
+  end
+end

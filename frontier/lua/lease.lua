@@ -1,0 +1,261 @@
+-- Hand out URLs that are due. ARGV[2]: map limit, ahead, nonce, rows (only "expired").
+-- returns {leases, now, next due or -1, budget spent or ''}; a lease is
+-- {token, authority, element, address, due, expires, robots version, score of its place}.
+-- Cost O((limit + expired) * log(authorities)); at most 64 expired leases, 2 * limit + 32 authorities newly due a call.
+-- Atomic, so that of all workers one gets an authority, and one an address.
+
+local horizon = now + A.ahead
+local leases = {}
+local has_opt_outs = false
+local sequence
+
+local function collect_expired()
+  local tokens = call('ZRANGEBYSCORE', P .. 'expiries', '-inf', now, 'LIMIT', 0, 64)
+  if #tokens == 0 then return end
+  local held = call('HMGET', P .. 'leases', unpack(tokens))
+  call('ZREM', P .. 'expiries', unpack(tokens))
+  call('HDEL', P .. 'leases', unpack(tokens))
+  for i, token in ipairs(tokens) do
+    if held[i] then
+      local lease = cmsgpack.unpack(held[i])
+      lease[6] = token
+      finish(lease, { r = 'expired', j = 1 }, A.rows.expired, lease[5])
+    end
+  end
+  flush_places()
+end
+
+local function spent_budget()
+  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq')
+  sequence = tonumber(meta[4] or 0)
+  if C.max_pages > 0 and tonumber(meta[1] or 0) + (meta_add.pages or 0) >= C.max_pages then return 'pages' end
+  if C.max_bytes > 0 and tonumber(meta[2] or 0) + (meta_add.bytes or 0) >= C.max_bytes then return 'bytes' end
+  if C.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= C.max_ms then return 'seconds' end
+  return '', meta[3]
+end
+
+local function wants_robots(record, due)
+  if not C.obey then return false end
+  local left = (record.rx or 0) - due
+  if left <= 0 then return true end
+  local window = min(C.robots_refresh, floor(((record.rx or 0) - (record.rv or 0)) / 4))
+  return left < window and (record.rr or 0) <= due
+end
+
+local function is_opted_out(rules, element)
+  local path = path_of(element)
+  for _, rule in ipairs(rules) do
+    if string.sub(path, 1, #rule) == rule then return true end
+  end
+  return false
+end
+
+local function pop(authority, record)
+  for band = best_band(record), BANDS - 1 do
+    if record.q and record.q[band + 1] > 0 then
+      local element = call('LPOP', queue_key(authority, band))
+      count_queued(record, band, -1)
+      return element
+    end
+  end
+  return nil
+end
+
+-- element to fetch next ('' = robots.txt), nil when all it had was opted out
+local function next_element(authority, record, due)
+  local rules = has_opt_outs and call('HGET', P .. 'optout', authority)
+  rules = rules and cmsgpack.unpack(rules) or nil
+  if rules then
+    for _, rule in ipairs(rules) do
+      if rule == '' then
+        local number = forget_urls(authority, record)
+        if number > 0 then add(result_add, 'opted_out', number) end
+        return nil
+      end
+    end
+  end
+  if record.h then
+    record.h = record.h > 1 and record.h - 1 or nil
+    return call('LPOP', P .. 'h:' .. authority)
+  end
+  if wants_robots(record, due) then return '' end
+  unpark(authority, record, due)
+  for _ = 1, 100 do
+    local element = pop(authority, record)
+    if not element then return nil end
+    if not rules or not is_opted_out(rules, element) then return element end
+    add(result_add, 'opted_out', 1)
+  end
+  return nil
+end
+
+local function grant(authority, record, ip, due)
+  change(authority)
+  due_of[authority], hot_of[authority] = false, false
+  local element = next_element(authority, record, due)
+  if not element then
+    place(authority, record)
+    return false
+  end
+  sequence = sequence + 1
+  local token = string.format('%x-%s', sequence, A.nonce)
+  local expires = due + C.lease
+  record.t, record.b = token, sequence
+  if ip ~= '' then
+    local state = load_address(ip)
+    state.t, state.x = token, expires
+    changed_addresses[ip] = true
+  end
+  lease_add[#lease_add + 1] = token
+  lease_add[#lease_add + 1] = cmsgpack.pack({ authority, element, ip, due, expires })
+  expiry_add[#expiry_add + 1] = expires
+  expiry_add[#expiry_add + 1] = token
+  leases[#leases + 1] = { token, authority, element, ip, due, expires, record.rv or 0 }
+  if C.audit then audit({ 'grant', token, authority, ip, due }) end
+  return true
+end
+
+-- common checks; true when it may be granted now
+local function is_ready(authority, record)
+  if not record or record.t or record.z then
+    due_of[authority], hot_of[authority] = false, false
+    return false
+  end
+  local start = ready(record)
+  if start and start <= horizon and record.mp and record.mp > 0 and (record.pg or 0) >= record.mp then
+    rest(record, now + C.day, 'quota')
+    change(authority)
+    start = ready(record)
+  end
+  if start and start <= horizon then return true, start end
+  due_of[authority], hot_of[authority] = start or false, false
+  return false
+end
+
+local function try_address(ip)
+  local unit, state = '@' .. ip, load_address(ip)
+  due_of[unit], hot_of[unit] = false, false
+  if state.t then return end
+  for _ = 1, 8 do
+    if state.n > horizon then break end
+    local head = call('ZPOPMIN', P .. 'w:' .. ip)
+    if not head[1] then return end
+    local authority, record = head[1], load(head[1])
+    if record then
+      record.w = nil
+      change(authority)
+    end
+    local may, start = is_ready(authority, record)
+    if may and not (record.ip == ip and record.ix > now) then
+      hot_of[authority] = head[2]
+    elseif may and grant(authority, record, ip, max(now, start, state.n)) then
+      return
+    end
+  end
+  if call('ZCARD', P .. 'w:' .. ip) > 0 then due_of[unit] = max(state.n, now) end
+end
+
+local function wait_for(ip, authority, record, score)
+  call('ZADD', P .. 'w:' .. ip, score, authority)
+  due_of[authority], hot_of[authority] = false, false
+  record.w = ip
+  change(authority)
+end
+
+local function try_authority(authority, score)
+  local record = load(authority)
+  local may, start = is_ready(authority, record)
+  if not may then return end
+  local ip = record.ip
+  if not ip or record.ix <= now then
+    grant(authority, record, '', max(now, start))
+    return
+  end
+  local state = load_address(ip)
+  if state.t then
+    wait_for(ip, authority, record, score)
+  elseif call('EXISTS', P .. 'w:' .. ip) == 1 then
+    wait_for(ip, authority, record, score)
+    try_address(ip)
+  elseif state.n > horizon then
+    wait_for(ip, authority, record, score)
+    due_of['@' .. ip] = state.n
+  else
+    grant(authority, record, ip, max(now, start, state.n))
+  end
+end
+
+local function place_of_address(unit)
+  local head = call('ZRANGE', P .. 'w:' .. string.sub(unit, 2), 0, 0, 'WITHSCORES')
+  return head[2] and tonumber(head[2])
+end
+
+-- what is newly due, with its place in line
+local function promote(candidates)
+  local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, 2 * A.limit + 32)
+  if #units == 0 then return end
+  local authorities = {}
+  for _, unit in ipairs(units) do
+    if string.byte(unit) ~= 64 then authorities[#authorities + 1] = unit end
+  end
+  load_many(authorities)
+  for _, unit in ipairs(units) do
+    local score
+    if string.byte(unit) == 64 then
+      score = place_of_address(unit)
+      if not score then due_of[unit] = false end
+    else
+      local record = records[unit]
+      if is_ready(unit, record) then
+        unpark(unit, record, horizon)
+        score = best_band(record) * BAND_UNIT + (record.b or 0)
+      end
+    end
+    if score then candidates[#candidates + 1] = { score, unit, true } end
+  end
+end
+
+local function waiting_in_line(candidates)
+  local line = call('ZRANGE', P .. 'hot', 0, A.limit + 31, 'WITHSCORES')
+  for i = 1, #line, 2 do
+    candidates[#candidates + 1] = { tonumber(line[i + 1]), line[i], false }
+  end
+end
+
+call('DEL', P .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
+collect_expired()
+local closed, started = spent_budget()
+if closed == '' then
+  local candidates = {}
+  promote(candidates)
+  waiting_in_line(candidates)
+  table.sort(candidates, function(a, b)
+    if a[1] ~= b[1] then return a[1] < b[1] end
+    return a[2] < b[2]
+  end)
+  for _, candidate in ipairs(candidates) do
+    local score, unit, fresh = candidate[1], candidate[2], candidate[3]
+    if #leases >= A.limit then
+      if fresh and due_of[unit] == nil and hot_of[unit] == nil then due_of[unit], hot_of[unit] = false, score end
+    elseif string.byte(unit) == 64 then
+      try_address(string.sub(unit, 2))
+    else
+      try_authority(unit, score)
+    end
+  end
+  if #leases > 0 then
+    if not started then call('HSET', KEYS[1], 'started', now) end
+    call('HSET', KEYS[1], 'seq', sequence)
+  end
+end
+commit()
+local next_due = -1
+if closed == '' then
+  if call('EXISTS', P .. 'hot') == 1 then
+    next_due = now
+  else
+    local head = call('ZRANGE', P .. 'due', 0, 0, 'WITHSCORES')
+    if head[2] then next_due = max(now, tonumber(head[2])) end
+  end
+end
+return cmsgpack.pack({ leases, now, next_due, closed })

@@ -1,0 +1,110 @@
+-- Queue arrivals. ARGV[2]: map groups = list of {authority, list of elements}; an element is a string, or
+-- {element, not before, sketch place or -1, sketch place, trap rule or ''}. With `taken`: the arrivals are the first
+-- `number` entries of the ready queue, moved only when `taken` is still its count of entries removed.
+-- returns number queued or parked, or -1: somebody else took them, nothing done.
+-- Cost O(elements). Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
+
+local SKETCHED_FROM = 100
+local ready_key, taken_key = A.ready, A.ready and A.ready .. ':taken'
+if A.taken and tonumber(call('GET', taken_key) or 0) ~= A.taken then return cmsgpack.pack(-1) end
+-- first of all a write that the memory limit refuses, so that it refuses all or nothing
+call('HINCRBY', KEYS[1], 'intakes', 1)
+
+local function query_trap(authority, record, first, second)
+  record.qv = (record.qv or 0) + 1
+  if record.qv <= min(SKETCHED_FROM, C.query_variants) then return '' end
+  local seen = call('BITFIELD', P .. 'v:' .. authority, 'OVERFLOW', 'SAT',
+    'INCRBY', 'u16', '#' .. first, 1, 'INCRBY', 'u16', '#' .. second, 1)
+  return min(seen[1], seen[2]) > C.query_variants and 'trap_query_variants' or ''
+end
+
+local function trapped(authority, record, element, rule)
+  if (record.tn or 0) >= C.parked_traps then
+    add(result_add, 'dropped:' .. rule, 1)
+    return 0
+  end
+  if park(authority, record, element, rule, now + C.trap_park) then record.tn = (record.tn or 0) + 1 end
+  return 1
+end
+
+-- 1 or 0 for those parked or counted; nil, the element is to be queued
+local function special(authority, record, item)
+  local rule = item[5]
+  if rule == '' and C.host_urls > 0 and (record.ad or 0) >= C.host_urls then rule = 'trap_host_urls' end
+  if rule == '' and item[3] >= 0 and C.query_variants > 0 then
+    rule = query_trap(authority, record, item[3], item[4])
+  end
+  if rule ~= '' then return trapped(authority, record, item[1], rule) end
+  record.ad = (record.ad or 0) + 1
+  if item[2] > now then
+    park(authority, record, item[1], 'not_before', item[2])
+    return 1
+  end
+  return nil
+end
+
+local function plain(authority, record, element)
+  if C.host_urls > 0 and (record.ad or 0) >= C.host_urls then
+    return trapped(authority, record, element, 'trap_host_urls')
+  end
+  record.ad = (record.ad or 0) + 1
+  return nil
+end
+
+local function better_place(authority, record)
+  local score = best_band(record) * BAND_UNIT + (record.b or 0)
+  if record.w then
+    call('ZADD', P .. 'w:' .. record.w, 'XX', 'LT', score, authority)
+    call('ZADD', P .. 'hot', 'XX', 'LT', score, '@' .. record.w)
+  else
+    call('ZADD', P .. 'hot', 'XX', 'LT', score, authority)
+  end
+end
+
+local function take_group(authority, items)
+  local record = make(authority)
+  local empty, best, number = not record.qn, best_band(record), 0
+  local first_parked, waits, bands = record.pm, {}, {}
+  for _, item in ipairs(items) do
+    local is_plain = type(item) == 'string'
+    local element = is_plain and item or item[1]
+    local counted
+    if is_plain then counted = plain(authority, record, element) else counted = special(authority, record, item) end
+    number = number + (counted or 1)
+    if not counted then
+      local band = band_of(element)
+      if not waits[band] then
+        waits[band] = {}
+        bands[#bands + 1] = band
+      end
+      table.insert(waits[band], element)
+    end
+  end
+  for _, band in ipairs(bands) do
+    local list = waits[band]
+    for i = 1, #list, 4000 do
+      call('RPUSH', queue_key(authority, band), unpack(list, i, min(i + 3999, #list)))
+    end
+    count_queued(record, band, #list)
+  end
+  if empty and #bands > 0 then
+    replace(authority, record)
+  elseif not empty and best_band(record) < best then
+    better_place(authority, record)
+  elseif empty and record.pm ~= first_parked then
+    replace(authority, record)
+  end
+  return number
+end
+
+local total = 0
+for _, group in ipairs(A.groups) do
+  total = total + take_group(group[1], group[2])
+end
+for name, number in pairs(A.refused) do add(result_add, name, number) end
+if A.taken then
+  call('LTRIM', ready_key, A.number, -1)
+  call('INCRBY', taken_key, A.number)
+end
+commit()
+return cmsgpack.pack(total)

@@ -1,0 +1,372 @@
+"""The fleet's frontier: all state in one Redis (6.2 or later, Valkey, a Cluster's one slot), one Lua script a
+transition.
+
+Guarantees: the contract of :mod:`frontier.types` for any number of workers on any number of machines. Time is Redis'
+own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
+itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
+
+The only module of this room that imports redis. Errors: FrontierUnavailable when Redis does not answer (also while it
+loads), FrontierFull from the intake at its memory limit; others of Redis (a wrong type, a bug) come as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from frontier import admin, intake, reports, wire
+from frontier.audit import Row
+from frontier.config import FrontierConfig
+from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.keys import Keys
+from frontier.types import (
+    BANDS,
+    Bound,
+    Candidate,
+    Explanation,
+    FrontierStatus,
+    Grant,
+    HostPolicy,
+    HostState,
+    Outcome,
+    RobotsRecord,
+    Waiting,
+)
+from sieve.urls import authority as authority_of
+
+MOST_LEASES = 1000
+INTAKE_BATCH = 2000
+ANSWER_WITHIN_S = 10.0
+
+
+class RedisFrontier:
+    """See the module's text. `server`: a client (decode_responses off) or a URL; `now_ms` and `jitter` are for
+    tests."""
+
+    def __init__(
+        self,
+        server: redis.Redis | str,
+        crawl: str,
+        config: FrontierConfig | None = None,
+        *,
+        now_ms: Callable[[], int] | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.crawl = crawl
+        self.config = config or FrontierConfig()
+        self.keys = Keys(crawl)
+        self._owned = isinstance(server, str)
+        self._redis: Any = _connect(server) if isinstance(server, str) else server
+        self._now_ms = now_ms
+        self._jitter = jitter
+        self._settings = wire.settings(self.config)
+        self._packed = wire.encode(self._settings)
+        self._scripts = {name: self._redis.register_script(wire.script_text(name)) for name in wire.PARTS}
+        self._expired_rule = {"expired": wire.rule("expired")}
+
+    def close(self) -> None:
+        """Close the connection, if this object opened it; leases stay until released or expired."""
+        if self._owned:
+            self._redis.close()
+
+    def _run(self, name: str, arguments: object) -> Any:
+        settings = self._packed
+        if self._now_ms:
+            settings = wire.encode(self._settings | {"now": self._now_ms()})
+        with self._answering():
+            return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[settings, wire.encode(arguments)]))
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            raise FrontierUnavailable(self.crawl, str(error)) from error
+
+    def _now(self) -> int:
+        if self._now_ms:
+            return self._now_ms()
+        seconds, micros = self._redis.time()
+        return int(seconds * 1000 + micros // 1000)
+
+    # -- intake ----------------------------------------------------------------------------------------------------
+
+    def take_in(self, candidates: Iterable[Candidate]) -> int:
+        """See :class:`frontier.types.Frontier`; in batches, so a failure may leave a first part taken in."""
+        arrivals, refused = intake.arrivals(candidates, self.config)
+        total = 0
+        for start in range(0, len(arrivals), INTAKE_BATCH):
+            total += self._take(wire.intake(arrivals[start : start + INTAKE_BATCH], refused))
+            refused.clear()
+        if refused:
+            self._take(wire.intake([], refused))
+        return total
+
+    def take_ready(self, limit: int = INTAKE_BATCH) -> int:
+        """Move up to `limit` entries from the head of the sieve's ready queue, atomically; the number moved (0: none
+        there, or another worker was quicker). Raises FrontierFull with nothing moved."""
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=True)
+            taken, entries = pipe.get(self.keys.ready_taken).lrange(self.keys.ready, 0, limit - 1).execute()
+        if not entries:
+            return 0
+        pairs = (wire.decode(entry) for entry in entries)
+        arrivals, refused = intake.packed_arrivals(((_text(url), payload) for url, payload in pairs), self.config)
+        ready = {"ready": self.keys.ready, "taken": int(taken or 0), "number": len(entries)}
+        return len(entries) if self._take(wire.intake(arrivals, refused, ready)) >= 0 else 0
+
+    def _take(self, arguments: dict[str, object]) -> int:
+        try:
+            return int(self._run("take_in", arguments))
+        except redis.ResponseError as error:
+            if "OOM" in str(error):
+                raise FrontierFull(self.crawl, str(error)) from error
+            raise
+
+    # -- leases ----------------------------------------------------------------------------------------------------
+
+    def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
+        """See :class:`frontier.types.Frontier`; at most :data:`MOST_LEASES` a call."""
+        arguments = {
+            "limit": min(limit, MOST_LEASES),
+            "ahead": ahead_ms,
+            "nonce": secrets.token_hex(4),
+            "rows": self._expired_rule,
+        }
+        leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
+        found = tuple(wire.lease(fields) for fields in leases)
+        return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
+
+    def bind(self, token: str, address: str) -> Bound:
+        """See :class:`frontier.types.Frontier`."""
+        granted, due_ms, reason = self._run("bind", [token, address])
+        return Bound(bool(granted), int(due_ms), reason.decode())
+
+    def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        """See :class:`frontier.types.Frontier`."""
+        for outcome in outcomes:
+            reports.check(outcome)
+        answers: list[bool] = []
+        for start in range(0, len(outcomes), MOST_LEASES):
+            batch = outcomes[start : start + MOST_LEASES]
+            rows = {result: wire.rule(result) for result in {outcome.result for outcome in batch}}
+            items = [wire.outcome(outcome, self._jitter(), self.config.user_agent) for outcome in batch]
+            answers.extend(bool(answer) for answer in self._run("report", {"rows": rows, "list": items}))
+        return answers
+
+    def release(self, tokens: Iterable[str]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        held = list(tokens)
+        return int(self._run("release", held)) if held else 0
+
+    def accepted(self, tokens: Iterable[str]) -> set[str]:
+        """See :class:`frontier.types.Frontier`."""
+        places = [(token, place) for token in tokens if (place := wire.done_place(token))]
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=False)
+            for _, (chunk, bit) in places:
+                pipe.getbit(self.keys.done(chunk), bit)
+            return {token for (token, _), bit in zip(places, pipe.execute(), strict=True) if bit}
+
+    # -- robots and rules --------------------------------------------------------------------------------------------
+
+    def get_robots(self, authority: str) -> RobotsRecord | None:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            data = self._redis.get(self.keys.robots(authority))
+            if data is None:
+                return None
+            kind, body, fetched_ms, expires_ms = wire.decode(data)
+            left_ms = int(expires_ms) - self._now()
+        return RobotsRecord(kind.decode(), body, int(fetched_ms), left_ms) if left_ms > 0 else None
+
+    def configure(self, policies: Mapping[str, HostPolicy]) -> None:
+        """See :class:`frontier.types.Frontier`."""
+        for authority, policy in policies.items():
+            numbers = (policy.delay_ms, policy.address_delay_ms, policy.max_pages)
+            self._run("set_host", ["configure", authority, [-1 if n is None else n for n in numbers]])
+
+    def opt_out(self, prefixes: Iterable[str]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        new = 0
+        for authority, path in admin.opt_out_rules(prefixes):
+            change = self._add_rule(authority, path)
+            with self._answering():
+                new += int(self._redis.transaction(change, self.keys.opt_out, value_from_callable=True))
+        return new
+
+    def _add_rule(self, authority: str, path: str) -> Callable[[Any], int]:
+        def change(pipe: Any) -> int:
+            data = pipe.hget(self.keys.opt_out, authority)
+            rules = [bytes(rule).decode() for rule in wire.decode(data)] if data else []
+            pipe.multi()
+            if path in rules:
+                return 0
+            pipe.hset(self.keys.opt_out, authority, wire.encode([*rules, path]))
+            return 1
+
+        return change
+
+    def opted_out(self) -> list[str]:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            table = self._redis.hgetall(self.keys.opt_out)
+        return sorted(_text(host) + _text(rule) for host, rules in table.items() for rule in wire.decode(rules))
+
+    # -- for people --------------------------------------------------------------------------------------------------
+
+    def park(self, authority: str, reason: str, for_ms: int) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        return bool(self._run("set_host", ["park", authority, [reason, for_ms]]))
+
+    def unpark(self, authority: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        return int(self._run("set_host", ["unpark", authority, []]))
+
+    def pause(self, authority: str) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        return bool(self._run("set_host", ["pause", authority, []]))
+
+    def resume(self, authority: str) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        return bool(self._run("set_host", ["resume", authority, []]))
+
+    def drop(self, authority: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        return int(self._run("set_host", ["drop", authority, []]))
+
+    def status(self) -> FrontierStatus:
+        """See :class:`frontier.types.Frontier`."""
+        keys = self.keys
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hgetall(keys.meta).zcard(keys.expiries).zrange(keys.unparks, 0, 0, withscores=True)
+            pipe.zcard(keys.known).hgetall(keys.reasons).hgetall(keys.results)
+            meta, leased, first, authorities, reasons, results = pipe.execute()
+            now_ms = self._now()
+        return FrontierStatus(
+            queued=int(meta.get(b"queued", 0)),
+            leased=leased,
+            parked=int(meta.get(b"parked", 0)),
+            parked_until_ms_min=int(first[0][1]) if first else None,
+            authorities=authorities,
+            by_reason={_text(name): int(number) for name, number in reasons.items()},
+            results={_text(name): int(number) for name, number in results.items()},
+            pages=int(meta.get(b"pages", 0)),
+            fetched_bytes=int(meta.get(b"bytes", 0)),
+            words=int(meta.get(b"words", 0)),
+            started_ms=int(meta.get(b"started", 0)),
+            now_ms=now_ms,
+        )
+
+    def hosts(self, limit: int = 50) -> list[HostState]:
+        """See :class:`frontier.types.Frontier`."""
+        keys, last = self.keys, limit - 1
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
+            tokens, hot, due, known = pipe.zrange(keys.known, 0, last).execute()
+            leases = self._redis.hmget(keys.leases, tokens) if tokens else []
+            leased = [wire.decode(data)[0] for data in leases if data]
+            names = dict.fromkeys(_text(unit) for unit in (*leased, *hot, *due, *known) if unit[:1] != b"@")
+            records = self._redis.mget([keys.record(name) for name in names]) if names else []
+        states = [wire.host_state(name, data, self.config) for name, data in zip(names, records, strict=True) if data]
+        return admin.in_order(states)[:limit]
+
+    def host(self, authority: str) -> HostState | None:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            data = self._redis.get(self.keys.record(authority))
+        return wire.host_state(authority, data, self.config) if data else None
+
+    def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
+        """See :class:`frontier.types.Frontier`."""
+        names = [self.keys.hops(authority), *(self.keys.queue(authority, band) for band in range(BANDS))]
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=True)
+            for name in names:
+                pipe.lrange(name, 0, limit - 1)
+            pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True)
+            *queues, parked = pipe.execute()
+        queued = [admin.waiting(authority, element) for queue in queues for element in queue]
+        return (queued + [_parked(authority, *entry) for entry in parked])[:limit]
+
+    def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            names = [_text(name) for name in self._redis.zrange(self.keys.unparks, 0, limit - 1)]
+            pipe = self._redis.pipeline(transaction=False)
+            for name in names:
+                pipe.zrange(self.keys.parked(name), 0, limit - 1, withscores=True)
+            rows = pipe.execute()
+        found = [(name, _parked(name, *entry)) for name, row in zip(names, rows, strict=True) for entry in row]
+        return sorted(found, key=lambda pair: (pair[1].until_ms, pair[0]))[:limit]
+
+    def explain(self, url: str) -> Explanation:
+        """See :class:`frontier.types.Frontier`."""
+        state = self.host(authority_of(url))
+        leased_url = ""
+        if state and state.leased_token:
+            with self._answering():
+                data = self._redis.hget(self.keys.leases, state.leased_token)
+            if data:
+                host, element = wire.decode(data)[:2]
+                leased_url = admin.waiting(_text(host), element).url if element else ""
+        return admin.explain(self, url, self.config, leased_url)
+
+    # -- counters and audit ------------------------------------------------------------------------------------------
+
+    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
+        """See :class:`frontier.types.Frontier`."""
+        if not counts:
+            return
+        key = self.keys.counters(name)
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=True)
+            for field, values in counts.items():
+                for place, value in enumerate(values):
+                    pipe.hincrby(key, f"{place}:{field}", value)
+            pipe.execute()
+
+    def get_counts(self, name: str, keys: Iterable[str] | None = None) -> dict[str, tuple[int, ...]]:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            table = self._redis.hgetall(self.keys.counters(name))
+        rows: dict[str, dict[int, int]] = {}
+        for field, value in table.items():
+            place, _, key = _text(field).partition(":")
+            rows.setdefault(key, {})[int(place)] = int(value)
+        chosen = rows if keys is None else [key for key in keys if key in rows]
+        return {key: tuple(rows[key].get(place, 0) for place in range(max(rows[key]) + 1)) for key in chosen}
+
+    def audit(self, batch: int = 10_000) -> Iterator[Row]:
+        """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""
+        last = "-"
+        while True:
+            with self._answering():
+                rows = self._redis.xrange(self.keys.audit, last, count=batch)
+            for _, fields in rows:
+                yield wire.audit_row(fields[b"r"])
+            if len(rows) < batch:
+                return
+            last = f"({rows[-1][0].decode()}"
+
+
+def _connect(url: str) -> redis.Redis:
+    # No silent repeats: the caller decides what a lost answer means for each call.
+    return redis.Redis.from_url(url, socket_timeout=ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _parked(authority: str, member: bytes, until_ms: float) -> Waiting:
+    reason, _, element = member.partition(b"\0")
+    return admin.waiting(authority, element, int(until_ms), reason.decode())

@@ -1,0 +1,249 @@
+"""What travels between RedisFrontier and its Lua scripts; pure functions, no Redis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgpack
+
+from frontier import robots
+from frontier.audit import Row
+from frontier.config import FrontierConfig
+from frontier.intake import Arrival
+from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, RETRY_AFTER_CAP_MS, SECOND, row
+from frontier.payload import element, read_element, read_hop
+from frontier.types import HostState, Kind, Lease, Outcome
+from sieve.urls import authority
+
+PARTS = {
+    "lease": ("_common", "_finish", "lease"),
+    "report": ("_common", "_finish", "report"),
+    "take_in": ("_common", "take_in"),
+    "release": ("_common", "_give_back", "release"),
+    "bind": ("_common", "_give_back", "bind"),
+    "set_host": ("_common", "set_host"),
+}
+DONE_CHUNK = 1 << 20
+
+
+@cache
+def script_text(name: str) -> str:
+    """Text of a script, with what it shares with others in front."""
+    folder = files("frontier") / "lua"
+    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in PARTS[name])
+
+
+def encode(value: object) -> bytes:
+    """msgpack without the bin types, which Redis' old cmsgpack does not tell from strings anyway."""
+    return bytes(msgpack.packb(value, use_bin_type=False))
+
+
+def decode(data: bytes) -> Any:
+    """Inverse: every string comes as bytes."""
+    return msgpack.unpackb(data, raw=True, strict_map_key=False)
+
+
+def settings(config: FrontierConfig) -> dict[str, object]:
+    """ARGV[1]: what Lua needs of the settings."""
+    unreachable = row("robots_unreachable")
+    return {
+        "delay": config.delay_ms,
+        "address_delay": config.address_delay_ms,
+        "factor": config.delay_factor,
+        "adaptive_cap": config.adaptive_cap_ms,
+        "crawl_delay_cap": config.crawl_delay_cap_ms,
+        "lease": config.lease_ms,
+        "address_ttl": config.address_ttl_ms,
+        "bind_ahead": config.bind_ahead_ms,
+        "obey": config.obey_robots,
+        "robots_ttl": config.robots_ttl_ms,
+        "robots_refresh": config.robots_refresh_ms,
+        "hop_wait": config.robots_hop_wait_ms,
+        "robots_base": unreachable.rest_base_ms,
+        "robots_cap": unreachable.rest_cap_ms,
+        "forgive": FORGIVE_MS,
+        "retry_after_cap": RETRY_AFTER_CAP_MS,
+        "day": DAY,
+        "trap_park": config.trap_park_ms,
+        "host_urls": config.limits.host_urls,
+        "query_variants": config.limits.query_variants,
+        "equal_pages": config.limits.equal_pages,
+        "parked_traps": config.limits.parked_traps,
+        "max_pages": config.budget.max_pages,
+        "max_bytes": config.budget.max_bytes,
+        "max_ms": config.budget.max_seconds * SECOND,
+        "audit": config.audit_rows if config.audit else False,
+    }
+
+
+def rule(result: str) -> list[object]:
+    """A row of the outcome table."""
+    found = OUTCOMES[result]
+    return [
+        found.sent,
+        found.retries,
+        found.base_ms,
+        found.cap_ms,
+        found.rest_base_ms,
+        found.rest_cap_ms,
+        found.heals,
+        found.page,
+    ]
+
+
+def outcome(found: Outcome, jitter: float, user_agent: str) -> dict[str, object]:
+    """An outcome with everything that is its default left out."""
+    fields: dict[str, object] = {"t": found.token, "r": found.result, "j": jitter}
+    optional: tuple[tuple[str, object], ...] = (
+        ("f", found.fetch_ms or None),
+        ("a", found.ended_ago_ms or None),
+        ("ra", found.retry_after_ms),
+        ("b", found.fetched_bytes or None),
+        ("w", found.words or None),
+        ("m", found.memo),
+        ("ag", found.again_in_ms),
+        ("mk", found.page_mark or None),
+    )
+    fields.update((name, value) for name, value in optional if value is not None)
+    if found.robots:
+        fields.update(ro=found.robots.kind, rb=found.robots.body, re=found.robots.expires_in_ms)
+        delay_s = robots.crawl_delay(found.robots.body, user_agent) if found.robots.kind == "rules" else None
+        if delay_s:
+            fields["cd"] = round(delay_s * 1000)
+    if found.result == "robots_redirect":
+        fields.update(_target(found.location))
+    return fields
+
+
+def _target(location: str) -> dict[str, object]:
+    """Where a redirected robots.txt is to be fetched; empty for what is no http(s) URL."""
+    try:
+        host = authority(location)
+    except ValueError:
+        return {}
+    whole = element(host, location, bytes(4))
+    return {"ht": host, "hw": whole[0], "hr": whole[4:]}
+
+
+def groups(arrivals: Iterable[Arrival]) -> list[tuple[str, list[object]]]:
+    """Arrivals by authority, in order of arrival; plain ones as their element alone."""
+    by_authority: dict[str, list[object]] = {}
+    for found in arrivals:
+        item: object = found.element
+        if found.places or found.trap or found.not_before_ms:
+            first, second = found.places or (-1, -1)
+            item = [found.element, found.not_before_ms, first, second, found.trap]
+        by_authority.setdefault(found.authority, []).append(item)
+    return list(by_authority.items())
+
+
+def intake(
+    arrivals: Sequence[Arrival], refused: Counter[str], ready: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """Arguments of take_in.lua; `ready`: the ready queue's key, its count of entries taken, and how many these are."""
+    return {"groups": groups(arrivals), "refused": dict(refused), **(ready or {})}
+
+
+def lease(fields: Sequence[Any]) -> Lease:
+    """A lease as lease.lua returns it."""
+    token, host, data, address, due_ms, expires_ms, robots_ms = fields
+    name, place = host.decode(), address.decode()
+    if not data:
+        url, times = name + "/robots.txt", (int(due_ms), int(expires_ms))
+        return Lease(token.decode(), url, Kind.ROBOTS, name, place, *times, source=name, score=1.0)
+    found = read_element(name, data)
+    source, hops, memo, version = found.source, 0, found.memo, int(robots_ms)
+    if found.kind is Kind.ROBOTS:
+        source, hops = read_hop(found.memo)
+        memo, version = b"", 0
+    return Lease(
+        token=token.decode(),
+        url=found.url,
+        kind=found.kind,
+        authority=name,
+        address=place,
+        due_ms=int(due_ms),
+        expires_ms=int(expires_ms),
+        source=source,
+        depth=found.depth,
+        score=found.score,
+        attempt=found.attempt,
+        memo=memo,
+        robots_ms=version,
+        hops=hops,
+    )
+
+
+def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
+    """An authority's record as people see it (field names: frontier/host.py)."""
+    record = {key.decode(): value for key, value in decode(data).items()}
+
+    def number(field: str) -> int:
+        return int(record.get(field, 0))
+
+    def text(field: str) -> str:
+        return bytes(record.get(field, b"")).decode()
+
+    adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * number("lf")))
+    return HostState(
+        authority=name,
+        queued=number("qn"),
+        parked=number("pn"),
+        leased_token=text("t"),
+        next_ms=number("n"),
+        rest_ms=number("g"),
+        rest_reason=text("gr"),
+        robots_gate_ms=number("rg"),
+        robots_gate_reason=text("rgr"),
+        robots_ms=number("rv"),
+        robots_expires_ms=number("rx"),
+        crawl_delay_ms=number("cd"),
+        delay_ms=max(int(record.get("dl", config.delay_ms)), number("cd"), adaptive_ms),
+        address=text("ip"),
+        failures=number("f"),
+        last_fetch_ms=number("lf"),
+        pages=number("pg"),
+        fetched_bytes=number("by"),
+        words=number("wd"),
+        admitted=number("ad"),
+        paused=bool(number("z")),
+        ready_ms=_ready_ms(number, config.obey_robots),
+    )
+
+
+def _ready_ms(number: Any, obey_robots: bool) -> int | None:
+    start = max(number("n"), number("g"))
+    if number("h"):
+        return int(start)
+    if number("qn"):
+        start = max(start, number("rg"))
+    elif number("pn"):
+        start = max(start, number("rg"), number("pm"))
+    else:
+        return None
+    if obey_robots and number("rx") <= start:
+        start = max(start, number("rr"))
+    return int(start)
+
+
+def done_place(token: str) -> tuple[int, int] | None:
+    """(chunk, bit) of a token in the bitmaps of accepted reports; None when it is no token."""
+    try:
+        return divmod(int(token.partition("-")[0], 16), DONE_CHUNK)
+    except ValueError:
+        return None
+
+
+def audit_row(data: bytes) -> Row:
+    """A row of the audit stream."""
+    event, token, host, address, due_ms, *rest = decode(data)
+    place = event.decode(), token.decode(), host.decode(), address.decode(), int(due_ms)
+    if not rest:
+        return Row(*place)
+    start_ms, end_ms, result, delay_ms, address_delay_ms = rest
+    delays = (int(delay_ms), int(address_delay_ms)) if delay_ms >= 0 else (None, None)
+    return Row(*place, int(start_ms), int(end_ms), result.decode(), *delays)
