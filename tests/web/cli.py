@@ -1,0 +1,165 @@
+"""The synthetic web's commands: ``serve`` until SIGTERM or Ctrl-C, ``verify`` a folder that was served, ``truth``.
+
+Exit codes: 0 all well; 1 what was asked for cannot be done, or the verifier found something; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.web.report import show
+from tests.web.requestlog import read_log
+from tests.web.server import PortTakenError, Server, bind
+from tests.web.spec import STRUCTURES, FeedSpec, Rates, SpecError, WebSpec, calm, wild
+from tests.web.verify import Expectations, Findings, verify
+from tests.web.web import CRAWL_FILE, LOG_FILE, load_web
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+    except (SpecError, PortTakenError, FileNotFoundError, FileExistsError) as error:
+        print(f"tests.web: {error}", file=sys.stderr)
+        return 1
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.web", description="A synthetic web on loopback.")
+    commands = parser.add_subparsers(required=True, metavar="serve|verify|truth")
+    serving = commands.add_parser("serve", help="serve a web until SIGTERM or Ctrl-C")
+    _spec_options(serving)
+    serving.add_argument("--dir", type=Path, required=True, help="folder for web.json, crawl.toml, hosts and the log")
+    serving.set_defaults(run=_serve)
+    judging = commands.add_parser("verify", help="judge a crawl by the log in DIR")
+    judging.add_argument("dir", type=Path)
+    judging.add_argument(
+        "--delay-s", type=float, default=0.0, help="shortest pause on an authority (Crawl-delay on top)"
+    )
+    judging.add_argument("--ip-delay-s", type=float, default=0.0, help="shortest pause on an address")
+    judging.add_argument("--coverage", choices=("all", "target", "none"), default="all")
+    judging.add_argument("--refetches", type=int, default=0, help="repeats excused because workers were killed")
+    judging.add_argument("--tolerance-ms", type=float, default=1.0)
+    judging.add_argument("--warc", type=Path, help="folder of WARC files to compare with what was served")
+    judging.add_argument("--json", action="store_true")
+    judging.set_defaults(run=_verify)
+    telling = commands.add_parser("truth", help="what a crawl must find: one JSON line a page")
+    telling.add_argument("dir", type=Path)
+    telling.set_defaults(run=_truth)
+    return parser
+
+
+def _spec_options(parser: argparse.ArgumentParser) -> None:
+    plain = WebSpec()
+    for name in ("seed", "hosts", "pages", "addresses", "port", "seed_hosts", "min_links", "max_links", "page_bytes"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(plain, name))
+    for name in ("target_share", "crawl_delay_s", "time_scale", "slow_s"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=getattr(plain, name))
+    parser.add_argument("--retry-after-s", type=int, default=plain.retry_after_s)
+    parser.add_argument("--language", default=plain.language)
+    parser.add_argument("--others", default=",".join(plain.others), help="other languages, with commas")
+    parser.add_argument("--structure", choices=STRUCTURES, default=plain.structure)
+    parser.add_argument("--robots", default="", help="robots.txt kinds of hosts 1, 2, …, with commas")
+    parser.add_argument(
+        "--named", action="store_true", help="authorities by name (see the hosts file) instead of by IP"
+    )
+    parser.add_argument("--mood", choices=("usual", "calm", "wild"), default="usual", help="how much misbehaviour")
+    parser.add_argument("--rate", action="append", default=[], metavar="NAME=SHARE", help="e.g. flaky=0.1; repeatable")
+    parser.add_argument(
+        "--feed",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,…",
+        help="e.g. count=10,kind=atom,interval_s=30,window=8",
+    )
+
+
+def spec_from(arguments: argparse.Namespace) -> WebSpec:
+    """The specification that the options of ``serve`` give."""
+    fields = (
+        "seed", "hosts", "pages", "addresses", "port", "seed_hosts", "min_links", "max_links", "page_bytes", "target_share",
+        "crawl_delay_s", "time_scale", "slow_s", "retry_after_s", "language", "structure", "named",
+    )  # fmt: skip
+    spec = WebSpec(
+        others=tuple(filter(None, arguments.others.split(","))), **{name: getattr(arguments, name) for name in fields}
+    )
+    spec = {"usual": lambda s: s, "calm": calm, "wild": wild}[arguments.mood](spec)
+    if arguments.robots:
+        spec = spec.replace(robots=tuple(arguments.robots.split(",")))
+    rates = {name: getattr(spec.rates, name) for name in Rates.__dataclass_fields__}
+    for change in arguments.rate:
+        name, _, value = change.partition("=")
+        if name not in rates:
+            raise SpecError(f"--rate {change}: names are {', '.join(rates)}")
+        rates[name] = float(value)
+    return spec.replace(rates=Rates(**rates), feeds=tuple(map(_feed, arguments.feed)))
+
+
+def _feed(text: str) -> FeedSpec:
+    values: dict[str, object] = {}
+    for pair in text.split(","):
+        name, _, value = pair.partition("=")
+        field = FeedSpec.__dataclass_fields__.get(name)
+        if field is None:
+            raise SpecError(f"--feed {text}: names are {', '.join(FeedSpec.__dataclass_fields__)}")
+        convert = {"int": int, "float": float, "bool": lambda v: v not in ("0", "false", "no")}.get(
+            str(field.type), str
+        )
+        values[name] = convert(value)
+    return FeedSpec(**values)  # type: ignore[arg-type]
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    web, sockets = bind(spec_from(arguments))
+    web.write(arguments.dir)
+    server = Server(web, arguments.dir / LOG_FILE, sockets)
+    asyncio.run(_until_signal(server, arguments.dir))
+    return 0
+
+
+async def _until_signal(server: Server, folder: Path) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    spec = server.web.spec
+    print(
+        f"ready: {spec.hosts} hosts, {spec.pages} pages on port {spec.port}; seeds in {folder / CRAWL_FILE}, "
+        f"log in {folder / LOG_FILE}",
+        flush=True,
+    )
+    await server.run(stop)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    web = load_web(arguments.dir)
+    expected = Expectations(
+        arguments.delay_s, arguments.ip_delay_s, arguments.coverage, arguments.refetches, arguments.tolerance_ms
+    )
+    findings = verify(read_log(arguments.dir / LOG_FILE), web, expected)
+    if arguments.warc:
+        _compare_warcs(arguments.warc, findings)
+    if arguments.json:
+        print(json.dumps(findings.to_json(), indent=1))
+    else:
+        show(findings)
+    return 0 if findings.ok else 1
+
+
+def _compare_warcs(folder: Path, findings: Findings) -> None:
+    raise SpecError(f"--warc {folder}: not yet")
+
+
+def _truth(arguments: argparse.Namespace) -> int:
+    web = load_web(arguments.dir)
+    for resource, known in web.truth.pages.items():
+        print(json.dumps({"url": web.paths.url(resource), **known._asdict()}))
+    return 0

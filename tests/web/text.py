@@ -1,0 +1,71 @@
+"""Text of the synthetic web: sentences drawn from the project's own language models, none copied from anywhere.
+
+A pool of sentences a language is drawn once from the seed; pages put their paragraphs together from it, so that a page
+costs microseconds and its exact language is known.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from tests.web.hashing import draw
+
+Sampler = Callable[[str, random.Random, int], str]
+POOL_SENTENCES = 1200
+_ONSETS = [*"bdfghjklmnprstvwyz", "th", "sh", "ng", "mb", "nd", "hl", "dl", "kh", "ph"]
+_VOWELS = [*"aeiou", "aa", "ei", "ou"]
+_ASCII_WORD = re.compile(r"[a-z]{3,14}")
+
+
+class Pool:
+    """`sentences` (HTML-safe, with a full stop) and lower-case ASCII `words` (for URLs) of one language."""
+
+    __slots__ = ("anchors", "language", "sentences", "words")
+
+    def __init__(self, language: str, seed: int, sampler: Sampler | None = None) -> None:
+        rng = random.Random(draw(seed, "text", language))
+        sampler = sampler or find_sampler(language)
+        self.language = language
+        self.sentences = tuple(_sentence(sampler(language, rng, rng.randint(8, 18))) for _ in range(POOL_SENTENCES))
+        found = dict.fromkeys(_ASCII_WORD.findall(" ".join(self.sentences).lower()))
+        self.words = tuple(found)[:1021] or ("a",)
+        plain = [s.rstrip(".").split(" ") for s in self.sentences[:509]]
+        self.anchors = tuple(" ".join(words[: 3 + i % 5]) for i, words in enumerate(plain))
+
+
+def _sentence(raw: str) -> str:
+    text = " ".join(raw.split()).replace("&", "").replace("<", "").replace(">", "").replace('"', "")
+    return text[:1].upper() + text[1:].rstrip(".!?,;: ") + "."
+
+
+@lru_cache(maxsize=64)
+def pool(language: str, seed: int) -> Pool:
+    """The pool of a language, kept for the life of the process."""
+    return Pool(language, seed)
+
+
+def find_sampler(language: str) -> Sampler:
+    """The project's model of `language` when it has one, else syllables."""
+    if importlib.util.find_spec("relevance.sample") is None:
+        return syllables
+    sampler: Sampler = importlib.import_module("relevance.sample").sentences
+    try:
+        sampler(language, random.Random(0), 3)
+    except (KeyError, ValueError):
+        return syllables
+    return sampler
+
+
+def syllables(language: str, rng: random.Random, words: int) -> str:
+    """Made-up words of open syllables; which ones depends on the language, so that languages differ."""
+    shape = random.Random(language)
+    onsets = shape.sample(_ONSETS, 14)
+    vowels = shape.sample(_VOWELS, 5)
+    return " ".join(
+        "".join(rng.choice(onsets) + rng.choice(vowels) for _ in range(rng.randint(1, 4))) for _ in range(words)
+    )
