@@ -1,48 +1,170 @@
-"""robots.txt as RFC 9309 says; pure functions. Built on protego, with its faults mended (see :func:`normalise`)."""
+"""robots.txt as RFC 9309 says: pure functions over bytes, no fetching.
+
+Built on protego, which does the groups' rules, the longest match, the wildcards and the percent-escapes. What it gets
+is not the file but its rules in plain form (:func:`_plain`), which mends its faults:
+
+* a byte-order mark hides the first line (2.2: the file is UTF-8; a BOM is common);
+* lines end with CR, LF or CRLF only (2.2, EOL); protego also splits at form feeds, U+2028 and the like;
+* Crawl-delay or an unknown line between two User-agent lines must not part them (2.2.1 and 2.2.4: other records must
+  not interfere with groups);
+* a User-agent line names a product token: what follows it ("FOO BAR", "Foo/1.0") does not count, and it must be
+  ours, not a part of ours (2.2.1);
+* only the first 500 KiB count, and no half line at their end (2.5).
+
+Crawl-delay is no part of the RFC. It is read as its users write it: it belongs to the User-agent lines before it,
+back to the last rule or Crawl-delay. The largest counts when an agent has several."""
 
 from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
 
 from protego import Protego
 
 LONGEST_BYTES = 500 * 1024
 
+_AGENT = frozenset({"user-agent", "useragent", "user agent"})
+_ALLOW = frozenset({"allow"})
+_DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
+_DELAY = frozenset({"crawl-delay", "crawldelay", "crawl delay"})
+_SITEMAP = frozenset({"sitemap", "sitemaps", "site-map"})
+_FIELDS = {
+    **dict.fromkeys(_AGENT, "User-agent"),
+    **dict.fromkeys(_ALLOW, "Allow"),
+    **dict.fromkeys(_DISALLOW, "Disallow"),
+    **dict.fromkeys(_DELAY, "Crawl-delay"),
+    **dict.fromkeys(_SITEMAP, "Sitemap"),
+}
+_LINE_END = re.compile("\r\n|\r|\n")
+# What str.splitlines takes for a line end and RFC 9309 does not.
+_NO_LINE_END = re.compile("[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_WITHOUT_COLON = re.compile(r"(user[- ]?agent|crawl[- ]delay|[\w-]+)\s+(.*)", re.IGNORECASE)
+_NAME = re.compile(r"[^\s/]+")
+_TOKEN = re.compile(r"[\w-]+")
+_RULES = frozenset({"Allow", "Disallow"})
+_US, _OTHERS = "us", "others"
+_NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
+
 
 class Rules:
-    """A robots.txt, parsed once for many questions."""
+    """A robots.txt, parsed once for many questions of one crawler.
+
+    `user_agent` is the crawler's product token ("ulwembu") or its whole User-Agent header, each word of which is tried.
+    """
 
     def __init__(self, robots_txt: bytes, user_agent: str) -> None:
-        text = robots_txt[:LONGEST_BYTES].decode("utf-8-sig", "replace")
-        self._parsed = Protego.parse(text)
-        self._user_agent = user_agent
+        self._lines = list(_lines(robots_txt))
+        self._agent = _chosen(self._lines, user_agent)
+        self._parsed = Protego.parse("\n".join(_plain(self._lines, self._agent)))
 
     def allowed(self, url: str) -> bool:
-        """Whether the crawler may fetch `url`."""
-        return bool(self._parsed.can_fetch(url, self._user_agent))
+        """Whether the crawler may fetch `url` (absolute, or a path with query)."""
+        return bool(self._parsed.can_fetch(url, _US))
 
     def crawl_delay(self) -> float | None:
-        """Seconds; None when not said."""
-        delay = self._parsed.crawl_delay(self._user_agent)
-        return None if delay is None else float(delay)
+        """Seconds between requests; None when the file does not say, or says no number."""
+        return _delay(self._lines, self._agent)
 
     def sitemaps(self) -> list[str]:
-        """Sitemap lines, as found."""
-        return list(self._parsed.sitemaps)
+        """Values of all Sitemap lines, in order, as found (they may be relative)."""
+        return [value for field, value in self._lines if field == "Sitemap" and value]
 
     def line(self, url: str) -> str:
-        """The line that decides on `url`, "" when none does."""
-        return ""
+        """A rule that forbids or expressly allows `url` as the verdict goes, as the file says it; "" when no rule
+        matches. Cost: one parse for each rule of the file, for people only."""
+        wanted = "Allow" if self.allowed(url) else "Disallow"
+        groups = [line for line in self._lines if line[0] == "User-agent" or line[0] in _RULES]
+        matching = []
+        for number, (field, value) in enumerate(groups):
+            if field != wanted or not value:
+                continue
+            # the file with no rule but this one, turned into a Disallow, in its group
+            only = [
+                line if line[0] == "User-agent" else ("Disallow", value if place == number else "")
+                for place, line in enumerate(groups)
+            ]
+            if not Protego.parse("\n".join(_plain(only, self._agent))).can_fetch(url, _US):
+                matching.append(value)
+        return f"{wanted}: {max(matching, key=len)}" if matching else ""
 
 
 def allowed(robots_txt: bytes, user_agent: str, url: str) -> bool:
-    """Whether `user_agent` may fetch `url`."""
+    """Whether `user_agent` may fetch `url` under `robots_txt`."""
     return Rules(robots_txt, user_agent).allowed(url)
 
 
 def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
     """Crawl-delay in seconds for `user_agent`; None when there is none."""
+    if b"elay" not in robots_txt and b"ELAY" not in robots_txt:
+        return None
     return Rules(robots_txt, user_agent).crawl_delay()
 
 
 def sitemaps(robots_txt: bytes) -> list[str]:
     """All Sitemap lines, in order, as found."""
-    return Rules(robots_txt, "*").sitemaps()
+    return [value for field, value in _lines(robots_txt) if field == "Sitemap" and value]
+
+
+def _lines(robots_txt: bytes) -> Iterator[tuple[str, str]]:
+    """(field, value) of each line of a kind that we know, the field in one spelling."""
+    text = robots_txt[:LONGEST_BYTES].decode("utf-8-sig", "replace")
+    lines = _LINE_END.split(text)
+    if len(robots_txt) > LONGEST_BYTES:
+        lines.pop()
+    for line in lines:
+        line = line.partition("#")[0].strip(" \t\x00")
+        field, colon, value = line.partition(":")
+        name = _FIELDS.get(field.strip().lower()) if colon else None
+        if name is None and (found := _WITHOUT_COLON.fullmatch(line)):
+            name, value = _FIELDS.get(found[1].lower()), found[2]
+        if name:
+            yield name, _NO_LINE_END.sub(lambda hit: _escaped(hit[0]), value).strip()
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def _tokens(value: str) -> set[str]:
+    return {word.lower() for word in _TOKEN.findall(value)}
+
+
+def _named(value: str) -> str:
+    """The product token of a User-agent line; wildcards in it are forgiven."""
+    found = _NAME.match(value)
+    name = found[0].lower() if found else ""
+    return name if name == "*" else name.replace("*", "")
+
+
+def _chosen(lines: list[tuple[str, str]], user_agent: str) -> str:
+    """Name of the groups that count for `user_agent`: the longest of those named in the file, else "*"."""
+    own = user_agent.strip().lower()
+    ours = _tokens(own) | {_named(own)}
+    named = {_named(value) for field, value in lines if field == "User-agent"}
+    return max((name for name in named & ours if name), key=len, default="*")
+
+
+def _plain(lines: list[tuple[str, str]], agent: str) -> Iterator[str]:
+    """The rules alone; of the agents only "us" and "others" are left."""
+    for field, value in lines:
+        if field == "User-agent":
+            yield f"User-agent: {_US if _named(value) == agent else _OTHERS}"
+        elif field in _RULES:
+            yield f"{field}: {value}"
+
+
+def _delay(lines: list[tuple[str, str]], agent: str) -> float | None:
+    found: list[float] = []
+    ours = in_agents = False
+    for field, value in lines:
+        if field == "User-agent":
+            ours = (ours and in_agents) or _named(value) == agent
+            in_agents = True
+        elif field in _RULES:
+            in_agents = False
+        elif field == "Crawl-delay":
+            in_agents = False
+            if ours and _NUMBER.fullmatch(value) and math.isfinite(seconds := float(value)):
+                found.append(seconds)
+    return max(found, default=None)

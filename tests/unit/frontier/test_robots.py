@@ -1,0 +1,82 @@
+"""The faults of robots.txt parsers that ours must not have."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontier.robots import LONGEST_BYTES, Rules, allowed, crawl_delay, sitemaps
+
+URL = "https://example.org/private/page"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_byte_order_marks_and_line_ends(end: bytes, mark: bytes) -> None:
+    text = mark + end.join([b"User-agent: *", b"Disallow: /private", b"Crawl-delay: 2.5", b"Sitemap: /map.xml"])
+    assert not allowed(text, "ulwembu", URL)
+    assert allowed(text, "ulwembu", "https://example.org/public")
+    assert crawl_delay(text, "ulwembu") == 2.5
+    assert sitemaps(text) == ["/map.xml"]
+
+
+@pytest.mark.parametrize(
+    "between", [b"Crawl-delay: 3", b"Noindex: /x", b"Host: a.example", b"Sitemap: /s", b"", b"# x"]
+)
+def test_other_lines_do_not_part_user_agents(between: bytes) -> None:
+    text = b"User-agent: ulwembu\n" + between + b"\nUser-agent: other\nDisallow: /private\n"
+    assert not allowed(text, "ulwembu", URL)
+    assert not allowed(text, "other", URL)
+
+
+def test_a_crawl_delay_belongs_to_the_agents_before_it() -> None:
+    text = b"User-agent: a-bot\nCrawl-delay: 3\nUser-agent: b-bot\nDisallow: /x\nUser-agent: *\nCrawl-delay: 9\n"
+    assert crawl_delay(text, "a-bot") == 3
+    assert crawl_delay(text, "b-bot") is None
+    assert crawl_delay(text, "other") == 9
+
+
+def test_the_largest_of_several_crawl_delays_counts() -> None:
+    text = b"User-agent: *\nCrawl-delay: 7\nDisallow: /x\nUser-agent: *\nCrawl-delay: 2\n"
+    assert crawl_delay(text, "ulwembu") == 7
+
+
+@pytest.mark.parametrize("value", [b"ten", b"-1", b"1.2.1", b"10a", b"inf", b"nan", b"1e3", b"9" * 400])
+def test_a_crawl_delay_that_is_no_number_is_none(value: bytes) -> None:
+    assert crawl_delay(b"User-agent: *\nCrawl-delay: " + value, "ulwembu") is None
+
+
+def test_line_separators_of_unicode_end_no_line() -> None:
+    text = "User-agent: *\nDisallow: /a\u2028Allow: /private\nDisallow: /private\n".encode()
+    assert not allowed(text, "ulwembu", URL)
+
+
+def test_what_follows_500_kib_does_not_count() -> None:
+    filler = b"# " + b"x" * 1000 + b"\n"
+    text = b"User-agent: *\nDisallow: /private\n" + filler * (LONGEST_BYTES // len(filler) + 1)
+    assert not allowed(text, "ulwembu", URL)
+    assert allowed(text + b"Disallow: /\n", "ulwembu", "https://example.org/")
+    # a line cut in half must not become a wider rule
+    head = b"User-agent: *\n"
+    pad = b"#" * (LONGEST_BYTES - len(head) - 1 - len(b"Disallow: /")) + b"\n"
+    assert allowed(head + pad + b"Disallow: /only/this", "ulwembu", "https://example.org/")
+
+
+def test_the_rules_line_is_told() -> None:
+    text = b"User-agent: *\nDisallow: /p\nDisallow: /private/\nAllow: /private/open\n"
+    rules = Rules(text, "ulwembu")
+    assert rules.line(URL) in ("Disallow: /p", "Disallow: /private/")
+    assert rules.line("https://example.org/private/open/1") == "Allow: /private/open"
+    assert rules.line("https://example.org/else") == ""
+
+
+@given(st.binary(max_size=300), st.text(max_size=30))
+def test_no_bytes_break_it(text: bytes, path: str) -> None:
+    prefixed = b"User-agent: *\nCrawl-delay: " + text
+    rules = Rules(prefixed, "ulwembu")
+    url = "https://example.org/" + path
+    assert isinstance(rules.allowed(url), bool)
+    rules.crawl_delay()
+    rules.sitemaps()
+    rules.line(url)
