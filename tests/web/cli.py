@@ -17,7 +17,8 @@ from tests.web.report import show
 from tests.web.requestlog import read_log
 from tests.web.server import PortTakenError, Server, bind
 from tests.web.spec import STRUCTURES, FeedSpec, Rates, SpecError, WebSpec, calm, wild
-from tests.web.verify import Expectations, Findings, verify
+from tests.web.verify import Expectations, verify
+from tests.web.warcs import check_archive
 from tests.web.web import CRAWL_FILE, LOG_FILE, load_web
 
 
@@ -26,7 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
-    except (SpecError, PortTakenError, FileNotFoundError, FileExistsError) as error:
+    except PortTakenError as error:
+        print(f"tests.web: {error.strerror}", file=sys.stderr)
+        return 1
+    except (ValueError, FileNotFoundError, PermissionError, NotADirectoryError) as error:
         print(f"tests.web: {error}", file=sys.stderr)
         return 1
     return status
@@ -85,13 +89,14 @@ def _spec_options(parser: argparse.ArgumentParser) -> None:
 def spec_from(arguments: argparse.Namespace) -> WebSpec:
     """The specification that the options of ``serve`` give."""
     fields = (
-        "seed", "hosts", "pages", "addresses", "port", "seed_hosts", "min_links", "max_links", "page_bytes", "target_share",
-        "crawl_delay_s", "time_scale", "slow_s", "retry_after_s", "language", "structure", "named",
+        "seed", "hosts", "pages", "addresses", "port", "seed_hosts", "min_links", "max_links", "page_bytes",
+        "target_share", "crawl_delay_s", "time_scale", "slow_s", "retry_after_s", "language", "structure", "named",
     )  # fmt: skip
     spec = WebSpec(
         others=tuple(filter(None, arguments.others.split(","))), **{name: getattr(arguments, name) for name in fields}
     )
-    spec = {"usual": lambda s: s, "calm": calm, "wild": wild}[arguments.mood](spec)
+    if arguments.mood != "usual":
+        spec = (calm if arguments.mood == "calm" else wild)(spec)
     if arguments.robots:
         spec = spec.replace(robots=tuple(arguments.robots.split(",")))
     rates = {name: getattr(spec.rates, name) for name in Rates.__dataclass_fields__}
@@ -110,17 +115,27 @@ def _feed(text: str) -> FeedSpec:
         field = FeedSpec.__dataclass_fields__.get(name)
         if field is None:
             raise SpecError(f"--feed {text}: names are {', '.join(FeedSpec.__dataclass_fields__)}")
-        convert = {"int": int, "float": float, "bool": lambda v: v not in ("0", "false", "no")}.get(
-            str(field.type), str
-        )
-        values[name] = convert(value)
+        values[name] = _convert(str(field.type), value)
     return FeedSpec(**values)  # type: ignore[arg-type]
+
+
+def _convert(kind: str, value: str) -> object:
+    match kind:
+        case "int":
+            return int(value)
+        case "float":
+            return float(value)
+        case "bool":
+            return value.lower() not in ("0", "false", "no")
+        case _:
+            return value
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     web, sockets = bind(spec_from(arguments))
-    web.write(arguments.dir)
+    arguments.dir.mkdir(parents=True, exist_ok=True)
     server = Server(web, arguments.dir / LOG_FILE, sockets)
+    web.write(arguments.dir, started_epoch_s=server.started_epoch_s)
     asyncio.run(_until_signal(server, arguments.dir))
     return 0
 
@@ -146,16 +161,12 @@ def _verify(arguments: argparse.Namespace) -> int:
     )
     findings = verify(read_log(arguments.dir / LOG_FILE), web, expected)
     if arguments.warc:
-        _compare_warcs(arguments.warc, findings)
+        check_archive(arguments.warc, findings, web)
     if arguments.json:
         print(json.dumps(findings.to_json(), indent=1))
     else:
         show(findings)
     return 0 if findings.ok else 1
-
-
-def _compare_warcs(folder: Path, findings: Findings) -> None:
-    raise SpecError(f"--warc {folder}: not yet")
 
 
 def _truth(arguments: argparse.Namespace) -> int:

@@ -6,14 +6,13 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from tests.web.answers import Answer
+from tests.web.answer import Answer
 
 if TYPE_CHECKING:
     from tests.web.server import Connection
 
 _CHUNK = 8192
 _ENDLESS = b"<p>" + b"ulwembu " * 8000 + b"</p>\n"
-LARGE_BYTES = 12 * 1024 * 1024
 
 
 def needs_sender(answer: Answer) -> bool:

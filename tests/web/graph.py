@@ -1,8 +1,8 @@
 """The link graph, computed page by page: what a page links to and how it behaves, from its number alone.
 
-Plain pages of a host form a tree with twelve children a node (so that every page can be reached); on top come links to
-other pages of the section, to other hosts (pages in the target language mostly to their like),
-and, by the rates of the specification, redirects, odd spellings, dead ends, traps and foreign things.
+Plain pages of a host form a tree with twelve children a node (so that every page can be reached); on top come blocks of
+links that many pages of a section share (as sidebars do), to the section and to other hosts (target language mostly to
+its like), and, by the rates of the specification, redirects, odd spellings, dead ends, traps and foreign things.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ FOREIGN = (
     "data:text/html,<p>hello", "http://", "http://[broken/", "https://user:secret@192.168.1.1/",
     "http://%/", "http://127.0.0.1:22/",
 )  # fmt: skip
+BlockKey = tuple[int, int, int]  # host, section, number
+BLOCK_LINKS = 8
 _FIRST_DRAW = 8
 
 
@@ -54,7 +56,7 @@ class Link(NamedTuple):
 
 
 class Graph:
-    """Links and traits of all plain pages. Pure; about 30 us a page."""
+    """Links and traits of all plain pages: a pure function of the specification (blocks are kept once drawn)."""
 
     def __init__(self, spec: WebSpec, sites: tuple[Site, ...]) -> None:
         self.spec = spec
@@ -65,6 +67,7 @@ class Graph:
             False: [s.index for s in sites if s.role in ("gateway", "other")] or [0],
         }
         self._any = list(range(len(sites)))
+        self._blocks: dict[BlockKey, tuple[Link, ...]] = {}
 
     def traits(self, site: Site, i: int) -> Traits:
         """Behaviour of plain page `i`."""
@@ -94,28 +97,43 @@ class Graph:
         return site.languages[section_of(i)]
 
     def links(self, site: Site, i: int) -> list[Link]:
-        """All links of the page in the order in which they stand on it: navigation first (see :meth:`navigation`)."""
+        """All links of the page in the order in which they stand on it: navigation, own links, shared blocks."""
+        own, blocks = self.parts(site, i)
+        return [*self.navigation(site), *own, *(link for block in blocks for link in self.block(*block))]
+
+    def parts(self, site: Site, i: int) -> tuple[list[Link], list[BlockKey]]:
+        """The page's own links (to its parent, children, other hosts, odd things) and the blocks that fill it up."""
         spec = self.spec
-        wanted = None
-        d = draws(_FIRST_DRAW + 3 * spec.max_links + 24, spec.seed, "links", site.index, i)
-        wanted = spec.min_links + d[0] % (spec.max_links - spec.min_links + 1)
-        links = self.navigation(site)
-        if i:
-            links.append(Link(Resource(site.index, "page", (i - 1) // BRANCHING)))
+        d = draws(24, spec.seed, "links", site.index, i)
+        own = [Link(Resource(site.index, "page", (i - 1) // BRANCHING))] if i else []
         first = BRANCHING * i + 1
         for slot, child in enumerate(range(first, min(first + BRANCHING, site.pages))):
-            links.append(self._tree_link(site, child, d[_FIRST_DRAW + slot]))
-        links += [Link(Resource(other, "page", 0)) for other in self.host_links.get((site.index, i), ())]
-        links += self._oddities(site, i, d)
-        place = _FIRST_DRAW + 24
-        while len(links) < wanted:
-            links.append(self._filler(site, i, d[place], d[place + 1], d[place + 2]))
-            place += 3
-        return links
+            own.append(self._tree_link(site, child, d[_FIRST_DRAW + slot]))
+        own += [Link(Resource(other, "page", 0)) for other in self.host_links.get((site.index, i), ())]
+        own += self._oddities(site, i, d)
+        there = self.navigation_size(site) + len(own)
+        wanted = spec.min_links + d[0] % (spec.max_links - spec.min_links + 1)
+        count = max(0, min(-(-(wanted - there) // BLOCK_LINKS), (spec.max_links - there) // BLOCK_LINKS))
+        kinds, s = block_count(site), section_of(i)
+        return own, [(site.index, s, (d[21] + n) % kinds) for n in range(min(count, kinds))]
+
+    def block(self, site_index: int, s: int, b: int) -> tuple[Link, ...]:
+        """Links of shared block `b` of section `s`: what stands in the sidebars of many pages of the section."""
+        found = self._blocks.get((site_index, s, b))
+        if found is None:
+            site = self.sites[site_index]
+            d = draws(3 * BLOCK_LINKS, self.spec.seed, "block", site_index, s, b)
+            found = tuple(self._filler(site, s, *d[3 * n : 3 * n + 3]) for n in range(BLOCK_LINKS))
+            self._blocks[site_index, s, b] = found
+        return found
 
     def navigation(self, site: Site) -> list[Link]:
         """Home page and up to eight section heads, the same on every page of the host."""
-        return [Link(Resource(site.index, "page", i)) for i in range(min(9, site.pages))]
+        return [Link(Resource(site.index, "page", i)) for i in range(self.navigation_size(site))]
+
+    def navigation_size(self, site: Site) -> int:
+        """How many links :meth:`navigation` has."""
+        return min(9, site.pages, self.spec.min_links // 2)
 
     def _tree_link(self, site: Site, child: int, number: int) -> Link:
         rates, chance = self.spec.rates, share(number)
@@ -148,18 +166,17 @@ class Graph:
             else:
                 yield Link(None, href=pick(FOREIGN, d[6]).format(host=site.host, port=site.port))
 
-    def _filler(self, site: Site, i: int, where: int, which: int, how: int) -> Link:
+    def _filler(self, site: Site, s: int, where: int, which: int, how: int) -> Link:
         """A link within the host (85 %), mostly within the section, or to a page near the top of another host."""
         rates, chance = self.spec.rates, share(where)
         if chance < 0.85 or len(self.sites) == 1:
-            s = section_of(i)
-            if i and where % 5 and site.pages > BRANCHING * s + BRANCHING:
+            if s and where % 5 and site.pages > BRANCHING * s + BRANCHING:
                 j = self._in_section(site, s, which)
             else:
                 j = which % site.pages
             resource = Resource(site.index, "page", j)
         else:
-            other = self.sites[self._neighbour(site, i, where, which)]
+            other = self.sites[self._neighbour(site, s, where, which)]
             resource = Resource(other.index, "page", how % min(other.pages, 40))
         if resource.n >= SOUND_PAGES and share(how) > 1 - rates.spelling:
             return self._spelled(resource, how)
@@ -173,8 +190,13 @@ class Graph:
             j, number = below, number // BRANCHING
         return j
 
-    def _neighbour(self, site: Site, i: int, where: int, which: int) -> int:
-        """Another host: kin to the page's language in three cases of four; a gateway counts as kin of target hosts."""
-        target = self.language(site, i) == self.spec.language or site.role == "gateway"
+    def _neighbour(self, site: Site, s: int, where: int, which: int) -> int:
+        """Another host: kin to the section's language in three cases of four; gateways count as kin of target hosts."""
+        target = site.languages[s] == self.spec.language or site.role == "gateway"
         crowd = self._kin[target] if where % 4 and self._kin[target] else self._any
         return pick(crowd, which)
+
+
+def block_count(site: Site) -> int:
+    """How many blocks each section of the site has: about one for every five pages of it, at least 8, at most 48."""
+    return max(8, min(48, site.pages // 60))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httptools
 
-from tests.web.answers import Answer, Asked, head
+from tests.web.answer import Answer, Asked, head
 from tests.web.delivery import Sender, needs_sender
 from tests.web.requestlog import FLUSH_S, LogEntry, LogWriter
 from tests.web.sites import Site
@@ -176,7 +176,7 @@ class Connection(asyncio.Protocol):
         if answers.counted(site, resource):
             asked = asked._replace(times=server.times[resource])
             server.times[resource] += 1
-        return answers.answer(site, resource, asked._replace(now_s=server.now_s()))
+        return answers.answer(site, resource, asked._replace(now_s=server.now_s(), epoch_s=server.started_epoch_s))
 
     def done(self, end_us: int, sent_bytes: int, *, whole: bool) -> None:
         """The current answer is over: log it and take the next request."""
@@ -270,10 +270,11 @@ class Running:
 def serve(spec: WebSpec, folder: Path) -> Iterator[Running]:
     """Serve `spec` from a thread until the block ends; writes the web's files and log into `folder`."""
     web, sockets = bind(spec)
-    web.write(folder)
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
+    folder.mkdir(parents=True, exist_ok=True)
     server = Server(web, folder / LOG_FILE, sockets)
+    web.write(folder, started_epoch_s=server.started_epoch_s)
     thread = threading.Thread(
         target=loop.run_until_complete, args=(server.run(stop),), name="synthetic web", daemon=True
     )

@@ -105,7 +105,9 @@ class WebSpec:
     spellings: tuple[str, ...] = SPELLINGS
     bad_kinds: tuple[str, ...] = BAD_KINDS
     trap_kinds: tuple[str, ...] = TRAP_KINDS
-    feeds: tuple[FeedSpec, ...] = ()
+    feeds: tuple[FeedSpec, ...] = (
+        FeedSpec(2, "rss", 3600, 8), FeedSpec(1, "atom", 3600, 8), FeedSpec(1, "json", 3600, 8)
+    )  # fmt: skip
     time_scale: float = 1.0  # seconds of the web's clock a real second
     slow_s: float = 0.5
     retry_after_s: int = 1

@@ -17,15 +17,17 @@ from tests.web.hashing import draw
 
 Sampler = Callable[[str, random.Random, int], str]
 POOL_SENTENCES = 1200
+POOL_PARAGRAPHS = 2048
 _ONSETS = [*"bdfghjklmnprstvwyz", "th", "sh", "ng", "mb", "nd", "hl", "dl", "kh", "ph"]
 _VOWELS = [*"aeiou", "aa", "ei", "ou"]
 _ASCII_WORD = re.compile(r"[a-z]{3,14}")
 
 
 class Pool:
-    """`sentences` (HTML-safe, with a full stop) and lower-case ASCII `words` (for URLs) of one language."""
+    """Material of one language: `sentences` (HTML-safe, with a full stop), `paragraphs` (HTML in UTF-8, three sentences
+    each), `anchors` (three to seven words) and lower-case ASCII `words` for URLs."""
 
-    __slots__ = ("anchors", "language", "sentences", "words")
+    __slots__ = ("anchors", "language", "paragraphs", "sentences", "words")
 
     def __init__(self, language: str, seed: int, sampler: Sampler | None = None) -> None:
         rng = random.Random(draw(seed, "text", language))
@@ -36,6 +38,9 @@ class Pool:
         self.words = tuple(found)[:1021] or ("a",)
         plain = [s.rstrip(".").split(" ") for s in self.sentences[:509]]
         self.anchors = tuple(" ".join(words[: 3 + i % 5]) for i, words in enumerate(plain))
+        self.paragraphs = tuple(
+            f"<p>{' '.join(rng.choices(self.sentences, k=3))}</p>\n".encode() for _ in range(POOL_PARAGRAPHS)
+        )
 
 
 def _sentence(raw: str) -> str:
@@ -54,9 +59,10 @@ def find_sampler(language: str) -> Sampler:
     if importlib.util.find_spec("relevance.sample") is None:
         return syllables
     sampler: Sampler = importlib.import_module("relevance.sample").sentences
+    unknown: type[Exception] = importlib.import_module("relevance.errors").UnknownLanguageError
     try:
         sampler(language, random.Random(0), 3)
-    except (KeyError, ValueError):
+    except unknown:
         return syllables
     return sampler
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.web.answers import Answers
+from tests.web.feeds import Feeds
 from tests.web.graph import Graph
 from tests.web.pages import Pages
 from tests.web.paths import Paths, Resource
@@ -17,7 +18,8 @@ from tests.web.spec import SpecError, WebSpec
 if TYPE_CHECKING:
     from tests.web.truth import Truth
 
-WEB_FILE, LOG_FILE, CRAWL_FILE, HOSTS_FILE = "web.json", "requests.jsonl", "crawl.toml", "hosts"
+WEB_FILE, LOG_FILE, HOSTS_FILE = "web.json", "requests.jsonl", "hosts"
+CRAWL_FILE, HARVEST_FILE = "crawl.toml", "harvest.toml"
 
 
 class Web:
@@ -33,6 +35,11 @@ class Web:
         self.pages = Pages(spec, self.paths, self.graph)
         self.answers = Answers(spec, self.paths, self.graph, self.pages)
         self._by_host = {site.host: site for site in self.sites}
+
+    @property
+    def feeds(self) -> Feeds:
+        """All feeds."""
+        return self.answers.feeds
 
     def site(self, host: str) -> Site | None:
         """The site that a Host header (any case) or ``host:port`` names."""
@@ -65,7 +72,7 @@ class Web:
         site = self.site(host) if scheme.lower() == "http" else None
         return self.paths.read(site, "/" + path) if site else None
 
-    def write(self, folder: Path, name: str = "zulu") -> None:
+    def write(self, folder: Path, name: str = "zulu", started_epoch_s: float = 0.0) -> None:
         """Write web.json, the hosts file and the crawl's seed file into `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         facts = {
@@ -74,19 +81,23 @@ class Web:
             "seeds": self.seeds,
             "authorities": [site.authority for site in self.sites],
             "addresses": sorted({site.address for site in self.sites}),
+            "feeds": [feed.site.authority + feed.path for feed in self.feeds.all],
+            "started_epoch_s": started_epoch_s,
             "hosts_file": HOSTS_FILE,
             "log": LOG_FILE,
             "crawl": CRAWL_FILE,
+            "harvest": HARVEST_FILE,
         }
         (folder / HOSTS_FILE).write_text(self.hosts_file())
         (folder / CRAWL_FILE).write_text(self.crawl_file(name))
+        (folder / HARVEST_FILE).write_text(self.crawl_file(name, with_feeds=True))
         (folder / WEB_FILE).write_text(json.dumps(facts, indent=1) + "\n")
 
     def hosts_file(self) -> str:
         """hosts(5) lines for the names of all sites."""
         return "".join(f"{site.address}\t{site.name}\n" for site in self.sites)
 
-    def crawl_file(self, name: str) -> str:
+    def crawl_file(self, name: str, *, with_feeds: bool = False) -> str:
         """A seed file for ``scrapy crawl <name> -a seeds=FILE``."""
         lines = [
             "# A crawl of a synthetic web.", "[crawl]", f'name = "{name}"', f'language = "{self.spec.language}"',
@@ -94,6 +105,9 @@ class Web:
         ]  # fmt: skip
         for url in self.seeds:
             lines += ["", "[[site]]", f'url = "{url}"', 'scope = "open"']
+        if with_feeds:
+            for feed in self.feeds.all:
+                lines += ["", "[[feed]]", f'url = "{feed.site.authority}{feed.path}"']
         return "\n".join(lines) + "\n"
 
 

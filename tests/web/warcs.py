@@ -1,0 +1,109 @@
+"""Compares a folder of WARC files with what the synthetic web served: each page once, and byte for byte.
+
+Reads with warcio over the standard library's decompressors, so with nothing of the project's own archive room.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+import brotli
+import zstandard
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from tests.web.paths import Resource
+from tests.web.verify import Findings
+from tests.web.web import Web
+
+SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst")
+
+
+def check_archive(folder: Path, findings: Findings, web: Web | None = None) -> Counter[str]:
+    """Add to `findings.archive` what is wrong with the closed WARC files below `folder`; gives counts of record types.
+
+    Without `web` only structure and repeats by URL are checked; with it also that a page is what was served.
+    """
+    counts: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES))
+    if not files:
+        findings.archive.append(f"{folder}: no WARC file")
+    for path in files:
+        try:
+            for kind, url, status, payload in _responses(path):
+                counts[kind] += 1
+                if kind == "response" and status == 200:
+                    kept[_key(url, web)] += 1
+                    if web is not None:
+                        findings.archive += _differences(url, payload, web)
+        except (ArchiveLoadFailed, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError) as error:
+            findings.archive.append(f"{path.name}: {error or type(error).__name__}")
+    findings.archive += [f"{url}: kept {n} times" for url, n in kept.items() if n > 1 and url]
+    return counts
+
+
+def _responses(path: Path) -> Iterator[tuple[str, str, int, bytes]]:
+    """(type, URL, status, decoded payload; b"" for others than responses) of each record."""
+    with _plain(path) as stream:
+        for record in ArchiveIterator(stream, check_digests="raise"):
+            kind, url = str(record.rec_type), str(record.rec_headers.get_header("WARC-Target-URI") or "")
+            if kind != "response" or record.http_headers is None:
+                record.content_stream().read()
+                yield kind, url, 0, b""
+                continue
+            status = int(record.http_headers.get_statuscode() or 0)
+            coding = str(record.http_headers.get_header("Content-Encoding") or "")
+            truncated = record.rec_headers.get_header("WARC-Truncated")
+            payload = record.raw_stream.read()
+            yield kind, url, 0 if truncated else status, _decoded(payload, coding)
+
+
+def _plain(path: Path) -> IO[bytes]:
+    if path.name.endswith(".xz"):
+        return cast("IO[bytes]", lzma.open(path))
+    if path.name.endswith(".gz"):
+        return cast("IO[bytes]", gzip.open(path))
+    if path.name.endswith(".zst"):
+        return cast("IO[bytes]", zstandard.open(path, "rb"))
+    return path.open("rb")
+
+
+def _decoded(payload: bytes, coding: str) -> bytes:
+    match coding:
+        case "gzip":
+            return gzip.GzipFile(fileobj=io.BytesIO(payload)).read()
+        case "deflate":
+            return zlib.decompress(payload)
+        case "br":
+            return cast("bytes", cast("Any", brotli).decompress(payload))
+        case _:
+            return payload
+
+
+def _key(url: str, web: Web | None) -> str:
+    """The plain URL of a page; "" for what may be kept more than once (robots.txt, feeds, sitemaps)."""
+    if web is None:
+        return "" if url.endswith("/robots.txt") or "/feed/" in url or "/sitemap" in url or "/go/robots" in url else url
+    resource = web.read_url(url)
+    return web.paths.url(resource) if resource and resource.kind in ("page", "item") else ""
+
+
+def _differences(url: str, payload: bytes, web: Web) -> list[str]:
+    resource = web.read_url(url)
+    if resource is None:
+        return [f"{url}: not of this web"]
+    if resource.kind != "page" or _same(web, resource, payload):
+        return []
+    return [f"{url}: the archived payload ({len(payload)} bytes) is not what was served"]
+
+
+def _same(web: Web, resource: Resource, payload: bytes) -> bool:
+    return payload == web.answers.page_body(web.sites[resource.site], resource.n)
