@@ -180,7 +180,7 @@ def lease(fields: Sequence[Any]) -> Lease:
 
 def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     """An authority's record as people see it (field names: frontier/host.py)."""
-    record = {key.decode(): value for key, value in decode(data).items()}
+    record = {key.decode(): value for key, value in dict(decode(data)).items()}  # Lua packs {} as a list
 
     def number(field: str) -> int:
         return int(record.get(field, 0))

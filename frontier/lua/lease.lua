@@ -6,7 +6,7 @@
 
 local horizon = now + A.ahead
 local leases = {}
-local has_opt_outs = false
+local has_opt_outs = call('EXISTS', P .. 'optout') == 1
 local sequence
 
 local function collect_expired()
