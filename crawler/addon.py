@@ -39,10 +39,12 @@ _FRONTIER_DECIDES: dict[str, Any] = {
     "METAREFRESH_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
     "HTTPERROR_ALLOW_ALL": True,
+    # Scrapy starts this many tasks for each answer, whatever comes out of it; ours gives one item at most.
+    "CONCURRENT_ITEMS": 1,
     "AUTOTHROTTLE_ENABLED": False,
 }
 
-_HANDLERS: dict[str, str | None] = {
+_HANDLERS: dict[str, Any] = {
     "http": "crawler.fetch.handler.FetchHandler",
     "https": "crawler.fetch.handler.FetchHandler",
     "file": None,
@@ -51,7 +53,7 @@ _HANDLERS: dict[str, str | None] = {
     "data": None,
 }
 
-_COMPONENTS: dict[str, dict[str, int | None]] = {
+_COMPONENTS: dict[str, dict[str, Any]] = {
     "EXTENSIONS": {"crawler.worker.Worker": 10, "crawler.progress.Progress": 500},
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.robots.RobotsMiddleware": 100,
@@ -79,10 +81,10 @@ class Ulwembu:
         for name, value in {**DEFAULTS, **_SAFE_DEFAULTS, **_FRONTIER_DECIDES}.items():
             settings.set(name, value, priority="addon")
         settings.set("USER_AGENT", user_agent(settings), priority="addon")
-        settings.set("DOWNLOAD_HANDLERS", {**_HANDLERS, **settings.getdict("DOWNLOAD_HANDLERS")}, priority="addon")
-        for setting, components in _COMPONENTS.items():
+        for setting, components in {"DOWNLOAD_HANDLERS": _HANDLERS, **_COMPONENTS}.items():
+            # What the project says about a component of ours wins, whatever else it has stays.
             merged = {**components, **settings.getdict(setting)}
-            settings.set(setting, merged, priority="addon")
+            settings.set(setting, merged, priority=settings.getpriority(setting) or 0)
 
 
 def user_agent(settings: BaseSettings) -> str:

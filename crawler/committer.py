@@ -25,7 +25,7 @@ from archive.writer import WarcWriter
 from crawler.findings import Finished
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
-from frontier.redis import RedisFrontier
+from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
 from sieve.errors import LinkError
 from sieve.redis_sieve import RedisSieve

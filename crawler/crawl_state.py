@@ -16,11 +16,12 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 
+from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, data_folder, find_spider
 from crawler.redis_link import RedisHome, RedisUnreachableError, redis_home
 from crawler.stores import open_frontier
 from frontier.errors import FrontierError
-from frontier.redis import RedisFrontier
+from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl
 
 
@@ -62,19 +63,27 @@ class CrawlStateCommand(ScrapyCommand):
     @contextlib.contextmanager
     def state(self, opts: argparse.Namespace) -> Iterator[CrawlState]:
         """The crawl's shared state; PreflightError when it never ran here."""
-        assert self.settings is not None
-        settings = self.settings
+        settings = self._settings()
         spider = find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
         spec: Crawl | None = getattr(spider, "spec", None)
         folder = data_folder(settings, spider.name)
         if not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
             raise PreflightError(f"crawl {spider.name!r} has no state in {folder} (DATA_DIR, REDIS_URL)")
         with redis_home(settings, folder) as home:
-            frontier = open_frontier(_without_changes(settings), home, spider.name, None)
+            frontier = open_frontier(settings, home, spider.name, None)
             try:
                 yield CrawlState(spider.name, spec, folder, home, frontier)
             finally:
                 frontier.close()
+
+    def _settings(self) -> BaseSettings:
+        """The project's settings with our defaults, and without what would change the frontier on opening it."""
+        assert self.settings is not None
+        settings = self.settings.copy()
+        # Scrapy applies add-ons only where a spider runs.
+        Ulwembu().update_settings(settings)
+        settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
+        return settings
 
     @staticmethod
     def show(what: Any) -> None:
@@ -85,10 +94,3 @@ class CrawlStateCommand(ScrapyCommand):
     def show_json(value: Any) -> None:
         """One JSON value on one line."""
         print(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def _without_changes(settings: BaseSettings) -> BaseSettings:
-    """Settings with which opening the frontier changes nothing in it."""
-    copy = settings.copy()
-    copy.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
-    return copy

@@ -102,6 +102,16 @@ class EmbeddedRedis:
         self._membership = membership
         return self
 
+    def revive(self) -> bool:
+        """Start the server again when it died under its members; True when that was needed and done."""
+        if self._membership is None:
+            return False
+        with self._start_lock():
+            if self._answers():
+                return False
+            self._start(find_server())
+            return True
+
     def leave(self) -> None:
         """Leave; the last process out stops the server."""
         if self._membership is None:

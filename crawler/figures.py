@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from frontier.redis import RedisFrontier
+from frontier.redis_frontier import RedisFrontier
 
 
 @dataclass(frozen=True, slots=True)

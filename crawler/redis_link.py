@@ -24,10 +24,21 @@ class RedisUnreachableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RedisHome:
-    """Where the crawl's shared state lives; `embedded` when it is this machine's private server."""
+    """Where the crawl's shared state lives; `server` when it is this machine's private one."""
 
     url: str
-    embedded: bool
+    server: EmbeddedRedis | None = None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it is this machine's private server."""
+        return self.server is not None
+
+    def revive(self) -> None:
+        """Start a private server again that was killed; a fleet's Redis is its operator's."""
+        if self.server is not None:
+            with contextlib.suppress(EmbeddedRedisError, OSError):
+                self.server.revive()
 
 
 @contextlib.contextmanager
@@ -38,7 +49,7 @@ def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
     """
     if url := str(settings.get("REDIS_URL") or ""):
         ping(url)
-        yield RedisHome(url, embedded=False)
+        yield RedisHome(url)
         return
     try:
         server = EmbeddedRedis(folder / "state" / "redis").enter()
@@ -47,7 +58,7 @@ def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
     except OSError as error:
         raise RedisUnreachableError(f"cannot keep a private Redis in {folder}: {error.strerror}") from None
     try:
-        yield RedisHome(server.url, embedded=True)
+        yield RedisHome(server.url, server)
     finally:
         server.leave()
 

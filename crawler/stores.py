@@ -16,7 +16,7 @@ from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.redis_link import RedisHome, redis_home
 from frontier.config import FrontierConfig
-from frontier.redis import RedisFrontier
+from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind
 from relevance.policies import make_policy

@@ -27,7 +27,7 @@ from crawler.preflight import data_folder
 from crawler.signals import stopping
 from crawler.stores import Stores
 from frontier.errors import FrontierFull, FrontierUnavailable
-from frontier.redis import RedisFrontier
+from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
 
 logger = logging.getLogger(__name__)
@@ -182,6 +182,7 @@ class Worker:
             grant = await self._off(self._asks, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
             logger.warning("No new requests: %s", error)
+            await self._off(self._asks, self._stores.home.revive)
             return _AWAY_PAUSE_S
         self._accept(grant)
         if len(grant.leases) == room:

@@ -6,14 +6,22 @@ import argparse
 import contextlib
 import sys
 
+from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.spiderloader import get_spider_loader
 
+from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, data_folder, find_spider
 from crawler.redis_link import RedisUnreachableError, redis_home
 
 
 class Command(ScrapyCrawl):
     """Run a crawl of seeds/<name>.toml, or a spider, by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held = contextlib.ExitStack()
+        self._spider: type[Spider] | None = None
 
     def long_desc(self) -> str:
         return (
@@ -22,23 +30,29 @@ class Command(ScrapyCrawl):
             "machine or with one REDIS_URL on many, to crawl with several workers."
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Scrapy's, then everything that can be refused: before a process, a log or a reactor exists."""
+        super().process_options(args, opts)
         if len(args) != 1:
+            return
+        assert self.settings is not None
+        settings = self.settings.copy()
+        Ulwembu().update_settings(settings)
+        try:
+            self._spider = find_spider(get_spider_loader(settings), args[0], opts.spargs)
+            check(settings, self._spider)
+            self._held.enter_context(redis_home(settings, data_folder(settings, self._spider.name)))
+        except (PreflightError, RedisUnreachableError) as error:
+            print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
+            sys.exit(1)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if self._spider is None:
             super().run(args, opts)
             return
         assert self.crawler_process is not None
-        assert self.settings is not None
-        with contextlib.ExitStack() as held:
-            try:
-                spider = find_spider(self.crawler_process.spider_loader, args[0], opts.spargs)
-                check(self.settings, spider)
-                # Entered here already, so that a Redis that cannot be had is told before anything starts.
-                held.enter_context(redis_home(self.settings, data_folder(self.settings, spider.name)))
-            except (PreflightError, RedisUnreachableError) as error:
-                print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
-                self.exitcode = 1
-                return
-            self.crawler_process.crawl(spider, **opts.spargs)
+        with self._held:
+            self.crawler_process.crawl(self._spider, **opts.spargs)
             self.crawler_process.start()
             if self.crawler_process.bootstrap_failed:
                 self.exitcode = 1

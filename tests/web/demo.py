@@ -1,7 +1,7 @@
 """``make demo``: the main job on a small web of its own.
 
-Serves a synthetic web on loopback, lets two real ``scrapy crawl zulu`` workers crawl it on the private Redis, shows how they
-get on, and judges them by the web's own request log. Ends with 0 only if everything that was promised held.
+Serves a synthetic web on loopback, lets two real ``scrapy crawl zulu`` workers crawl it on the private Redis, shows how
+they get on, and judges them by the web's own request log. Ends with 0 only if everything that was promised held.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pathlib import Path
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
@@ -30,27 +29,16 @@ from crawler.figures import Figures, gather, host_table, language_table, warc_ta
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
+from tests.web.report import show as show_findings
 from tests.web.requestlog import read_log
 from tests.web.verify import Expectations, Findings, verify
+from tests.web.warcs import check_archive
 from tests.web.web import LOG_FILE, load_web
 
 CRAWL = "zulu"
 DELAY_S, IP_DELAY_S = 0.25, 0.1
 _LONGEST_S = 85.0
 _LOOK_S = 0.5
-_PROMISES = {
-    "missing": "reachable pages not fetched",
-    "repeats": "pages fetched twice",
-    "too_fast": "requests too soon after the last, same host",
-    "too_fast_address": "requests too soon after the last, same address",
-    "overlaps": "two requests to a host at once",
-    "retry_after": "requests before a Retry-After was over",
-    "robots_denied": "requests that robots.txt denies",
-    "robots_unasked": "pages fetched before robots.txt",
-    "robots_unreachable": "pages fetched while robots.txt was unreachable",
-    "foreign": "requests to hosts outside this web",
-    "archive": "faults of the archive",
-}
 
 
 class DemoError(Exception):
@@ -163,7 +151,7 @@ class Demo:
         killed_pages = 20 if self.killed else 0
         expected = Expectations(DELAY_S, IP_DELAY_S, refetches=killed_pages)
         findings = verify(read_log(self.folder / "web" / LOG_FILE), web, expected)
-        _check_archive(self.folder / "crawl" / "warc", findings)
+        check_archive(self.folder / "crawl" / "warc", findings, web)
         (self.folder / "findings.json").write_text(json.dumps(findings.to_json(), indent=1) + "\n")
         self._summary(figures, findings)
         bad = [code for code in codes if code not in ((0, -signal.SIGKILL) if self.killed else (0,))]
@@ -180,28 +168,13 @@ class Demo:
         show(language_table(figures))
         show(host_table(figures))
         show(warc_table(self.folder / "crawl" / "warc"))
-        table = Table("promise", title="Judged by the web's own request log", title_justify="left")
-        table.add_column("broken", justify="right")
-        for name, promise in _PROMISES.items():
-            found = getattr(findings, name)
-            table.add_row(promise, str(len(found)), style="red" if found else None)
-        show(table)
-        for name in _PROMISES:
-            for line in getattr(findings, name)[:5]:
-                show(f"  {_PROMISES[name]}: {line}", style="red")
+        show_findings(findings, self.console)
         kept, pages = sum(figures.kept.values()), figures.pages
         show(
             f"{findings.requests} requests in {time.monotonic() - self.started:.0f} s; "
-            f"{findings.fetched} pages fetched, {findings.demanded} of them demanded; {kept} of {pages} judged pages kept "
-            f"(harvest rate {figures.harvest_rate:.0%}). Everything is in {self.folder}."
+            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}). "
+            f"Everything is in {self.folder}."
         )
-
-
-def _check_archive(folder: Path, findings: Findings) -> None:
-    """Each WARC must be whole, and each fetched page in it once."""
-    from tests.web.warcs import check_archive
-
-    check_archive(folder, findings)
 
 
 def _ended(code: int) -> str:

@@ -1,0 +1,112 @@
+"""Runs the real ``scrapy crawl`` in processes of its own against a synthetic web."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.web.requestlog import LogEntry, read_log
+from tests.web.server import Running
+from tests.web.verify import Expectations, Findings, verify
+from tests.web.warcs import check_archive
+from tests.web.web import CRAWL_FILE, LOG_FILE
+
+ROOT = Path(__file__).parents[3]
+DELAY_S = 0.05
+QUICK = {
+    "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "FRONTIER_DELAY_S": str(DELAY_S),
+    "FRONTIER_IP_DELAY_S": "0",
+    "FRONTIER_DELAY_FACTOR": "0",
+    "FRONTIER_LEASE_S": "6",
+    "FRONTIER_IDLE_CLOSE_S": "1",
+    "DOWNLOAD_TIMEOUT": "3",
+}
+
+
+def scrapy(*words: str, **settings: str) -> list[str]:
+    """The command line of ``scrapy`` with settings."""
+    command = [sys.executable, "-m", "scrapy", *words]
+    for name, value in settings.items():
+        command += ["-s", f"{name}={value}"]
+    return command
+
+
+def environment() -> dict[str, str]:
+    """Ours without what would change a crawl."""
+    return {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "SCRAPY_PROJECT")}
+
+
+def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy`` to its end in the project's folder."""
+    return subprocess.run(
+        scrapy(*words, **settings), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60
+    )
+
+
+@dataclass(slots=True)
+class Crawl:
+    """A crawl of a running web into `folder`, with any number of workers."""
+
+    running: Running
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """One more worker."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
+        settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
+        command = scrapy("crawl", "zulu", "-a", f"seeds={self.running.folder / CRAWL_FILE}", **settings)
+        worker = subprocess.Popen(command, cwd=ROOT, env=environment())
+        self.workers.append(worker)
+        return worker
+
+    def wait(self, timeout_s: float = 60) -> list[int]:
+        """The exit statuses of all workers; kills what is left on time-out."""
+        deadline = time.monotonic() + timeout_s
+        try:
+            return [worker.wait(max(0.1, deadline - time.monotonic())) for worker in self.workers]
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the workers that still run."""
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+                worker.wait()
+
+    def logs(self) -> str:
+        """What the workers logged."""
+        return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("worker-*.log")))
+
+    def requests(self) -> list[LogEntry]:
+        """What the web saw so far."""
+        time.sleep(0.1)
+        return list(read_log(self.running.folder / LOG_FILE))
+
+    def await_requests(self, count: int, timeout_s: float = 30) -> None:
+        """Return when the web has seen `count` requests."""
+        wait_for(lambda: self.running.server.requests >= count, timeout_s)
+
+    def judge(self, refetches: int = 0) -> Findings:
+        """The verifier's findings, archive included."""
+        expected = Expectations(DELAY_S, 0.0, refetches=refetches)
+        findings = verify(self.requests(), self.running.server.web, expected)
+        check_archive(self.folder / "warc", findings, self.running.server.web)
+        return findings
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+    """Return when `condition` holds; AssertionError when it does not in time."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)

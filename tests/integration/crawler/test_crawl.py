@@ -1,0 +1,130 @@
+"""Whole crawls: real processes, real Redis, real sockets on loopback, judged by the web's own log."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from crawler.embedded_redis import EmbeddedRedis
+from tests.integration.crawler.harness import Crawl, wait_for
+from tests.web.server import serve
+from tests.web.spec import WebSpec, calm
+
+SMALL = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=4000))
+Begin = Callable[..., Crawl]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Serve a web and prepare a crawl of it."""
+    with ExitStack() as opened:
+
+        def make(spec: WebSpec = SMALL, **settings: str) -> Crawl:
+            running = opened.enter_context(serve(spec, tmp_path / "web"))
+            crawl = Crawl(running, tmp_path / "crawl", settings)
+            opened.callback(crawl.kill)
+            return crawl
+
+        yield make
+
+
+def test_one_worker_fetches_everything_once(begin: Begin) -> None:
+    crawl = begin()
+    crawl.start()
+    assert crawl.wait() == [0]
+    findings = crawl.judge()
+    assert findings.ok, findings.to_json()
+    assert not list((crawl.folder / "warc").glob("*.open"))
+    assert not list((crawl.folder / "warc").glob("*.journal"))
+    assert list((crawl.folder / "reports").glob("*.json"))
+    assert "] ERROR: " not in crawl.logs()
+    # The last one out has stopped the private Redis.
+    assert EmbeddedRedis(crawl.folder / "state" / "redis").server_pid() == 0
+
+
+def test_a_second_run_has_nothing_left_to_do(begin: Begin) -> None:
+    crawl = begin()
+    crawl.start()
+    assert crawl.wait() == [0]
+    before = len(crawl.requests())
+    crawl.start()
+    assert crawl.wait() == [0, 0]
+    assert len(crawl.requests()) == before
+
+
+def test_a_killed_worker_costs_nothing(begin: Begin) -> None:
+    crawl = begin()
+    doomed = crawl.start()
+    crawl.start()
+    crawl.await_requests(25)
+    doomed.kill()
+    assert crawl.wait() == [-signal.SIGKILL, 0]
+    findings = crawl.judge(refetches=10)
+    assert findings.ok, findings.to_json()
+    assert not list((crawl.folder / "warc").glob("*.open")), "the dead worker's file was not closed"
+
+
+def test_interrupted_and_started_again(begin: Begin) -> None:
+    crawl = begin()
+    first = crawl.start()
+    crawl.await_requests(20)
+    first.send_signal(signal.SIGINT)
+    assert first.wait(20) == 0
+    seen = len(crawl.requests())
+    crawl.start()
+    assert crawl.wait() == [0, 0]
+    assert len(crawl.requests()) > seen
+    findings = crawl.judge()
+    assert findings.ok, findings.to_json()
+
+
+def test_a_stopping_worker_does_not_wait_for_a_hanging_server(begin: Begin) -> None:
+    spec = SMALL.replace(rates=SMALL.rates.__class__(**{**_none(), "bad": 3.0}), bad_kinds=("hang",))
+    crawl = begin(spec, DOWNLOAD_TIMEOUT="30", FRONTIER_LEASE_S="60")
+    worker = crawl.start()
+    crawl.await_requests(15)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(15) == 0
+
+
+def test_a_killed_redis_is_started_again(begin: Begin) -> None:
+    crawl = begin()
+    crawl.start()
+    crawl.await_requests(15)
+    server = EmbeddedRedis(crawl.folder / "state" / "redis")
+    pid = server.server_pid()
+    assert pid
+    import os
+
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: server.server_pid() not in (0, pid))
+    assert crawl.wait() == [0]
+    findings = crawl.judge(refetches=4)
+    assert findings.ok, findings.to_json()
+
+
+@pytest.mark.slow
+def test_a_wild_web_breaks_nothing(begin: Begin) -> None:
+    from tests.web.spec import wild
+
+    spec = wild(WebSpec(hosts=8, pages=80, min_links=6, max_links=12, page_bytes=4000))
+    crawl = begin(spec, DOWNLOAD_MAXSIZE="2000000", FRONTIER_MAX_DEPTH="5")
+    crawl.start()
+    crawl.start()
+    assert crawl.wait(90) == [0, 0]
+    findings = crawl.judge()
+    findings.missing.clear()  # what failed waits for minutes before it is tried again
+    assert findings.ok, findings.to_json()
+    assert "Traceback" not in crawl.logs()
+
+
+def _none() -> dict[str, float]:
+    import dataclasses
+
+    from tests.web.spec import NO_ODDITIES
+
+    return dataclasses.asdict(NO_ODDITIES)

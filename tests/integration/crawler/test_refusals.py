@@ -1,0 +1,74 @@
+"""What cannot start says so in one line, and exits with 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.crawler.harness import run
+
+GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Path:
+    """A seed file that is right."""
+    path = tmp_path / "ndwedwe.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def refused(*words: str, **settings: str) -> str:
+    """The one line that ``scrapy crawl …`` ends with."""
+    done = run("crawl", *words, **settings)
+    assert done.returncode == 1, done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def test_no_such_crawl() -> None:
+    assert "no crawl named 'nosuch'" in refused("nosuch")
+
+
+def test_a_broken_toml(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text('[crawl]\nname = "x\n')
+    assert f"{broken}:2" in refused("x", "-a", f"seeds={broken}")
+
+
+def test_an_unknown_setting_of_ours(seeds: Path, tmp_path: Path) -> None:
+    line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), FRONTIER_DELAI_S="3")
+    assert "FRONTIER_DELAI_S" in line
+    assert "FRONTIER_DELAY_S" in line
+
+
+def test_no_contact(tmp_path: Path, seeds: Path) -> None:
+    seeds.write_text(GOOD.replace('contact = "me@a.test"\n', ""))
+    assert "set CONTACT" in refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, seeds: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "cannot write" in refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "file"))
+
+
+def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
+    line = refused(
+        "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), REDIS_URL="redis://me:secret@127.0.0.1:9/0"
+    )
+    assert "127.0.0.1:9" in line
+    assert "secret" not in line
+
+
+def test_list_names_the_crawls() -> None:
+    done = run("list")
+    assert done.returncode == 0
+    assert {"zulu", "xhosa"} <= set(done.stdout.split())
+
+
+def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
+    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), FRONTIER_IDLE_CLOSE_S="1")
+    assert done.returncode == 0, done.stderr
+    assert "RefusedAddressError" in done.stderr
