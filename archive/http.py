@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
 
 import brotli
 import zstandard
@@ -20,32 +19,48 @@ _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]+)[^\r\n]*\r?\n")
 MAX_BODY_BYTES = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
 class HttpHead:
-    """``status`` is 0 for a request, whose ``method`` and ``target`` are set; ``size``: the head in bytes."""
+    """``status`` is 0 for a request, whose ``method`` and ``target`` are set; ``size``: the head in bytes.
 
-    size: int
-    status: int
-    reason: str
-    headers: Headers
-    method: str = ""
-    target: str = ""
+    ``lines``: the header lines as they came; :attr:`headers` parses them when first asked.
+    """
+
+    __slots__ = ("_headers", "lines", "method", "reason", "size", "status", "target")
+
+    def __init__(self, size: int, lines: bytes, status: int = 0, reason: str = "") -> None:
+        self.size = size
+        self.lines = lines
+        self.status = status
+        self.reason = reason
+        self.method = ""
+        self.target = ""
+        self._headers: Headers | None = None
+
+    @property
+    def headers(self) -> Headers:
+        if self._headers is None:
+            self._headers = Headers.parse(self.lines)
+        return self._headers
 
 
 def parse_head(block: bytes) -> HttpHead | None:
     """The head at the beginning of an HTTP message; None when there is no status or request line."""
-    match = _HEAD_END.search(block)
-    end = match.end() if match else len(block)
+    end = block.find(b"\r\n\r\n") + 4
+    if end < 4 or b"\n\n" in block[:end]:
+        match = _HEAD_END.search(block)
+        end = match.end() if match else len(block)
     line_end = block.find(b"\n")
     line_end = end if line_end < 0 else line_end + 1
     lines = block[line_end:end]
     status = _STATUS.match(block)
     if status is not None:
-        return HttpHead(end, int(status[2]), status[3].decode("latin-1"), Headers.parse(lines))
+        return HttpHead(end, lines, int(status[2]), status[3].decode("latin-1"))
     request = _REQUEST.match(block[:line_end])
     if request is None:
         return None
-    return HttpHead(end, 0, "", Headers.parse(lines), request[1].decode("latin-1"), request[2].decode("latin-1"))
+    head = HttpHead(end, lines)
+    head.method, head.target = request[1].decode("latin-1"), request[2].decode("latin-1")
+    return head
 
 
 def dechunk(body: bytes) -> bytes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgpack
 
+from archive.cdxj import entry_of, memory_record
 from archive.codecs import Codec, Encoded
 from archive.config import WriterConfig
 from archive.exchange import Exchange, RevisitTarget
@@ -75,15 +76,26 @@ class Job:
             if len(exchange.payload) >= config.revisit_min_bytes and exchange.truncated is None:
                 target = here.get(checksum) or seen.find(checksum)
             built = build(exchange, checksum, target, config.style)
-            if built.target is not None and len(exchange.payload) >= config.revisit_min_bytes:
+            if len(exchange.payload) < config.revisit_min_bytes:
+                built = replace(built, target=None)
+            elif built.target is not None:
                 here[checksum] = built.target
             self.built.append(built)
 
     def encode(self, codec: Codec) -> None:
         self.encoded = codec.encode(self.records)
 
-    def remember(self, seen: SeenPayloads, min_bytes_known: bool = True) -> None:
+    def remember(self, seen: SeenPayloads) -> None:
         """Called when the pack stands in a file."""
         for built in self.built:
-            if built.target is not None and min_bytes_known:
+            if built.target is not None:
                 seen.add(built.payload_digest, built.target)
+
+    def index_lines(self, file_name: str, start: int, shared: bool) -> Iterator[bytes]:
+        """The index lines of the pack, which begins at ``start`` in the file; ``shared``: records share units."""
+        assert self.encoded is not None
+        for data, place in zip(self.records, self.encoded.places, strict=True):
+            entry = entry_of(memory_record(data))
+            if entry is not None:
+                entry.inner = place.inner
+                yield entry.line(file_name, start + place.offset, place.length, shared=shared)

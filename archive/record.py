@@ -89,22 +89,33 @@ class Record:
             self._headers = Headers.parse(head[first.end() :] if first else b"")
         return self._headers
 
+    def field(self, name: str) -> str:
+        """The first value of a header field; cheaper than :attr:`headers` when only a few are wanted."""
+        if self._headers is None:
+            at = self._buffer.find(f"\n{name}: ".encode("ascii"), self.start, self.block_start)
+            if at >= 0:
+                at += len(name) + 3
+                end = self._buffer.find(b"\n", at, self.block_start)
+                if self._buffer[end + 1 : end + 2] not in (b" ", b"\t"):
+                    return self._buffer[at:end].decode("utf-8", "surrogateescape").strip()
+        return self.headers.get(name)
+
     @property
     def type(self) -> str:
-        return self.headers.get("WARC-Type").lower()
+        return self.field("WARC-Type").lower()
 
     @property
     def id(self) -> str:
-        return self.headers.get("WARC-Record-ID")
+        return self.field("WARC-Record-ID")
 
     @property
     def date(self) -> str:
-        return self.headers.get("WARC-Date")
+        return self.field("WARC-Date")
 
     @property
     def url(self) -> str:
         """The target URI, without the angle brackets that some writers put around it."""
-        url = self.headers.get("WARC-Target-URI")
+        url = self.field("WARC-Target-URI")
         return url[1:-1] if url.startswith("<") and url.endswith(">") else url
 
     @property
@@ -140,7 +151,7 @@ class Record:
     @property
     def is_http(self) -> bool:
         """Does the header say that the block is an HTTP message?"""
-        kind = self.headers.get("Content-Type").lower()
+        kind = self.field("Content-Type").lower()
         return kind.startswith("application/http") or (self.type == "response" and self.url.startswith("http"))
 
     @property
@@ -152,6 +163,11 @@ class Record:
 
     def payload(self) -> bytes:
         """The block without its HTTP head, as archived; of a record without HTTP: the block."""
+        start, end = self.block_start, self.block_start + self.length
+        if self._stream is None and self._buffer.startswith(b"HTTP/", start) and self.is_http:
+            head_end = self._buffer.find(b"\r\n\r\n", start, end) + 4
+            if head_end > start + 4 and self._buffer.find(b"\n\n", start, head_end) < 0:
+                return self._buffer[head_end:end]
         head = self.http
         block = self.block()
         return block[head.size :] if head is not None else block

@@ -9,6 +9,7 @@ from pathlib import Path
 from archive.config import PERSISTED, WriterConfig
 from archive.errors import Damage, JournalBusy
 from archive.journal import Journal, State
+from archive.warcfile import OPEN
 from archive.writer import WarcWriter
 
 Accepted = Callable[[Sequence[str]], Collection[str]]
@@ -49,10 +50,15 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
 
 def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterConfig, result: Recovery) -> None:
     result.damage += state.damage
-    if not state.config:
+    folder = journal.path.parent
+    if not state.config and not state.groups:
         journal.close(remove=True)
         return
-    known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo")}
+    state.config = {"prefix": "recovered", "compression": "xz", "max_bytes": 0, **state.config}
+    known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
+    gone = state.good_bytes and not any((folder / (state.open_name + end)).exists() for end in ("", OPEN))
+    if gone:
+        result.damage.append(Damage(str(folder / state.open_name), 0, -1, "the file that was being written is gone"))
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()
     writer = WarcWriter.resume(journal, state, replace(config, **known))

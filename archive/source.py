@@ -51,8 +51,10 @@ class Source:
 
     def peek(self, size: int) -> bytes:
         """Up to ``size`` bytes ahead, fewer only at the end of the file."""
-        self._fill(size)
         start = self.position - self._base
+        if start + size > len(self._buffer):
+            self._fill(size)
+            start = self.position - self._base
         return self._buffer[start : start + size]
 
     def take(self, size: int) -> bytes:

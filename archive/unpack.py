@@ -18,12 +18,13 @@ from __future__ import annotations
 import lzma
 import re
 import struct
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
+from zlib import crc32
 
 import zstandard
+from zlib_ng import zlib_ng
 
 from archive.errors import Damage
 from archive.source import Source
@@ -37,7 +38,8 @@ _WHOLE = 8 << 20
 _PIECE = 16 << 10
 _SALVAGE_PIECE = 512
 _XZ_HEADER = 12
-_ERRORS = (lzma.LZMAError, zlib.error, zstandard.ZstdError, EOFError)
+_ZLIB_ERROR: type[Exception] = zlib_ng.error  # type: ignore[assignment]
+_ERRORS = (lzma.LZMAError, _ZLIB_ERROR, zstandard.ZstdError, EOFError)
 _RECORD_START = re.compile(rb"\s*(?:WARC/|[a-z]+:\S* \S+ \d{8})")
 _MAX_DICTIONARY = 64 << 20
 
@@ -87,7 +89,7 @@ class _XzUnpacker:
 
 class _GzUnpacker:
     def __init__(self) -> None:
-        self._state = zlib.decompressobj(31)
+        self._state = zlib_ng.decompressobj(31)
         self._tail = b""
         self.eof = self.pending = False
         self.unused = 0
@@ -151,7 +153,7 @@ class XzKind(Kind):
         head = source.peek(_XZ_HEADER)
         if len(head) < _XZ_HEADER or not head.startswith(XZ_MAGIC):
             return False
-        return zlib.crc32(head[6:8]) == int.from_bytes(head[8:12], "little")
+        return crc32(head[6:8]) == int.from_bytes(head[8:12], "little")
 
     def unpacker(self) -> _Unpacker:
         return _XzUnpacker()
@@ -254,10 +256,12 @@ class Unpacked:
     def _units(self, kind: Kind) -> Iterator[Chunk]:
         source = self._source
         while True:
-            kind.skip_filler(source)
+            source.hold()
+            if source.peek(2) != kind.magic[:2]:
+                kind.skip_filler(source)
+                source.hold()
             if not source.peek(1):
                 return
-            source.hold()
             if kind.starts(source):
                 yield from self._unit(kind)
             else:
@@ -283,6 +287,14 @@ class Unpacked:
         parts: list[bytes] = []
         size = given = 0
         try:
+            data = unpacker.feed(source.take(kind.piece_bytes))
+            if unpacker.eof:
+                source.position -= unpacker.unused
+                unit.length = source.position - unit.offset
+                yield Chunk(data, unit, 0)
+                return
+            parts.append(data)
+            size = len(data)
             while not unpacker.eof:
                 piece = b"" if unpacker.pending else source.take(kind.piece_bytes)
                 if not piece and not unpacker.pending:

@@ -16,6 +16,7 @@ Guarantees
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -27,19 +28,20 @@ from pathlib import Path
 from typing import Any
 
 from archive.bins import Bins
+from archive.cdxj import SUFFIX, IndexBuilder, file_lines
 from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
 from archive.config import WriterConfig
 from archive.errors import ArchiveError, ArchiveFull, WriterClosed
 from archive.exchange import Exchange
-from archive.journal import Frame, Group, Journal, State, fsync_folder
+from archive.journal import Frame, Group, Journal, State, fsync_folder, full_error
 from archive.packing import Job, freeze
+from archive.reader import Reader
 from archive.records import warcinfo
 from archive.seen import SeenPayloads
 from archive.warcfile import OPEN, OpenFile, file_name
 
 DEFAULT_MAX_BYTES = 1 << 30
 _RECORD_OVERHEAD = 1200
-_JOURNAL_SLACK = 32 << 20
 
 
 def _owner() -> str:
@@ -82,11 +84,13 @@ class WarcWriter:
         self._codec: Codec | None = None
         self._file: OpenFile | None = None
         self._file_opened_s = 0.0
+        self._noted = (state.open_name, state.good_bytes)
         self._serial = 0
+        self._index = IndexBuilder()
         self._pool = ThreadPoolExecutor(config.threads, thread_name_prefix="archive")
         self._running: set[Future[None]] = set()
         self._stuck: list[Job] = []
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._closed = False
         self.finished: list[Path] = []
 
@@ -100,6 +104,7 @@ class WarcWriter:
             if path.exists():
                 writer._file = OpenFile.resume(writer.folder, state.open_name, state.good_bytes)
                 writer._file_opened_s = config.clock().timestamp()
+                writer._index_again(path, state.open_name)
         elif state.open_name:
             (writer.folder / (state.open_name + OPEN)).unlink(missing_ok=True)
         for group in state.groups.values():
@@ -131,15 +136,19 @@ class WarcWriter:
             self._check_reserve()
             self.config.step("journal-commit")
             self._journal.commit()
-            self._retry()
+        self._retry()
+        with self._lock:
             live = sum(group.size for groups in self._unsettled.values() for group in groups)
             live += sum(group.size for group in self._accepted.values())
-            if self._journal.size > _JOURNAL_SLACK + 4 * live:
+            if self._journal.size > self.config.journal_bytes + 4 * live:
                 self.config.step("journal-rewrite")
                 self._rewrite_journal()
 
     def settle(self, accepted: Collection[str], rejected: Collection[str] = ()) -> None:
-        """The frontier's answer: exchanges of accepted tokens go into packs, those of rejected ones are dropped."""
+        """The frontier's answer: exchanges of accepted tokens go into packs, those of rejected ones are dropped.
+
+        Does not raise ArchiveFull: the next :meth:`sync` does. May wait for the compressing threads.
+        """
         self._check(full_is_fine=True)
         with self._lock:
             taken = [group for token in accepted for group in self._unsettled.pop(token, ())]
@@ -148,7 +157,8 @@ class WarcWriter:
             for group in taken:
                 self._accept(group)
             self.config.step("settle-commit")
-            self._journal.commit(durable=False)
+            with contextlib.suppress(ArchiveFull):
+                self._journal.commit(durable=False)
         self._throttle()
 
     def close(self) -> None:
@@ -161,10 +171,10 @@ class WarcWriter:
         try:
             with self._lock:
                 self._journal.commit()
-                self._retry()
                 for groups in self._bins.flush():
                     self._submit(Job(groups))
-            wait(self._running)
+            wait(set(self._running))
+            self._retry()
             if self._error is not None:
                 raise self._error
             with self._file_lock:
@@ -184,6 +194,11 @@ class WarcWriter:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+    def _index_again(self, path: Path, name: str) -> None:
+        with Reader(path) as reader:
+            for entry in file_lines(reader, name):
+                self._index.add(entry)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -214,7 +229,13 @@ class WarcWriter:
     def _submit(self, job: Job) -> None:
         future = self._pool.submit(self._run, job)
         self._running.add(future)
-        future.add_done_callback(self._running.discard)
+        future.add_done_callback(self._done)
+
+    def _done(self, future: Future[None]) -> None:
+        self._running.discard(future)
+        error = future.exception()
+        if error is not None:
+            self._error = error
 
     def _throttle(self) -> None:
         while len(self._running) > self.config.threads + 2 and self._error is None:
@@ -222,8 +243,10 @@ class WarcWriter:
 
     def _retry(self) -> None:
         """Give packs that found no room another try, here and now."""
-        stuck, self._stuck = self._stuck, []
-        self._error = None
+        with self._lock:
+            stuck, self._stuck = self._stuck, []
+            if isinstance(self._error, ArchiveFull):
+                self._error = None
         for job in stuck:
             self._run(job)
         if self._error is not None:
@@ -248,14 +271,16 @@ class WarcWriter:
                 compression = self._settings["compression"]
                 if compression == "zst" and not dictionary:
                     dictionary = train_dictionary(job.records)
-                self._codec = make_codec(compression, self.config.level, dictionary)
+                self._codec = make_codec(compression, self.config.level, dictionary, self.config.pack_bytes)
             return self._codec
 
     def _append(self, job: Job) -> None:
         assert job.encoded is not None
         file = self._file or self._open_file()
         self.config.step("pack-append")
-        file.append(job.encoded.blob)
+        start = file.append(job.encoded.blob)
+        for entry in job.index_lines(file.name, start, self._settings["compression"] == "xz"):
+            self._index.add(entry)
         self.config.step("pack-note")
         self._note(file, [group.ident for group in job.groups])
         job.remember(self._seen)
@@ -266,6 +291,7 @@ class WarcWriter:
 
     def _note(self, file: OpenFile, idents: list[int]) -> None:
         with self._lock:
+            self._noted = (file.name, file.size)
             self._journal.add(b"P", (file.name, file.size, idents))
             for ident in idents:
                 self._accepted.pop(ident, None)
@@ -279,7 +305,8 @@ class WarcWriter:
         first = warcinfo(name, now, self.config.warcinfo, self.config.style)
         self.config.step("file-note")
         with self._lock:
-            self._journal.add(b"F", (name, 0))
+            self._noted = (name, 0)
+            self._journal.add(b"F", self._noted)
             self._journal.commit()
         self.config.step("file-create")
         file = OpenFile.create(self.folder, name)
@@ -301,6 +328,13 @@ class WarcWriter:
         self.config.step("finish-commit")
         with self._lock:
             self._journal.commit()
+        self.config.step("finish-index")
+        final = self.folder / file.name
+        try:
+            self._index.write(final.with_name(final.name + SUFFIX))
+        except OSError as error:
+            raise full_error(final, 0, error) from error
+        self._index.close()
         self.config.step("finish-rename")
         self.finished.append(file.rename())
         fsync_folder(self.folder)
@@ -308,14 +342,15 @@ class WarcWriter:
         self._file = None
         self.config.step("finish-note")
         with self._lock:
+            self._noted = ("", 0)
             self._journal.add(b"C", (file.name,))
 
     def _rewrite_journal(self) -> None:
         with self._lock:
             self._journal.commit()
             frames: list[Frame] = []
-            if self._file is not None:
-                frames.append((b"F", (self._file.name, self._file.size)))
+            if self._noted[0]:
+                frames.append((b"F", self._noted))
             frames += [group.frame() for groups in self._unsettled.values() for group in groups]
             frames += [group.frame() for group in self._accepted.values()]
             frames.append((b"S", (list(self._accepted), [])))

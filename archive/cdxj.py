@@ -1,0 +1,222 @@
+"""The index beside each file, ``NAME.cdxj``: where the captures of each URL lie, sorted, one line each.
+
+``<surt key> <14-digit date> {"url", "mime", "status", "digest", "length", "offset", "filename", …}``, in byte order,
+all values strings, as pywb, OutbackCDX and the Common Crawl index have them; ``.warc.gz`` and plain files can be
+replayed from it as they are. Further fields: ``languages`` (codes, best first), ``truncated``, ``redirect``; and for
+records in packs or other shared units ``inner_offset`` and ``inner_length``: the place in the unit that ``offset`` and
+``length`` give.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from archive.errors import Damage
+from archive.reader import Reader
+from archive.record import Record
+from archive.surt import surt
+from archive.unpack import Unit
+
+INDEXED = frozenset({"response", "revisit", "resource"})
+SUFFIX = ".cdxj"
+_DIGITS = re.compile(r"\d")
+_SPILL_LINES = 50_000
+_TRAILER = 4
+
+
+def timestamp(date: str) -> str:
+    """The 14 digits of a WARC-Date; zeros for what is missing."""
+    return ("".join(_DIGITS.findall(date)) + "0" * 14)[:14]
+
+
+def memory_record(data: bytes, path: str = "") -> Record:
+    """A record that was just built, whole, as one that was read."""
+    record = Record(path, Unit(0, len(data)), 0, 0, data, 0)
+    record.block_start = data.find(b"\r\n\r\n") + 4
+    record.length = len(data) - record.block_start - _TRAILER
+    return record
+
+
+@dataclass(slots=True)
+class Entry:
+    """What the index says of a record, but for its place."""
+
+    key: str
+    stamp: str
+    fields: dict[str, str]
+    inner: int
+    size: int
+
+    def line(self, file_name: str, offset: int, length: int, *, shared: bool) -> bytes:
+        """``offset`` and ``length`` of the unit in the file; ``shared``: it may hold more than this record."""
+        place = {"length": str(length), "offset": str(offset), "filename": file_name}
+        if shared:
+            place |= {"inner_offset": str(self.inner), "inner_length": str(self.size)}
+        text = json.dumps({**self.fields, **place}, separators=(", ", ": "))
+        return f"{self.key} {self.stamp} {text}\n".encode("utf-8", "surrogateescape")
+
+
+def entry_of(record: Record) -> Entry | None:
+    """None for a record that is not indexed."""
+    if record.type not in INDEXED:
+        return None
+    url = record.url
+    http = record.http
+    fields = {"url": url, "mime": _mime(record)}
+    if http is not None and http.status:
+        fields["status"] = str(http.status)
+    digest = record.field("WARC-Payload-Digest")
+    if digest:
+        fields["digest"] = digest.removeprefix("sha1:")
+    languages = record.field("WARC-Identified-Content-Language")
+    if languages:
+        fields["languages"] = languages.replace(" ", "")
+    truncated = record.field("WARC-Truncated")
+    if truncated:
+        fields["truncated"] = truncated
+    if http is not None and 300 <= http.status < 400 and http.headers.get("location"):
+        fields["redirect"] = http.headers.get("location")
+    size = record.block_start - record.start + record.length + _TRAILER
+    return Entry(surt(url), timestamp(record.date), fields, record.inner, size)
+
+
+def _mime(record: Record) -> str:
+    if record.type == "revisit":
+        return "warc/revisit"
+    http = record.http
+    value = http.headers.get("content-type") if http is not None else record.field("Content-Type")
+    return value.partition(";")[0].strip().lower() or "unk"
+
+
+class IndexBuilder:
+    """Collects lines in bounded memory (sorted runs in temporary files) and writes them sorted."""
+
+    def __init__(self, spill_lines: int = _SPILL_LINES) -> None:
+        self._lines: list[bytes] = []
+        self._runs: list[BinaryIO] = []
+        self._spill_lines = spill_lines
+
+    def add(self, entry: bytes) -> None:
+        self._lines.append(entry)
+        if len(self._lines) >= self._spill_lines:
+            self._spill()
+
+    def _spill(self) -> None:
+        run = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        run.writelines(sorted(self._lines))
+        run.seek(0)
+        self._runs.append(run)
+        self._lines = []
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines, sorted; the builder can be used up once."""
+        return heapq.merge(sorted(self._lines), *self._runs)
+
+    def write(self, path: Path) -> None:
+        """Write the index: new file, fsync, rename."""
+        fresh = path.with_name(path.name + "-new")
+        try:
+            with fresh.open("wb") as file:
+                file.writelines(self.lines())
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            for run in self._runs:
+                run.seek(0)
+            raise
+
+    def close(self) -> None:
+        for run in self._runs:
+            run.close()
+        self._runs, self._lines = [], []
+
+
+def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
+    """The index lines of a file in its own order. Damaged records are left out; the reader's damages tell of them."""
+    waiting: list[Entry] = []
+    unit = Unit(0)
+    count = 0
+    for record in reader:
+        if record.unit is not unit:
+            yield from _unit_lines(waiting, file_name, unit, reader.stored_as == "xz" or count > 1)
+            waiting, unit, count = [], record.unit, 0
+        count += 1
+        entry = entry_of(record) if record.damage is None else None
+        if entry is not None:
+            waiting.append(entry)
+    yield from _unit_lines(waiting, file_name, unit, reader.stored_as == "xz" or count > 1)
+
+
+def _unit_lines(waiting: list[Entry], file_name: str, unit: Unit, shared: bool) -> Iterator[bytes]:
+    for entry in waiting:
+        yield entry.line(file_name, unit.offset, unit.length, shared=shared or entry.inner > 0)
+
+
+def index_file(path: Path, target: Path | None = None) -> list[Damage]:
+    """Write the index of a file beside it (or to ``target``); returns the damage met."""
+    builder = IndexBuilder()
+    try:
+        with Reader(path) as reader:
+            for entry in file_lines(reader, path.name):
+                builder.add(entry)
+            builder.write(target or path.with_name(path.name + SUFFIX))
+            return reader.damages
+    finally:
+        builder.close()
+
+
+def merge(paths: Iterable[Path]) -> Iterator[bytes]:
+    """The lines of several sorted indexes as one sorted index."""
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("rb")) for path in paths]
+        yield from heapq.merge(*files)
+
+
+def lookup(path: Path, url: str) -> list[dict[str, str]]:
+    """The captures of a URL (all that share its key), oldest first, by bisection: a few reads however large the
+    index.
+    """
+    key = surt(url).encode("utf-8", "surrogateescape") + b" "
+    with path.open("rb") as file:
+        low, high = 0, file.seek(0, os.SEEK_END)
+        while low < high:
+            middle = (low + high) // 2
+            file.seek(middle)
+            if middle:
+                file.readline()
+            entry = file.readline()
+            if entry and entry < key:
+                low = middle + 1
+            else:
+                high = middle
+        file.seek(low)
+        if low:
+            file.readline()
+        found = []
+        for entry in file:
+            if not entry.startswith(key):
+                if entry > key:
+                    break
+                continue
+            found.append(parse(entry))
+    return found
+
+
+def parse(entry: bytes) -> dict[str, str]:
+    """A line's fields, with ``urlkey`` and ``timestamp``. ValueError when it is not an index line."""
+    key, stamp, fields = entry.decode("utf-8", "surrogateescape").split(" ", 2)
+    values = json.loads(fields)
+    if not isinstance(values, dict):
+        raise ValueError("no JSON object")
+    return {"urlkey": key, "timestamp": stamp, **values}

@@ -1,0 +1,172 @@
+"""``convert``: the same archive stored another way; ``repair``: what is sound of a damaged one.
+
+Guarantees: the unpacked bytes of a converted file are those of the original, to the last byte, and this is checked by
+reading the new file back before it gets its name; a damaged original is refused. A repaired file holds every record
+that
+could be read whole, framed as the standard says, and the report tells of each that could not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from archive.cdxj import index_file
+from archive.codecs import SUFFIXES
+from archive.errors import ArchiveError, Damage
+from archive.reader import Reader
+from archive.record import Record
+from archive.sink import Sink
+from archive.source import Source
+from archive.unpack import Unpacked, detect
+from archive.warcfile import OPEN
+
+Tick = Callable[[Record], None]
+
+
+class ConvertError(ArchiveError):
+    """The original is damaged (``damages``), or the copy did not read back the same."""
+
+    def __init__(self, path: str, damages: list[Damage]) -> None:
+        first = f": {damages[0]}" if damages else ": the copy reads back differently"
+        super().__init__(f"{path} cannot be converted{first}")
+        self.path = path
+        self.damages = damages
+
+
+@dataclass(slots=True)
+class RepairReport:
+    """``kept`` and ``dropped`` records, and all damage met."""
+
+    path: Path
+    kept: int = 0
+    dropped: int = 0
+    damages: list[Damage] = field(default_factory=list)
+
+
+def compression_of(path: Path) -> str:
+    """The kind of file its name stands for; "none" for other names."""
+    for name, suffix in SUFFIXES.items():
+        if suffix and path.name.endswith(suffix):
+            return name
+    return "none"
+
+
+def renamed(path: Path, compression: str) -> Path:
+    """``x.warc.gz`` -> ``x.warc.xz``; ``.open`` is left out."""
+    name = path.name.removesuffix(OPEN)
+    for suffix in SUFFIXES.values():
+        if suffix and name.endswith(suffix):
+            name = name.removesuffix(suffix)
+    return path.with_name(name + SUFFIXES[compression])
+
+
+def plain_digest(path: Path) -> tuple[str, list[Damage]]:
+    """SHA-256 of the unpacked bytes, and damage met while unpacking."""
+    state = hashlib.sha256()
+    damages: list[Damage] = []
+    with path.open("rb") as file:
+        source = Source(file)
+        kind = detect(source)
+        if kind is None:
+            source = Source(file)
+            file.seek(0)
+        for chunk in Unpacked(source, kind, str(path), damages):
+            state.update(chunk.data)
+    return state.hexdigest(), damages
+
+
+def convert(
+    path: Path, target: Path, *, level: int | None = None, pack_bytes: int = 1 << 20, tick: Tick | None = None
+) -> Path:
+    """Store ``path`` as ``target``, whose name gives the kind, and index it. ConvertError: nothing was written."""
+    sink = Sink(target, compression_of(target), level, pack_bytes)
+    state = hashlib.sha256()
+
+    def check(fresh: Path) -> None:
+        digest, damages = plain_digest(fresh)
+        if damages or digest != state.hexdigest():
+            raise ConvertError(str(path), damages)
+
+    try:
+        with Reader(path) as reader:
+            _copy_all(reader, sink, state.update, tick)
+        sink.finish(check)
+    except (ArchiveError, OSError):
+        sink.abort()
+        raise
+    index_file(target)
+    return target
+
+
+def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: Tick | None) -> None:
+    def put(data: bytes) -> None:
+        count(data)
+        sink.write(data)
+
+    begun = False
+    for record in reader:
+        if begun:
+            put(reader.gap)
+            sink.end()
+            sink.begin()
+        else:
+            sink.begin()
+            put(reader.gap)
+        begun = True
+        put(record.raw_head)
+        for piece in record.pieces():
+            put(piece)
+        if reader.damages:
+            break
+        if tick is not None:
+            tick(record)
+    if reader.damages:
+        raise ConvertError(reader.path, reader.damages)
+    put(reader.gap)
+    sink.end()
+
+
+def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
+    """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it."""
+    report = RepairReport(target)
+    sink = Sink(target, compression_of(target))
+    try:
+        with Reader(path) as reader:
+            for record in reader:
+                if record.damage is not None:
+                    report.dropped += 1
+                    continue
+                _copy(record, sink)
+                if record.damage is None:
+                    sink.end()
+                    report.kept += 1
+                else:
+                    sink.drop()
+                    report.dropped += 1
+                if tick is not None:
+                    tick(record)
+            report.damages = reader.damages
+        sink.finish()
+    except (ArchiveError, OSError):
+        sink.abort()
+        raise
+    index_file(target)
+    return report
+
+
+def _copy(record: Record, sink: Sink) -> None:
+    sink.begin()
+    sink.write(record.raw_head)
+    size = 0
+    for piece in record.pieces():
+        size += len(piece)
+        sink.write(piece)
+    if size < record.length and record.damage is None:
+        record.damage = Damage(record.path, record.offset, record.inner, "the record ends early")
+    sink.write(b"\r\n\r\n")
+
+
+__all__ = ["ConvertError", "RepairReport", "compression_of", "convert", "plain_digest", "renamed", "repair"]

@@ -1,0 +1,42 @@
+"""What is in an archive: captures and bytes by host, language, media type, year and status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from archive.record import Record
+
+GROUPS = ("host", "language", "type", "year", "status")
+_CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})
+
+
+@dataclass(slots=True)
+class Stats:
+    """``captures[group][value]`` and ``bytes[group][value]``; ``kinds``: all records by WARC-Type."""
+
+    records: int = 0
+    payload_bytes: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    captures: dict[str, Counter[str]] = field(default_factory=lambda: {group: Counter() for group in GROUPS})
+    bytes: dict[str, Counter[str]] = field(default_factory=lambda: {group: Counter() for group in GROUPS})
+
+    def add(self, record: Record) -> None:
+        self.records += 1
+        self.kinds[record.type or "unknown"] += 1
+        if record.type not in _CAPTURES:
+            return
+        http = record.http
+        size = record.length - (http.size if http else 0)
+        self.payload_bytes += size
+        media = http.headers.get("content-type") if http else record.field("Content-Type")
+        values = {
+            "host": record.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower(),
+            "language": record.field("WARC-Identified-Content-Language").partition(",")[0].strip() or "-",
+            "type": media.partition(";")[0].strip().lower() or "-",
+            "year": record.date[:4] or "-",
+            "status": str(http.status) if http and http.status else "-",
+        }
+        for group, value in values.items():
+            self.captures[group][value] += 1
+            self.bytes[group][value] += size

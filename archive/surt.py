@@ -1,0 +1,117 @@
+"""Index keys: ``http://www.Example.com:80/A?b=1&a=2#x`` -> ``com,example)/a?a=2&b=1``.
+
+The rules of the Internet Archive's canonicaliser, as its ``surt`` library (and through it pywb and the Common Crawl
+index) has them: no scheme, user, ``www.``, default port, fragment or session id; host reversed; path and query in lower
+case; query sorted. Not a way to compare URLs for fetching: different pages may have one key.
+"""
+
+from __future__ import annotations
+
+import re
+
+_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):(//)?(.*)", re.DOTALL)
+_AUTHORITY = re.compile(r"[^/?#\\]*")
+_WWW = re.compile(r"^www\d*\.")
+_ESCAPE = re.compile(rb"%([0-9a-fA-F]{2})")
+_SLASHES = re.compile(r"/{2,}")
+_PATH_SESSION = (
+    re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$", re.IGNORECASE),
+    re.compile(r"^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$", re.IGNORECASE),
+    re.compile(r"^(.*?);jsessionid=[0-9a-z]{32}(.*)$", re.IGNORECASE),
+)
+_QUERY_SESSION = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$",
+        r"^(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?$",
+        r"^(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?$",
+        r"^(.*)(?:aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$",
+        r"^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$",
+    )
+)
+_PORTS = {"http": "80", "https": "443", "ftp": "21"}
+_KEPT = frozenset(range(0x21, 0x7F)) - frozenset(b"#%")
+_MAX_UNESCAPE = 8
+
+
+def _unescape(data: bytes) -> bytes:
+    for _ in range(_MAX_UNESCAPE):
+        plain = _ESCAPE.sub(lambda match: bytes((int(match[1], 16),)), data)
+        if plain == data:
+            break
+        data = plain
+    return data
+
+
+def _escape(text: str) -> str:
+    """Unescaped as often as it goes, then escaped once, and no more than needed."""
+    if "%" not in text and text.isascii() and text.isprintable() and " " not in text:
+        return text
+    data = _unescape(text.encode("utf-8", "surrogateescape"))
+    return "".join(chr(byte) if byte in _KEPT else f"%{byte:02x}" for byte in data)
+
+
+def _host(authority: str, scheme: str) -> str:
+    host = authority.rpartition("@")[2].lower()
+    port = ""
+    name, colon, digits = host.rpartition(":")
+    if colon and (digits.isdigit() or not digits):
+        host, port = name, digits
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            host = _escape(host)
+    host = _WWW.sub("", host.strip("."))
+    parts = host.split(".")
+    reversed_host = host if host.startswith("[") else ",".join(reversed(parts))
+    return reversed_host if not port or port == _PORTS.get(scheme) else f"{reversed_host}:{port}"
+
+
+def _path(path: str) -> str:
+    path = _SLASHES.sub("/", _escape(path.replace("\\", "/")))
+    if "/." in path:
+        kept: list[str] = []
+        parts = path.split("/")
+        for index, part in enumerate(parts):
+            if part == "..":
+                if len(kept) > 1:
+                    kept.pop()
+            elif part != ".":
+                kept.append(part)
+                continue
+            if index == len(parts) - 1:
+                kept.append("")
+        path = "/".join(kept)
+    if path.endswith((".aspx", ".ASPX")) or ";" in path or "(" in path:
+        for pattern in _PATH_SESSION:
+            match = pattern.match(path)
+            if match:
+                path = match[1] + match[2]
+    path = path.lower()
+    return path.rstrip("/") or "/" if len(path) > 1 else "/"
+
+
+def _query(query: str) -> str:
+    query = _escape(query)
+    for pattern in _QUERY_SESSION:
+        match = pattern.match(query)
+        if match:
+            query = match[1] + (match[2] or "") if match[2] else match[1]
+    query = query.lower()
+    return "&".join(sorted(query.split("&"), key=lambda word: word.split("=", 1)))
+
+
+def surt(url: str) -> str:
+    """The key of a URL; of something that is no URL with ``//``, itself in lower case without white space."""
+    text = "".join(url.split()) if not url.isprintable() else url.strip()
+    match = _URL.match(text)
+    if match is None or not match[2]:
+        return re.sub(r"\s", "%20", text.lower())
+    scheme, rest = match[1].lower(), match[3]
+    authority = _AUTHORITY.match(rest)
+    end = authority.end() if authority else 0
+    tail = rest[end:].split("#", 1)[0]
+    path, mark, query = tail.partition("?")
+    query = _query(query) if mark else ""
+    return f"{_host(rest[:end], scheme)}){_path(path)}{'?' + query if query else ''}"

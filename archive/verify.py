@@ -1,0 +1,214 @@
+"""Is an archive what it should be? Structure, lengths, digests, dates, ids, packs, and the index beside it.
+
+Every fault is a :class:`Problem` with its place; ``error``: the file breaks the WARC standard or its own digests, or
+cannot be read there; ``warning``: lawful, but something is missing or odd.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from archive.cdxj import SUFFIX, IndexBuilder, file_lines
+from archive.errors import Damage
+from archive.http import dechunk
+from archive.reader import Reader
+from archive.record import Record, digest_holds, split_digest
+from archive.unpack import Unit
+from archive.warcfile import OPEN
+
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?Z")
+_ID = re.compile(r"<[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\s]+>")
+_TYPES = {"warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"}
+_WITH_URL = {"response", "resource", "request", "revisit", "conversion", "continuation"}
+_BODILESS = {204, 304}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """``code``: a fixed word for programs; ``message``: for people. ``inner`` -1: the unit, not a record in it."""
+
+    path: str
+    offset: int
+    inner: int
+    level: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        inner = f"+{self.inner}" if self.inner > 0 else ""
+        return f"{self.path}:{self.offset}{inner}: {self.level}: {self.message} [{self.code}]"
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a whole check came to."""
+
+    records: int = 0
+    errors: int = 0
+    warnings: int = 0
+
+
+class Verifier:
+    """Checks one file. ``report`` is called with each problem as it is found; memory: 8 bytes a record id."""
+
+    def __init__(self, path: Path, report: Callable[[Problem], None]) -> None:
+        self.path = path
+        self.summary = Summary()
+        self._report = report
+        self._ids: set[int] = set()
+        self._unit: Unit | None = None
+        self._told = 0
+
+    def run(self, *, index: bool = True, tick: Callable[[Record], None] | None = None) -> Summary:
+        """Check everything; ``index``: also against ``NAME.cdxj`` when there is one (a second reading)."""
+        if self.path.name.endswith(OPEN):
+            self._say(0, -1, "warning", "unfinished", "the file is unfinished: its writer is at work or died")
+        with Reader(self.path) as reader:
+            for record in reader:
+                self._damages(reader.damages)
+                self._check(record, reader.stored_as)
+                self.summary.records += 1
+                if tick is not None:
+                    tick(record)
+            self._damages(reader.damages)
+            if not self.summary.records:
+                self._say(0, -1, "error", "empty", "no record in the file")
+        if index:
+            self._compare(self.path.with_name(self.path.name + SUFFIX))
+        return self.summary
+
+    def _say(self, offset: int, inner: int, level: str, code: str, message: str) -> None:
+        if level == "error":
+            self.summary.errors += 1
+        else:
+            self.summary.warnings += 1
+        self._report(Problem(str(self.path), offset, inner, level, code, message))
+
+    def _damages(self, damages: list[Damage]) -> None:
+        for damage in damages[self._told :]:
+            self._say(damage.offset, damage.inner, "error", "damage", damage.reason)
+        self._told = len(damages)
+
+    def _check(self, record: Record, stored_as: str) -> None:
+        first = record.unit is not self._unit
+        if first and record.inner and stored_as == "xz":
+            self._at(record, "error", "split", "the record before it spans two packs")
+        self._unit = record.unit
+        if record.version == "arc" or record.damage is not None:
+            return
+        if not self.summary.records and record.type != "warcinfo":
+            self._at(record, "warning", "no-warcinfo", "the file does not begin with a warcinfo record")
+        self._check_header(record)
+        self._check_block(record)
+
+    def _at(self, record: Record, level: str, code: str, message: str) -> None:
+        self._say(record.offset, record.inner, level, code, message)
+
+    def _check_header(self, record: Record) -> None:
+        kind = record.type
+        if record.version not in ("1.0", "1.1"):
+            self._at(record, "warning", "version", f"WARC version {record.version}")
+        if kind not in _TYPES:
+            self._at(record, "warning" if kind else "error", "type", f"record type {kind!r}")
+        if not _ID.fullmatch(record.id):
+            self._at(record, "error", "id", f"WARC-Record-ID {record.id!r} is no URI in angle brackets")
+        else:
+            key = hash(record.id)
+            if key in self._ids:
+                self._at(record, "error", "id", f"WARC-Record-ID {record.id} occurs twice")
+            self._ids.add(key)
+        if not _DATE.fullmatch(record.date):
+            self._at(record, "error", "date", f"WARC-Date {record.date!r}")
+        elif record.version == "1.0" and "." in record.date:
+            self._at(record, "error", "date", "fractions of seconds are not in WARC 1.0")
+        if kind in _WITH_URL and not record.url:
+            self._at(record, "error", "uri", "no WARC-Target-URI")
+        if kind == "revisit" and not record.field("WARC-Profile"):
+            self._at(record, "error", "profile", "a revisit without WARC-Profile")
+        if record.length and not record.field("Content-Type") and kind != "continuation":
+            self._at(record, "warning", "content-type", "no Content-Type")
+
+    def _check_block(self, record: Record) -> None:
+        block_digest = record.headers.get("WARC-Block-Digest")
+        payload_digest = record.headers.get("WARC-Payload-Digest") if record.type != "revisit" else ""
+        for name, value in (("block", block_digest), ("payload", payload_digest)):
+            if value and split_digest(value) is None:
+                self._at(record, "warning", "digest", f"{name} digest of an unknown kind: {value}")
+        head = record.http
+        if record.in_memory:
+            block_holds = digest_holds(block_digest, record.block())
+            payload_holds = self._payload_holds(record, payload_digest)
+            size = record.length - (head.size if head else 0)
+        else:
+            block_holds, payload_holds, size = self._stream_holds(record, block_digest, payload_digest)
+        if block_holds is False:
+            self._at(record, "error", "digest", "the block digest does not hold")
+        if payload_holds is False:
+            self._at(record, "error", "digest", "the payload digest does not hold")
+        if head is not None and head.status and record.type == "response":
+            self._check_length(record, size)
+        elif head is None and record.type in ("response", "request") and record.is_http:
+            self._at(record, "warning", "http", "the block does not begin with an HTTP head")
+
+    def _payload_holds(self, record: Record, digest: str) -> bool | None:
+        """Archives differ in whether chunks belong to the payload: either will do."""
+        if not digest:
+            return None
+        payload = record.payload()
+        holds = digest_holds(digest, payload)
+        head = record.http
+        if holds is False and head is not None and "chunked" in head.headers.get("transfer-encoding").lower():
+            holds = digest_holds(digest, dechunk(payload))
+        return holds
+
+    def _stream_holds(self, record: Record, block: str, payload: str) -> tuple[bool | None, bool | None, int]:
+        head = record.http
+        skip = head.size if head else 0
+        states = []
+        for text in (block, payload):
+            known = split_digest(text)
+            states.append((hashlib.new(known[0], usedforsecurity=False), known[1]) if known else None)
+        size = 0
+        for piece in record.pieces():
+            if states[0]:
+                states[0][0].update(piece)
+            if states[1]:
+                states[1][0].update(piece[max(0, skip - size) :] if size < skip else piece)
+            size += len(piece)
+        holds = [state[0].digest() == state[1] if state else None for state in states]
+        return holds[0], holds[1], size - skip
+
+    def _check_length(self, record: Record, size: int) -> None:
+        head = record.http
+        if head is None or record.field("WARC-Truncated") or head.status in _BODILESS or head.status < 200:
+            return
+        length = head.headers.get("content-length")
+        coded = bool(head.headers.get("transfer-encoding"))
+        if length.isdigit() and int(length) != size and size and not coded:
+            self._at(record, "warning", "http-length", f"HTTP Content-Length {length}, but {size} bytes of payload")
+
+    def _compare(self, cdxj: Path) -> None:
+        if not cdxj.exists():
+            return
+        builder = IndexBuilder()
+        with Reader(self.path) as reader, cdxj.open("rb") as file:
+            for entry in file_lines(reader, self.path.name):
+                builder.add(entry)
+            for number, (ours, theirs) in enumerate(zip_longest(builder.lines(), file), 1):
+                if ours != theirs:
+                    message = f"line {number} of {cdxj.name} does not match the file"
+                    self._say(0, -1, "error", "index", message)
+                    break
+        builder.close()
+
+
+def verify(path: Path, *, index: bool = True) -> Iterator[Problem]:
+    """All problems of a file, in its order."""
+    problems: list[Problem] = []
+    Verifier(path, problems.append).run(index=index)
+    yield from problems
