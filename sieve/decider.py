@@ -48,4 +48,4 @@ class Decider:
                 continue
             self.error = None
             if not decided:
-                self._stop.wait(self._interval_s)
+                self._stop.wait(self._interval_s if self._sieve.holds else self._sieve.retry_s)

@@ -47,6 +47,11 @@ class Batch:
         payloads = None if self.payloads is None else list(compress(self.payloads, chosen))
         return Batch(self.keys[mask], list(compress(self.urls, chosen)), payloads)
 
+    def part(self, start: int, stop: int) -> Batch:
+        """The items from `start` to before `stop`."""
+        payloads = None if self.payloads is None else self.payloads[start:stop]
+        return Batch(self.keys[start:stop], self.urls[start:stop], payloads)
+
     def pack(self) -> bytes:
         """The packed form."""
         packed: bytes = msgpack.packb(

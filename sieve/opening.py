@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sieve.errors import SpecError
 from sieve.memory import MemorySieve
+from sieve.mercator import MercatorSieve
 from sieve.spec import Spec
 from sieve.types import Sieve
 
@@ -19,6 +20,7 @@ def _redis(spec: Spec) -> Sieve:
 
 _KINDS: dict[str, Callable[[Spec], Sieve]] = {
     "memory": MemorySieve.open,
+    "mercator": MercatorSieve.open,
     "redis": _redis,
     "rediss": _redis,
     "unix": _redis,

@@ -1,58 +1,79 @@
 """``redis:`` one sieve for a fleet.
 
 Workers append packed batches to a waiting log, one round trip a batch. Whichever process holds the flush lease decides
-them and commits "decided", "stored" and "ready" in one atomic step, under the epoch and its fencing token.
+them and commits "decided", "stored" and "ready" in one atomic step, under the epoch and its fencing token. A holder
+that dies is replaced when its lease runs out; what it had not committed is decided again, with the same result.
+
+Guarantees: exact, whatever dies; what a holder that lost its lease tries to commit changes nothing. Redis must not lose
+what it answered: with ``appendfsync everysec`` a power cut may (kill -9 does not).
 """
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-import struct
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import msgpack
-import numpy as np
 
-from sieve.errors import ClosedError, FencedError, LinkError, SpecError
-from sieve.fingerprint import Fingerprints
-from sieve.items import Batch, Keys
-from sieve.redis_link import Commit, RedisLink
-from sieve.seen import SeenSet
+from sieve.errors import ClosedError, LinkError, LockedError, SpecError
+from sieve.files import Step, no_step
+from sieve.filter import RecentTable
+from sieve.holder import Holder, store_id
+from sieve.items import Keys
+from sieve.redis_link import RedisLink, Tally
+from sieve.seen import SeenConfig
 from sieve.spec import Spec
 from sieve.types import Entry, Item
 
-_OPTIONS = ("crawl", "dir", "canonical", "lease_ms")
-_EPOCH = struct.Struct("<Q")
+_OPTIONS = ("crawl", "dir", "canonical", "lease_ms", "run", "filter", "filter_bytes")
 _BATCHES_AN_EPOCH = 64
-_POLL_S = 0.01
-# A chunk of this many fingerprints and Redis' own bookkeeping fill a 64 KiB allocation.
-CHUNK_KEYS = 8_176
+_POLL_S = 0.005
 
 
-@dataclass(slots=True)
-class _Held:
-    """What the holder of the flush lease knows: its token, the last epoch, all fingerprints, those in no chunk yet."""
+@dataclass(frozen=True, slots=True)
+class RedisConfig:
+    """Settings: `folder` of the store (``None``: in Redis), time until a dead holder is replaced, bounds of memory."""
 
-    token: int
-    epoch: int
-    seen: SeenSet
-    fresh: list[Fingerprints]
-    fresh_elements: int
+    folder: Path | None = None
+    lease_ms: int = 5000
+    ready_made: bool = False
+    # Small runs: until a run is on disk, its fingerprints are in Redis as well.
+    seen: SeenConfig = field(default_factory=lambda: SeenConfig(run_keys=1 << 16))
+
+    @classmethod
+    def of(cls, spec: Spec) -> RedisConfig:
+        """From the options ``dir lease_ms canonical run filter filter_bytes``."""
+        usual = cls().seen
+        seen = SeenConfig(
+            run_keys=spec.whole("run", usual.run_keys, 1),
+            filter_keys=spec.whole("filter", usual.filter_keys, 1),
+            filter_bytes=spec.whole("filter_bytes", usual.filter_bytes, 8),
+        )
+        folder = Path(spec.options["dir"]) if spec.options.get("dir") else None
+        return cls(folder, spec.whole("lease_ms", cls().lease_ms, 100), spec.flag("canonical"), seen)
 
 
 class RedisSieve:
     """See the module. Threads may share it."""
 
-    def __init__(self, link: RedisLink, *, ready_made: bool = False, lease_ms: int = 5000) -> None:
+    def __init__(self, link: RedisLink, config: RedisConfig, step: Step = no_step) -> None:
         self._link = link
-        self._lease_ms = lease_ms
-        self._keys = Keys(link.seed(secrets.randbits(63)), ready_made)
+        self._config = config
+        self._step = step
+        self._home = store_id(config.folder)
+        self._keys = Keys(link.seed(secrets.randbits(63)), config.ready_made)
+        self._appending = threading.Lock()
+        self._sent = RecentTable(16)
         self._deciding = threading.Lock()
-        self._held: _Held | None = None
+        self._token = 0
+        self._renewed_s = 0.0
+        self._holder: Holder | None = None
         self._drained: tuple[int, int] | None = None
         self._closed = False
 
@@ -64,17 +85,26 @@ class RedisSieve:
         ours = {name: value for name, value in pairs if name in _OPTIONS}
         if not ours.get("crawl"):
             raise SpecError(spec.text, "no crawl=NAME")
+        config = RedisConfig.of(Spec(spec.text, spec.kind, spec.place, ours))
         theirs = urlencode([(name, value) for name, value in pairs if name not in _OPTIONS])
-        link = RedisLink(f"{address}?{theirs}" if theirs else address, ours["crawl"])
-        own = Spec(spec.text, spec.kind, spec.place, ours)
-        return cls(link, ready_made=own.flag("canonical"), lease_ms=own.whole("lease_ms", 5000, 100))
+        return cls(RedisLink(f"{address}?{theirs}" if theirs else address, ours["crawl"]), config)
 
     def enqueue(self, urls: Sequence[Item]) -> None:
-        """See :class:`~sieve.types.Sieve`; one round trip."""
+        """See :class:`~sieve.types.Sieve`; one round trip, none when all were sent lately by this process."""
         self._check_open()
-        if urls:
-            batch = self._keys.batch(urls)
-            self._link.append(batch.pack(), len(batch))
+        batch = self._keys.batch(urls)
+        with self._appending:
+            fresh = ~self._sent.known(batch.keys)
+            if not fresh.any():
+                return
+            batch = batch.only(fresh)
+            try:
+                self._link.append(batch.pack(), len(batch))
+            except LinkError:
+                # A server that comes back may have lost what it answered: send everything again.
+                self._sent.clear()
+                raise
+            self._sent.add(batch.keys)
 
     def flush(self) -> None:
         """After it, everything that any process enqueued before is decided, here or by the holder of the lease."""
@@ -88,90 +118,128 @@ class RedisSieve:
         """See :class:`~sieve.types.Sieve`. For one consumer; the frontier of a fleet takes from the list itself."""
         self._check_open()
         self._acknowledge()
-        taken, elements = self._link.head(-1 if limit is None else max(limit, 0))
+        if limit is not None and limit <= 0:
+            return []
+        taken, elements = self._link.head(-1 if limit is None else limit)
         if elements:
             self._drained = (taken, len(elements))
+        self._step("drained")
         return [_unpack(element) for element in elements]
 
     def close(self) -> None:
-        """Acknowledge, give the lease back, disconnect."""
+        """Acknowledge, store what is fresh when the store is on disk, give the lease back, disconnect."""
         if self._closed:
             return
-        self._acknowledge()
-        with self._deciding:
-            if self._held is not None:
-                self._link.release(self._held.token)
-                self._held = None
-        self._closed = True
-        self._link.close()
+        try:
+            self._acknowledge()
+            with self._deciding:
+                self._closed = True
+                self._resign()
+        finally:
+            self._closed = True
+            self._drop_holder()
+            self._link.close()
 
     def pending(self) -> int:
         """URLs that wait to be decided."""
         tally = self._link.tally()
         return tally.put - tally.decided
 
+    def tally(self) -> Tally:
+        """Counts of URLs ever put in, decided and admitted, and the epoch."""
+        return self._link.tally()
+
+    @property
+    def holds(self) -> bool:
+        """Whether this process held the flush lease when it last decided."""
+        return self._holder is not None
+
+    @property
+    def retry_s(self) -> float:
+        """How long a process that does not hold the lease should wait before it asks again."""
+        return self._config.lease_ms / 5000
+
     def decide(self) -> int:
-        """Decide what waits, one epoch of it, when this process holds or gets the flush lease; gives URLs decided."""
+        """Decide what waits, one epoch of it, when this process holds or gets the flush lease; gives URLs decided.
+
+        :class:`~sieve.errors.FencedError` when another process has taken over; the next call starts afresh.
+        """
         with self._deciding:
             self._check_open()
             try:
                 return self._epoch()
-            except (FencedError, LinkError):
-                # What Redis holds is the truth; what is here may be ahead of it.
-                self._held = None
+            except BaseException:
+                # What is committed is the truth; what is here may be ahead of it.
+                self._drop_holder()
                 raise
 
     def _epoch(self) -> int:
-        held = self._hold()
-        if held is None:
+        holder = self._hold()
+        if holder is None:
             return 0
         packed = self._link.waiting(_BATCHES_AN_EPOCH)
         if not packed:
             return 0
-        batches = [Batch.unpack(batch) for batch in packed]
-        keys = np.concatenate([batch.keys for batch in batches])
-        first = held.seen.first(keys)
-        ready: list[bytes] = []
-        start = 0
-        for batch in batches:
-            ready += _pack(batch.only(first[start : start + len(batch)]))
-            start += len(batch)
-        self._commit(held, len(batches), len(keys), keys[first], ready)
-        return len(keys)
+        epoch = holder.decide(packed)
+        self._step("decided")
+        number = self._link.commit(self._token, self._config.lease_ms, epoch.commit)
+        self._renewed_s = time.monotonic()
+        self._step("committed")
+        holder.committed(epoch, number)
+        return epoch.commit.urls
 
-    def _commit(self, held: _Held, batches: int, urls: int, admitted: Fingerprints, ready: list[bytes]) -> None:
-        fresh, chunks, done = [*held.fresh, admitted], [], 0
-        if sum(map(len, fresh)) >= CHUNK_KEYS:
-            together = np.concatenate(fresh)
-            whole = len(together) // CHUNK_KEYS * CHUNK_KEYS
-            chunks = [np.sort(part).tobytes() for part in np.split(together[:whole], whole // CHUNK_KEYS)]
-            fresh, done, admitted = [together[whole:]], held.fresh_elements, together[whole:]
-        element = _EPOCH.pack(held.epoch + 1) + admitted.tobytes() if len(admitted) else b""
-        commit = Commit(held.epoch, batches, urls, len(ready), ready, element, done, chunks)
-        held.epoch = self._link.commit(held.token, self._lease_ms, commit)
-        held.fresh = fresh
-        held.fresh_elements += bool(element) - done
+    def _hold(self) -> Holder | None:
+        if self._holder is not None and time.monotonic() - self._renewed_s < self._config.lease_ms / 3000:
+            return self._holder
+        token, epoch = self._link.acquire(self._token, self._config.lease_ms, self._home)
+        self._renewed_s = time.monotonic()
+        self._token = token
+        if self._holder is not None and (not token or self._holder.epoch != epoch):
+            self._drop_holder()
+        if token and self._holder is None:
+            self._holder = self._take_over(epoch)
+        return self._holder
 
-    def _hold(self) -> _Held | None:
-        held = self._held
-        token, epoch = self._link.acquire(held.token if held else 0, self._lease_ms, "")
-        if not token:
-            self._held = None
+    def _take_over(self, epoch: int) -> Holder | None:
+        self._step("taking over")
+        try:
+            with self._renewing():
+                return Holder(self._link, epoch, self._config.folder, self._config.seen, self._step)
+        except LockedError:
+            # The last holder lost its lease but lives and will notice; let it, or somebody, try.
+            self._link.release(self._token)
+            self._token = 0
             return None
-        if held is None or held.epoch != epoch:
-            held = self._held = self._load(token, epoch)
-        held.token = token
-        return held
 
-    def _load(self, token: int, epoch: int) -> _Held:
-        seen = SeenSet()
-        for chunk in self._link.runs():
-            seen.add(np.frombuffer(chunk, "<u8"))
-        elements = self._link.fresh()
-        fresh = [np.frombuffer(element, "<u8", offset=_EPOCH.size) for element in elements]
-        for keys in fresh:
-            seen.add(keys)
-        return _Held(token, epoch, seen, fresh, len(elements))
+    @contextlib.contextmanager
+    def _renewing(self) -> Iterator[None]:
+        """Keep the lease while a large store is loaded."""
+        stop = threading.Event()
+
+        def renew() -> None:
+            while not stop.wait(self._config.lease_ms / 3000):
+                with contextlib.suppress(LinkError):
+                    self._link.acquire(self._token, self._config.lease_ms, self._home)
+
+        thread = threading.Thread(target=renew, name="sieve-renewal", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _resign(self) -> None:
+        if self._holder is not None:
+            commit = self._holder.settled()
+            if commit is not None:
+                self._link.commit(self._token, self._config.lease_ms, commit)
+            self._link.release(self._token)
+
+    def _drop_holder(self) -> None:
+        if self._holder is not None:
+            self._holder.close()
+            self._holder = None
 
     def _acknowledge(self) -> None:
         if self._drained is not None:
@@ -181,16 +249,6 @@ class RedisSieve:
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError("the sieve is closed")
-
-
-def _pack(batch: Batch) -> list[bytes]:
-    """Ready elements; the payload of what was a plain string is an empty msgpack string instead of bytes."""
-    pack = msgpack.Packer(unicode_errors="surrogatepass").pack
-    if batch.payloads is None:
-        return [pack((url, "")) for url in batch.urls]
-    return [
-        pack((url, "" if payload is None else payload)) for url, payload in zip(batch.urls, batch.payloads, strict=True)
-    ]
 
 
 def _unpack(element: bytes) -> Item:

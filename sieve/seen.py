@@ -1,29 +1,230 @@
-"""Which fingerprints were met before."""
+"""Which fingerprints were met before: recent table, Bloom filter, newest keys in memory, runs on disk.
+
+Guarantees: exact. The filter only says "certainly new"; everything else is looked up in the newest keys and the runs.
+The filter holds every key that is stored, newest or waiting; when it is full, a larger one is made from them in small
+steps while the old one goes on answering (both get what comes meanwhile). Memory: the filter (2.5 bytes a key, bounded
+by `filter_bytes`; beyond that more keys wait and none is lost), 8 bytes for each of at most about twice `run_keys`
+newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from sieve.filter import BITS_PER_KEY, RecentTable, WordFilter, first_places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Mask
+from sieve.jobs import Job, Work
+from sieve.runs import Places, Run
+from sieve.store import RunStore
+
+_PIECE_KEYS = 1 << 15
+_GROWTH = 4
+# Keys of background work paid for by each new key; merging 100 M keys takes seven rewrites and one new filter.
+_PACE = 12
 
 
-class SeenSet:
-    """Exact, in memory."""
+@dataclass(frozen=True, slots=True)
+class SeenConfig:
+    """Bounds of memory. `run_keys`: newest keys that make a run; `filter_keys`: what the first filter is made for."""
+
+    run_keys: int = 1 << 20
+    filter_keys: int = 1 << 20
+    filter_bytes: int = 512 << 20
+    recent_bits: int = 20
+
+
+class Newest:
+    """Admitted keys that are in no run yet: sorted arrays, merged when of like size."""
 
     def __init__(self) -> None:
-        self._known: set[int] = set()
+        self.arrays: list[Fingerprints] = []
+        self.count = 0
 
     def add(self, keys: Fingerprints) -> None:
-        """Take `keys` for known."""
-        self._known.update(keys.tolist())
+        """Add distinct keys that are not here."""
+        if not len(keys):
+            return
+        self.count += len(keys)
+        keys = np.sort(keys)
+        while self.arrays and len(self.arrays[-1]) < 2 * len(keys):
+            keys = np.concatenate([self.arrays.pop(), keys])
+            keys.sort(kind="stable")
+        self.arrays.append(keys)
 
-    def first(self, keys: Fingerprints) -> Mask:
-        """Which of `keys` are met for the first time, now; they are known afterwards."""
-        known = self._known
+    def all(self) -> Fingerprints:
+        """All keys, sorted."""
+        keys = np.concatenate([*self.arrays, np.zeros(0, np.uint64)])
+        keys.sort(kind="stable")
+        return keys
+
+
+class Seen:
+    """See the module. One thread at a time."""
+
+    def __init__(self, store: RunStore, config: SeenConfig) -> None:
+        self.store = store
+        self._config = config
+        self._recent = RecentTable(config.recent_bits)
+        self._filter = WordFilter(self._capacity(max(config.filter_keys, 2 * len(store))))
+        for run in store.runs:
+            for start in range(0, len(run), _PIECE_KEYS):
+                self._filter.add_sorted(run.keys[start : start + _PIECE_KEYS])
+        self._building: WordFilter | None = None
+        self._newest = Newest()
+        self._frozen: Fingerprints | None = None
+        self._writing: Job | None = None
+        self._merging: Job | None = None
+        self._growing: Job | None = None
+        self._unmerged = 0
+        self.trouble: OSError | None = None
+
+    def __len__(self) -> int:
+        return len(self.store) + self._newest.count + (0 if self._frozen is None else len(self._frozen))
+
+    def recover(self, keys: Fingerprints, *, known: bool) -> None:
+        """Take up keys found in a log at opening; `known`: admitted, else waiting. They may be in runs already."""
+        keys = np.unique(keys)
+        self._filter.add_sorted(keys)
+        if known:
+            self._newest.add(keys[self.unknown(self.snapshot(), keys)])
+
+    def screen(self, keys: Fingerprints) -> tuple[Places, Mask]:
+        """Places of the keys that are not certainly repeats, in order, and which of them are perhaps repeats.
+
+        The others are certainly new. All of them now count as met.
+        """
+        places = np.flatnonzero(~self._recent.known(keys))
+        keys = keys[places]
+        if len(keys) > 1:
+            _, first = first_places(keys)
+            if len(first) < len(keys):
+                first.sort()
+                places, keys = places[first], keys[first]
+        maybe = self._filter.maybe(keys)
+        self._recent.add(keys)
+        self._filter.add(keys[~maybe])
+        if self._building is not None:
+            self._building.add(keys)
+        return places, maybe
+
+    def forget_recent(self) -> None:
+        """Keys screened lately may not be known after all: look everything up."""
+        self._recent.clear()
+
+    def admit(self, keys: Fingerprints) -> None:
+        """Store distinct keys, screened and found new."""
+        self._newest.add(keys)
+
+    def snapshot(self) -> list[Any]:
+        """What a look-up has to search: a consistent picture that later changes leave alone. Largest part first."""
+        arrays = [*self._newest.arrays, *([] if self._frozen is None else [self._frozen])]
+        return [*sorted(self.store.runs, key=len, reverse=True), *sorted(arrays, key=len, reverse=True)]
+
+    @staticmethod
+    def unknown(snapshot: Sequence[Any], keys: Fingerprints) -> Mask:
+        """Which of the sorted `keys` are nowhere in `snapshot`."""
+        left = np.arange(len(keys))
+        for part in snapshot:
+            if not len(left):
+                break
+            sought = keys[left]
+            found = _in_array(part, sought) if isinstance(part, np.ndarray) else part.contains(sought)
+            left = left[~found]
         mask = np.zeros(len(keys), np.bool_)
-        for place, key in enumerate(keys.tolist()):
-            if key not in known:
-                known.add(key)
-                mask[place] = True
+        mask[left] = True
         return mask
+
+    @property
+    def full(self) -> bool:
+        """Whether the newest keys should become a run (and the last ones have)."""
+        return self._newest.count >= self._config.run_keys and self._frozen is None
+
+    def freeze(self, facts: dict[str, Any]) -> None:
+        """Begin to store the newest keys as a run; `facts` are committed with it."""
+        if self._frozen is None and self._newest.count:
+            self._frozen = self._newest.all()
+            self._newest = Newest()
+            self._writing = Job(self._write(self._frozen, facts))
+
+    def work(self, new: int, waiting: Callable[[], Iterable[Fingerprints]] = tuple) -> None:
+        """Give background work its share of a call that admitted `new` keys; `waiting` gives the keys not decided."""
+        if self._growing is None and self._filter.count > self._filter.capacity:
+            capacity = self._capacity(self._filter.capacity * _GROWTH)
+            if capacity > self._filter.capacity:
+                self._building = WordFilter(capacity)
+                self._growing = Job(self._grow(self._building, list(waiting())))
+        if self._merging is None and len(self.store.runs) > self._unmerged and (runs := self.store.due()):
+            self._merging = Job(self._merge(runs))
+        for name in ("_writing", "_merging", "_growing"):
+            job: Job | None = getattr(self, name)
+            if job is not None:
+                try:
+                    job.pay(_PACE * new)
+                finally:
+                    if job.done:
+                        setattr(self, name, None)
+
+    def settle(self, facts: dict[str, Any]) -> None:
+        """Finish all background work and store the newest keys, with `facts`."""
+        if self._writing is not None:
+            self._writing.finish()
+            self._writing = None
+        self.freeze(facts)
+        if self._writing is not None:
+            self._writing.finish()
+            self._writing = None
+
+    def close(self) -> None:
+        """Give up background work; it begins again after the next opening."""
+        for job in (self._writing, self._merging, self._growing):
+            if job is not None:
+                job.cancel()
+        self.store.close()
+
+    def filter_fill(self) -> tuple[int, int, float]:
+        """Bytes, keys and share of bits set of the filter."""
+        return self._filter.bytes_used(), self._filter.count, self._filter.fill()
+
+    def _capacity(self, wanted: int) -> int:
+        return max(1, min(wanted, self._config.filter_bytes * 8 // BITS_PER_KEY))
+
+    def _write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
+        try:
+            yield from self.store.write(keys, facts)
+        except OSError:
+            self._newest.add(keys)
+            raise
+        finally:
+            self._frozen = None
+
+    def _merge(self, runs: Sequence[Run]) -> Work:
+        self._unmerged = 0
+        try:
+            yield from self.store.merge(runs)
+        except OSError as error:
+            # A disk too full to merge may still hold what comes; try again when there is one run more.
+            self.trouble = error
+            self._unmerged = len(self.store.runs)
+
+    def _grow(self, larger: WordFilter, waiting: Sequence[Fingerprints]) -> Work:
+        snapshot = [part if isinstance(part, np.ndarray) else part.keys for part in self.snapshot()]
+        for keys in waiting:
+            larger.add(keys)
+            yield len(keys)
+        for part in snapshot:
+            for start in range(0, len(part), _PIECE_KEYS):
+                larger.add_sorted(part[start : start + _PIECE_KEYS])
+                yield _PIECE_KEYS
+        self._filter, self._building = larger, None
+
+
+def _in_array(array: Fingerprints, keys: Fingerprints) -> Mask:
+    places = np.searchsorted(array, keys)
+    np.minimum(places, len(array) - 1, out=places)
+    found: Mask = array[places] == keys
+    return found

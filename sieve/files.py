@@ -1,0 +1,255 @@
+"""Files that survive kill -9: replaced as a whole, appended with checksums, locked against a second process.
+
+A record of a log is its length (4 bytes), the XXH3 of its body (8 bytes) and the body. A log is a row of segments,
+``<name>-<number>.log``; segments are deleted from the front when nobody needs them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgpack
+from xxhash import xxh3_64_intdigest
+
+from sieve.errors import DamagedError, LockedError
+
+_RECORD = struct.Struct("<IQ")
+Step = Callable[[str], None]
+"""Called with the name of each step that a crash could fall behind; tests kill the process there."""
+
+
+def no_step(_: str) -> None:
+    """The step hook of production: nothing."""
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in `folder` durable."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def replace(path: Path, content: object, *, durable: bool) -> None:
+    """Replace `path` by msgpack of `content` and its checksum: a reader sees the old or the new, whole."""
+    body = msgpack.packb(content)
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        file.write(_RECORD.pack(len(body), xxh3_64_intdigest(body)) + body)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    new.rename(path)
+    if durable:
+        sync_folder(path.parent)
+
+
+def load(path: Path) -> dict[str, object] | None:
+    """What :func:`replace` wrote, ``None`` when there is nothing; :class:`DamagedError`."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    if len(data) >= _RECORD.size:
+        length, check = _RECORD.unpack_from(data)
+        body = data[_RECORD.size :]
+        if len(body) == length and xxh3_64_intdigest(body) == check:
+            content: dict[str, object] = msgpack.unpackb(body)
+            return content
+    raise DamagedError(str(path), "its checksum is wrong")
+
+
+class FolderLock:
+    """Holds `folder` (made when absent) for this process; the kernel lets go when it dies."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file: IO[bytes] = (folder / "LOCK").open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise LockedError(str(folder)) from None
+
+    def release(self) -> None:
+        """Let go."""
+        self._file.close()
+
+
+class Place(NamedTuple):
+    """Where a record starts: segment number and byte offset."""
+
+    segment: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a log, where it starts and where the next one does."""
+
+    place: Place
+    end: Place
+    body: bytes
+
+
+class Log:
+    """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut."""
+
+    def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20) -> None:
+        self._folder = folder
+        self._name = name
+        self._segment_bytes = segment_bytes
+        self.damage: list[DamagedError] = []
+        numbers = self.segments()
+        self._first = numbers[0] if numbers else 0
+        self._segment = numbers[-1] if numbers else 0
+        self._cut_torn_end()
+        self._file = self._open_segment()
+        self._offset = self._file.seek(0, os.SEEK_END)
+        self._dirty = False
+        self._reading: tuple[int, IO[bytes]] | None = None
+
+    @property
+    def end(self) -> Place:
+        """Where the next record will start."""
+        return Place(self._segment, self._offset)
+
+    def segments(self) -> list[int]:
+        """Numbers of the segments there are, ascending."""
+        found = self._folder.glob(f"{self._name}-*.log")
+        return sorted(int(path.stem.rpartition("-")[2]) for path in found)
+
+    def append(self, body: bytes) -> Place:
+        """Append a record; gives its place."""
+        if self._offset >= self._segment_bytes:
+            self.roll()
+        place = self.end
+        data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
+        self._dirty = True
+        try:
+            written = self._file.write(data)
+            while written < len(data):
+                written += self._file.write(data[written:])
+        except OSError:
+            # A full disk: what was written of the record must not stand before the next one.
+            self._file.truncate(self._offset)
+            raise
+        self._offset += len(data)
+        return place
+
+    def roll(self) -> int:
+        """Start a new segment and give its number."""
+        self.sync()
+        self._file.close()
+        self._segment += 1
+        self._file = self._open_segment()
+        self._offset = 0
+        sync_folder(self._folder)
+        return self._segment
+
+    def sync(self) -> None:
+        """Make what was appended durable."""
+        if self._dirty:
+            os.fsync(self._file.fileno())
+            self._dirty = False
+
+    def read(self, place: Place) -> Record:
+        """The record at `place`; :class:`DamagedError`."""
+        record = self._next(self._reader(place.segment), place)
+        if record is None:
+            raise DamagedError(str(self._path(place.segment)), f"no record at {place.offset}")
+        return record
+
+    def following(self, place: Place) -> Record | None:
+        """The first record at or after `place`, ``None`` at the end. A damaged one is skipped and noted in `damage`."""
+        while True:
+            try:
+                record = self._next(self._reader(place.segment), place)
+            except FileNotFoundError:
+                record = None
+            except DamagedError as error:
+                self.damage.append(error)
+                place = Place(place.segment, self._reading[1].tell() if self._reading else 0)
+                continue
+            if record is not None or place.segment >= self._segment:
+                return record
+            place = Place(place.segment + 1, 0)
+
+    def records(self, start: Place) -> Iterator[Record]:
+        """All records from `start` on, but for damaged ones."""
+        record = self.following(start)
+        while record is not None:
+            yield record
+            record = self.following(record.end)
+
+    def drop_before(self, segment: int) -> None:
+        """Delete the segments with smaller numbers."""
+        for number in range(self._first, min(segment, self._segment)):
+            self._path(number).unlink(missing_ok=True)
+            self._first = number + 1
+
+    def drop(self, segment: int) -> None:
+        """Delete one segment."""
+        self._path(segment).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Make durable and close."""
+        self.sync()
+        self._file.close()
+        if self._reading is not None:
+            self._reading[1].close()
+
+    def _reader(self, segment: int) -> IO[bytes]:
+        if self._reading is None or self._reading[0] != segment:
+            file = self._path(segment).open("rb")
+            if self._reading is not None:
+                self._reading[1].close()
+            self._reading = (segment, file)
+        return self._reading[1]
+
+    def _next(self, file: IO[bytes], place: Place) -> Record | None:
+        if file.tell() != place.offset:
+            file.seek(place.offset)
+        head = file.read(_RECORD.size)
+        if len(head) < _RECORD.size:
+            return None
+        length, check = _RECORD.unpack(head)
+        body = file.read(length)
+        if len(body) < length:
+            return None
+        end = Place(place.segment, place.offset + _RECORD.size + length)
+        if xxh3_64_intdigest(body) != check:
+            path = self._path(place.segment)
+            raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({length} bytes) is wrong")
+        return Record(place, end, body)
+
+    def _path(self, segment: int) -> Path:
+        return self._folder / f"{self._name}-{segment:08d}.log"
+
+    def _open_segment(self) -> IO[bytes]:
+        return self._path(self._segment).open("ab", buffering=0)
+
+    def _cut_torn_end(self) -> None:
+        # A record cut short was being written when the process died: its call had not returned.
+        path = self._path(self._segment)
+        if not path.exists():
+            return
+        sound = 0
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            while head := file.read(_RECORD.size):
+                end = sound + _RECORD.size + (_RECORD.unpack(head)[0] if len(head) == _RECORD.size else size)
+                if end > size:
+                    break
+                file.seek(end)
+                sound = end
+        if sound < size:
+            with path.open("r+b") as file:
+                file.truncate(sound)

@@ -1,0 +1,212 @@
+"""What the holder of the flush lease does: decide an epoch with the Bloom-and-runs code, and say what to commit.
+
+A holder's knowledge is a copy of what is committed, plus one epoch that is not yet: when a commit fails for any reason
+the holder is thrown away and made anew from what is committed. Two ways to keep the store:
+
+* in Redis (fleet): new fingerprints go to ``fresh`` and, a chunk's worth at a time, sorted, to ``runs``. The holder
+  works on a scratch copy on its own disk, read at take-over; it owns nothing.
+* on the holder's disk: new fingerprints stay in ``fresh`` until a run that has them is on disk, whose manifest says the
+  epoch up to which it is complete. ``home`` in Redis names the store, so that no other disk is taken for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+import struct
+import tempfile
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgpack
+import numpy as np
+
+from sieve.errors import DamagedError, StoreError
+from sieve.files import FolderLock, Step, no_step, sync_folder
+from sieve.fingerprint import Fingerprints
+from sieve.items import Batch
+from sieve.jobs import Job
+from sieve.redis_link import Commit, RedisLink
+from sieve.seen import Seen, SeenConfig
+from sieve.store import RunStore, distinct
+
+_EPOCH = struct.Struct("<Q")
+_LOAD_KEYS = 1 << 22
+# A chunk of this many fingerprints and Redis' own bookkeeping fill a 64 KiB allocation.
+CHUNK_KEYS = 8_176
+
+
+@dataclass(slots=True)
+class _Fresh:
+    """Elements of ``fresh`` in Redis: epoch and fingerprints of each, oldest first."""
+
+    elements: deque[tuple[int, Fingerprints]] = field(default_factory=deque)
+    count: int = 0
+
+    def add(self, epoch: int, keys: Fingerprints) -> None:
+        self.elements.append((epoch, keys))
+        self.count += len(keys)
+
+    def drop(self, elements: int) -> None:
+        for _ in range(elements):
+            self.count -= len(self.elements.popleft()[1])
+
+
+@dataclass(slots=True)
+class _Epoch:
+    """One epoch decided and not committed."""
+
+    commit: Commit
+    admitted: Fingerprints
+    fresh: Fingerprints
+
+
+def store_id(folder: Path | None) -> str:
+    """The id of the store in `folder`, made when there is none; empty for the store in Redis."""
+    if folder is None:
+        return ""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "ID"
+    if not path.exists():
+        new = folder / f"ID.{secrets.token_hex(8)}"
+        new.write_text(secrets.token_hex(8))
+        # The first of several processes wins; link fails where rename would replace.
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(new)
+        new.unlink()
+        sync_folder(folder)
+    return path.read_text("ascii")
+
+
+class Holder:
+    """See the module. Made after the lease was taken at `epoch`; one thread at a time."""
+
+    def __init__(
+        self, link: RedisLink, epoch: int, folder: Path | None, config: SeenConfig, step: Step = no_step
+    ) -> None:
+        self.epoch = epoch
+        self._in_redis = folder is None
+        self._step = step
+        self._scratch = Path(tempfile.mkdtemp(prefix="sieve-")) if folder is None else None
+        self._lock = FolderLock(folder) if folder is not None else None
+        self._fresh = _Fresh()
+        try:
+            self.seen = self._load(link, folder or self._scratch, config)  # type: ignore[arg-type]
+        except BaseException:
+            self._let_go()
+            raise
+
+    def decide(self, packed: Sequence[bytes]) -> _Epoch:
+        """Decide waiting batches, oldest first."""
+        batches = [_unpack(batch) for batch in packed]
+        keys = np.concatenate([batch.keys for batch in batches])
+        first = np.zeros(len(keys), np.bool_)
+        places, maybe = self.seen.screen(keys)
+        first[places[~maybe]] = True
+        perhaps = places[maybe]
+        perhaps = perhaps[np.argsort(keys[perhaps])]
+        first[perhaps[self.seen.unknown(self.seen.snapshot(), keys[perhaps])]] = True
+        ready: list[bytes] = []
+        start = 0
+        for batch in batches:
+            ready += _ready(batch.only(first[start : start + len(batch)]))
+            start += len(batch)
+        return self._epoch(len(batches), len(keys), keys[first], ready)
+
+    def committed(self, epoch: _Epoch, number: int) -> None:
+        """`epoch` was committed as `number`: take it into the store."""
+        self.epoch = number
+        self._fresh.drop(epoch.commit.fresh_done)
+        if epoch.commit.fresh:
+            self._fresh.add(number, epoch.fresh)
+        self.seen.admit(epoch.admitted)
+        self.seen.work(len(epoch.admitted))
+        if self.seen.full:
+            self.seen.freeze({"epoch": number})
+
+    def settled(self) -> Commit | None:
+        """At a store on disk: write everything to runs, and the commit that empties ``fresh``."""
+        if self._in_redis or not self._fresh.elements:
+            return None
+        self.seen.settle({"epoch": self.epoch})
+        return Commit(self.epoch, 0, 0, 0, (), fresh_done=len(self._fresh.elements))
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.seen.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _epoch(self, batches: int, urls: int, admitted: Fingerprints, ready: list[bytes]) -> _Epoch:
+        fresh, chunks, done = admitted, [], 0
+        if not self._in_redis:
+            stored = self.seen.store.facts.get("epoch", 0)
+            done = sum(epoch <= stored for epoch, _ in self._fresh.elements)
+        elif self._fresh.count + len(admitted) >= CHUNK_KEYS:
+            together = np.concatenate([*(keys for _, keys in self._fresh.elements), admitted])
+            whole = len(together) // CHUNK_KEYS * CHUNK_KEYS
+            chunks = [np.sort(part).tobytes() for part in np.split(together[:whole], whole // CHUNK_KEYS)]
+            fresh, done = together[whole:], len(self._fresh.elements)
+        element = _EPOCH.pack(self.epoch + 1) + fresh.tobytes() if len(fresh) else b""
+        return _Epoch(Commit(self.epoch, batches, urls, len(admitted), ready, element, done, chunks), admitted, fresh)
+
+    def _load(self, link: RedisLink, folder: Path, config: SeenConfig) -> Seen:
+        store = RunStore(folder, durable=not self._in_redis, step=self._step)
+        stored = store.facts.get("epoch", 0)
+        if stored > self.epoch:
+            raise StoreError(
+                f"the store in {folder} is complete to epoch {stored}, but Redis has only come to {self.epoch}: "
+                "Redis has lost data; rebuild the sieve"
+            )
+        if self._in_redis:
+            _copy(link, store)
+        seen = Seen(store, config)
+        for element in link.fresh():
+            (epoch,) = _EPOCH.unpack_from(element)
+            keys = np.frombuffer(element, "<u8", offset=_EPOCH.size)
+            self._fresh.add(epoch, keys)
+            if epoch > stored:
+                seen.recover(keys, known=True)
+        return seen
+
+
+def _copy(link: RedisLink, store: RunStore) -> None:
+    """Read the chunks in Redis into runs of the scratch store."""
+    parts: list[Fingerprints] = []
+    for chunk in link.runs():
+        if len(chunk) % 8:
+            raise DamagedError("runs in Redis", f"a chunk of {len(chunk)} bytes is no row of fingerprints")
+        parts.append(np.frombuffer(chunk, "<u8"))
+        if sum(map(len, parts)) >= _LOAD_KEYS:
+            _write(store, parts)
+            parts = []
+    if parts:
+        _write(store, parts)
+
+
+def _write(store: RunStore, parts: Sequence[Fingerprints]) -> None:
+    Job(store.write(distinct(np.sort(np.concatenate(parts))), {})).finish()
+
+
+def _unpack(packed: bytes) -> Batch:
+    try:
+        return Batch.unpack(packed)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise DamagedError("the waiting log in Redis", f"a batch of {len(packed)} bytes: {error}") from error
+
+
+def _ready(batch: Batch) -> list[bytes]:
+    """Ready elements; the payload of what was a plain string is an empty msgpack string instead of bytes."""
+    pack = msgpack.Packer(unicode_errors="surrogatepass").pack
+    if batch.payloads is None:
+        return [pack((url, "")) for url in batch.urls]
+    pairs = zip(batch.urls, batch.payloads, strict=True)
+    return [pack((url, "" if payload is None else payload)) for url, payload in pairs]

@@ -1,0 +1,235 @@
+"""What was admitted and not yet taken, on disk, oldest arrival first.
+
+One log holds the admitted URLs with their fingerprints: it is the queue and, until they are in a run, the record that
+they are known. A record is either prompt (its URLs were certainly new and were admitted on arrival) or late (they had
+to wait for a flush). Prompt records are in order of arrival; a late record is merged in by its arrival numbers.
+
+The acknowledged position is the last record of a small log (replacing a file by another costs ten times an append): the
+place among the prompt records and, for each late record that is not used up, how many of its URLs were taken. It is
+made durable at each flush; a power cut, unlike kill -9, may repeat what was handed out since.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from sieve.files import Log, Place
+from sieve.fingerprint import Fingerprints
+from sieve.items import Batch
+from sieve.types import Item
+
+_PROMPT, _LATE = 0, 1
+_POSITIONS_BYTES = 1 << 18
+_HEAD = struct.Struct("<BI")
+
+Numbers = npt.NDArray[np.uint64]
+
+
+@dataclass(slots=True)
+class _Row:
+    """An opened record and how much of it was read."""
+
+    place: Place
+    end: Place
+    numbers: Numbers
+    items: list[Item]
+    read: int = 0
+
+    @property
+    def next(self) -> int:
+        return int(self.numbers[self.read])
+
+    @property
+    def left(self) -> int:
+        return len(self.items) - self.read
+
+
+def _body(kind: int, numbers: Numbers, batch: Batch) -> bytes:
+    return _HEAD.pack(kind, len(batch)) + numbers.astype("<u8").tobytes() + batch.pack()
+
+
+def _parse(body: bytes) -> tuple[int, Numbers, Batch]:
+    kind, count = _HEAD.unpack_from(body)
+    numbers = np.frombuffer(body, "<u8", count, _HEAD.size)
+    return kind, numbers, Batch.unpack(body[_HEAD.size + 8 * count :])
+
+
+class ReadyQueue:
+    """See the module. `durable`: what is handed out was made durable before.
+
+    Call :meth:`recover` once after opening.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = True, segment_bytes: int = 16 << 20) -> None:
+        self._log = Log(folder, "ready", segment_bytes)
+        self._positions = Log(folder, "taken", _POSITIONS_BYTES)
+        self._durable = durable
+        position = self._last_position()
+        self._place = _place(position.get("prompt"))
+        self._read = _whole(position.get("read"))
+        self._saved_end = _place(position.get("end"))
+        self._late_read = {_place(place): _whole(read) for place, read in _pairs(position.get("late"))}
+        self._prompt: _Row | None = None
+        self._late: dict[Place, _Row | int] = {}
+        self._acknowledged = True
+        self.next_number = _whole(position.get("next"))
+
+    @property
+    def damage(self) -> list[str]:
+        """What was damaged in the log and skipped."""
+        return [str(error) for error in self._log.damage]
+
+    @property
+    def end(self) -> Place:
+        """Where the next record will be written."""
+        return self._log.end
+
+    def recover(self, stored: Place) -> Iterator[Fingerprints]:
+        """Read the log after opening: finds the late records, gives the fingerprints of records from `stored` on."""
+        for record in self._log.records(min(stored, self._place, self._saved_end, *self._late_read)):
+            kind, numbers, batch = _parse(record.body)
+            self.next_number = max(self.next_number, int(numbers.max()) + 1)
+            if kind == _LATE and (record.place in self._late_read or record.place >= self._saved_end):
+                self._late[record.place] = int(numbers[self._late_read.get(record.place, 0)])
+            if record.place >= stored:
+                yield batch.keys
+
+    def append(self, numbers: Numbers, batch: Batch) -> None:
+        """Add URLs admitted on arrival; their numbers are above all before."""
+        self._log.append(_body(_PROMPT, numbers, batch))
+
+    def append_late(self, numbers: Numbers, batch: Batch) -> None:
+        """Add URLs that had to wait, in ascending order of their arrival numbers."""
+        self._late[self._log.append(_body(_LATE, numbers, batch))] = int(numbers[0])
+
+    def read(self, limit: int | None) -> list[Item]:
+        """Take up to `limit` URLs out, oldest arrival first."""
+        if self._durable:
+            self._log.sync()
+        out: list[Item] = []
+        while limit is None or len(out) < limit:
+            row = self._oldest()
+            if row is None:
+                break
+            count = row.left if limit is None else min(row.left, limit - len(out))
+            bound = self._bound(row)
+            if bound is not None:
+                count = min(count, int(np.searchsorted(row.numbers[row.read :], np.uint64(bound))))
+            out += row.items[row.read : row.read + count]
+            row.read += count
+            self._acknowledged = False
+            if not row.left and row is not self._prompt:
+                del self._late[row.place]
+        return out
+
+    def acknowledge(self, next_number: int) -> None:
+        """What was read is not to come again, whatever happens; `next_number` is the next arrival number."""
+        if self._acknowledged:
+            return
+        row = self._prompt
+        late = [(tuple(row.place), row.read) for row in self._late.values() if isinstance(row, _Row)]
+        late += [(tuple(place), self._late_read.get(place, 0)) for place, row in self._late.items() if type(row) is int]
+        content = {
+            "prompt": tuple(row.place if row else self._place),
+            "read": row.read if row else self._read,
+            "late": late,
+            "end": tuple(self._log.end),
+            "next": next_number,
+        }
+        if self._positions.end.offset >= _POSITIONS_BYTES:
+            self._positions.roll()
+        segment = self._positions.append(msgpack.packb(content)).segment
+        self._positions.drop_before(segment)
+        self._acknowledged = True
+        self._saved_end = self._log.end
+
+    def drop_before(self, stored: Place) -> None:
+        """Delete what is taken and acknowledged, and whose fingerprints lie before `stored`."""
+        if self._acknowledged:
+            place = self._prompt.place if self._prompt else self._place
+            self._log.drop_before(min(stored, place, *self._late).segment)
+
+    def tidy(self, next_number: int) -> None:
+        """Delete all of the log when all of it is taken and its fingerprints are in runs."""
+        if self._oldest() is None and self._log.end.offset:
+            self._log.roll()
+            self._place, self._read, self._prompt = self._log.end, 0, None
+            self._acknowledged = False
+            self._positions.roll()
+            self.acknowledge(next_number)
+            self._log.drop_before(self._log.end.segment)
+
+    def sync(self) -> None:
+        """Make all of it durable."""
+        self._log.sync()
+        self._positions.sync()
+
+    def close(self) -> None:
+        """Make durable and close."""
+        self._log.close()
+        self._positions.close()
+
+    def _last_position(self) -> dict[str, object]:
+        position: dict[str, object] = {}
+        for record in self._positions.records(Place(self._positions.segments()[0], 0)):
+            position = msgpack.unpackb(record.body)
+        return position
+
+    def _oldest(self) -> _Row | None:
+        prompt = self._prompt_row()
+        if self._late:
+            place = min(self._late, key=self._first)
+            if prompt is None or self._first(place) < prompt.next:
+                return self._late_row(place)
+        return prompt
+
+    def _bound(self, row: _Row) -> int | None:
+        """Number of the oldest URL outside `row`."""
+        others = [self._first(place) for place in self._late if place != row.place]
+        if row is not self._prompt and self._prompt is not None and self._prompt.left:
+            others.append(self._prompt.next)
+        return min(others, default=None)
+
+    def _first(self, place: Place) -> int:
+        row = self._late[place]
+        return row if isinstance(row, int) else row.next
+
+    def _late_row(self, place: Place) -> _Row:
+        row = self._late[place]
+        if isinstance(row, int):
+            record = self._log.read(place)
+            _, numbers, batch = _parse(record.body)
+            row = self._late[place] = _Row(place, record.end, numbers, batch.items(), self._late_read.get(place, 0))
+        return row
+
+    def _prompt_row(self) -> _Row | None:
+        row = self._prompt
+        if row is not None and row.left:
+            return row
+        while (record := self._log.following(row.end if row else self._place)) is not None:
+            kind, numbers, batch = _parse(record.body)
+            read = self._read if record.place == self._place else 0
+            row = _Row(record.place, record.end, numbers, batch.items() if kind == _PROMPT else [], read)
+            self._prompt = row
+            if row.left:
+                return row
+        return None
+
+
+def _place(value: object) -> Place:
+    return Place(*value) if isinstance(value, list) else Place(0, 0)
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _pairs(value: object) -> list[tuple[object, object]]:
+    return [(place, read) for place, read in value] if isinstance(value, list) else []

@@ -1,0 +1,159 @@
+"""The seen-set on disk: a few sorted runs, merged when of like size, named by one manifest.
+
+Guarantees: the manifest's atomic replacement is the only commit; a run is on disk before a manifest names it, and the
+runs that it replaces are deleted after. What no manifest names is deleted at the next opening. With runs merged
+whenever the smaller ones together reach two thirds of the next, n keys written in runs of r are rewritten about
+log2(n / r) times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sieve.errors import DamagedError, StoreError
+from sieve.files import Step, load, no_step, replace, sync_folder
+from sieve.fingerprint import Fingerprints
+from sieve.jobs import Work
+from sieve.runs import Run, RunWriter
+
+_MANIFEST = "MANIFEST"
+_PIECE_KEYS = 1 << 16
+_LIKE_SIZE = 1.5
+_VERSION = 1
+
+
+class RunStore:
+    """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere."""
+
+    def __init__(self, folder: Path, *, durable: bool = True, step: Step = no_step) -> None:
+        self.folder = folder
+        self._durable = durable
+        self._step = step
+        self._threads: ThreadPoolExecutor | None = None
+        manifest: dict[str, Any] = load(folder / _MANIFEST) or {"version": _VERSION, "runs": [], "next": 0, "facts": {}}
+        if manifest["version"] != _VERSION:
+            raise StoreError(f"{folder}: made by a version of this program with store format {manifest['version']}")
+        self.facts: dict[str, Any] = manifest["facts"]
+        self._next: int = manifest["next"]
+        self._sweep({name for name, _ in manifest["runs"]})
+        self.runs: list[Run] = [self._open(name, count) for name, count in manifest["runs"]]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs))
+
+    def _open(self, name: str, count: int) -> Run:
+        path = self.folder / name
+        if not path.exists():
+            raise DamagedError(str(path), f"the run of {count} keys is missing")
+        run = Run.open(path)
+        if len(run) != count:
+            raise DamagedError(str(path), f"{len(run)} keys where the manifest says {count}")
+        return run
+
+    def _sweep(self, named: set[str]) -> None:
+        for path in (*self.folder.glob("*.run"), *self.folder.glob("*.new")):
+            if path.name not in named:
+                path.unlink()
+
+    def commit(self, runs: Sequence[Run], facts: dict[str, Any]) -> None:
+        """Replace the manifest; `facts` are added to those there are."""
+        together = {**self.facts, **facts}
+        content = {
+            "version": _VERSION,
+            "runs": [[run.path.name, len(run)] for run in runs],
+            "next": self._next,
+            "facts": together,
+        }
+        self._step("manifest")
+        replace(self.folder / _MANIFEST, content, durable=self._durable)
+        self._step("manifest committed")
+        self.runs = list(runs)
+        self.facts = together
+
+    def write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
+        """A job: store ascending distinct `keys` as a run and commit it with `facts`."""
+        pieces = (keys[start : start + _PIECE_KEYS] for start in range(0, len(keys), _PIECE_KEYS))
+        run: list[Run] = []
+        yield from self._written(pieces, len(keys), run)
+        self.commit([*self.runs, *run], facts)
+
+    def due(self) -> list[Run]:
+        """Runs that should be merged: the smallest ones, as far as they are of like size."""
+        runs = sorted(self.runs, key=len)
+        total, count = 0, 0
+        for run in runs:
+            if count and len(run) > _LIKE_SIZE * total:
+                break
+            total += len(run)
+            count += 1
+        return runs[:count] if count > 1 else []
+
+    def merge(self, merged: Sequence[Run]) -> Work:
+        """A job: put `merged` together in one run; runs written meanwhile stay."""
+        total = sum(map(len, merged))
+        run: list[Run] = []
+        yield from self._written(_merged([run.keys for run in merged], total), total, run)
+        self.commit([*(old for old in self.runs if old not in merged), *run], {})
+        for old in merged:
+            self._step("run deleted")
+            old.path.unlink(missing_ok=True)
+
+    def _written(self, pieces: Iterable[Fingerprints], expected: int, out: list[Run]) -> Work:
+        name = f"{self._next:08d}.run"
+        self._next += 1
+        writer = RunWriter(self.folder / name, expected)
+        try:
+            for piece in pieces:
+                writer.append(piece)
+                self._step("run written in part")
+                yield len(piece)
+            writer.finish()
+            if self._durable:
+                yield self._thread().submit(writer.sync)
+            self._step("run synced")
+            out.append(writer.publish())
+            if self._durable:
+                sync_folder(self.folder)
+            self._step("run named")
+        except BaseException:
+            writer.discard()
+            raise
+
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(1, thread_name_prefix="sieve-fsync")
+        return self._threads
+
+    def bytes_used(self) -> int:
+        """Size of the run files."""
+        return sum(run.path.stat().st_size for run in self.runs)
+
+    def close(self) -> None:
+        """Let go."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+
+
+def _merged(arrays: Sequence[Fingerprints], total: int) -> Iterable[Fingerprints]:
+    """Ascending pieces of the union. Fingerprints are uniform, so equal ranges of values hold about equal numbers."""
+    pieces = max(1, -(-total // _PIECE_KEYS))
+    bounds = (np.arange(1, pieces, dtype=np.float64) * (2.0**64 / pieces)).astype(np.uint64)
+    cuts = [np.concatenate([[0], np.searchsorted(array, bounds), [len(array)]]) for array in arrays]
+    for piece in range(pieces):
+        parts = [array[cut[piece] : cut[piece + 1]] for array, cut in zip(arrays, cuts, strict=True)]
+        keys = np.concatenate(parts)
+        # A stable sort is a merge where the parts are already sorted.
+        keys.sort(kind="stable")
+        yield distinct(keys)
+
+
+def distinct(keys: Fingerprints) -> Fingerprints:
+    """Sorted keys without repeats."""
+    fresh = keys[1:] != keys[:-1]
+    return keys if fresh.all() else np.concatenate([keys[:1], keys[1:][fresh]])

@@ -1,0 +1,98 @@
+"""URLs that are perhaps repeats, waiting for the exact answer of a flush: on disk in order of arrival, keys in memory.
+
+Guarantees: what :meth:`WaitingRoom.append` wrote survives kill -9. A sealed part is one segment of the log; deleting it
+is the commit of its flush. Memory: 16 bytes a waiting URL.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sieve.files import Log, Place
+from sieve.fingerprint import Fingerprints
+from sieve.items import Batch
+from sieve.ready import Numbers
+from sieve.runs import Places
+
+_COUNT = struct.Struct("<I")
+# One segment a seal: never rolled by size.
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Keys and arrival numbers of waiting URLs by record, and where the records are."""
+
+    keys: list[Fingerprints] = field(default_factory=list)
+    numbers: list[Numbers] = field(default_factory=list)
+    records: list[Place] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, place: Place, numbers: Numbers, keys: Fingerprints) -> None:
+        """Note a record."""
+        self.keys.append(keys)
+        self.numbers.append(numbers)
+        self.records.append(place)
+        self.count += len(keys)
+
+
+class WaitingRoom:
+    """See the module; opening takes up what waited when the last process ended."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = Log(folder, "waiting", _NO_LIMIT)
+        self.now = Waiting()
+        self._sealed: list[int] = []
+        for record in self._log.records(Place(self._log.segments()[0], 0)):
+            numbers, batch = _parse(record.body)
+            self.now.add(record.place, numbers, batch.keys)
+
+    @property
+    def damage(self) -> list[str]:
+        """What was damaged in the log and skipped."""
+        return [str(error) for error in self._log.damage]
+
+    def append(self, numbers: Numbers, batch: Batch) -> None:
+        """Add URLs in order of arrival."""
+        head = _COUNT.pack(len(batch)) + numbers.astype("<u8").tobytes()
+        self.now.add(self._log.append(head + batch.pack()), numbers, batch.keys)
+
+    def seal(self) -> Waiting:
+        """Take all that waits; new ones wait apart. One sealed part at a time."""
+        sealed, self.now = self.now, Waiting()
+        self._log.roll()
+        return sealed
+
+    def texts(self, sealed: Waiting, places: Places) -> Iterator[tuple[Numbers, Batch]]:
+        """The URLs at ascending `places` of a sealed part, by record."""
+        starts = np.cumsum([0, *map(len, sealed.keys)])
+        inside = np.searchsorted(starts, places, side="right") - 1
+        for number in np.unique(inside).tolist():
+            _, batch = _parse(self._log.read(sealed.records[number]).body)
+            mask = np.zeros(len(batch), np.bool_)
+            mask[places[inside == number] - starts[number]] = True
+            yield sealed.numbers[number][mask], batch.only(mask)
+
+    def drop(self, sealed: Waiting) -> None:
+        """A sealed part is decided."""
+        for segment in {place.segment for place in sealed.records}:
+            self._log.drop(segment)
+
+    def sync(self) -> None:
+        """Make durable."""
+        self._log.sync()
+
+    def close(self) -> None:
+        """Make durable and close."""
+        self._log.close()
+
+
+def _parse(body: bytes) -> tuple[Numbers, Batch]:
+    (count,) = _COUNT.unpack_from(body)
+    numbers = np.frombuffer(body, "<u8", count, _COUNT.size)
+    return numbers, Batch.unpack(body[_COUNT.size + 8 * count :])
