@@ -182,9 +182,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "date": record.date,
         "url": record.url,
         "status": http.status if http is not None and http.status else None,
-        "mime": http.headers.get("content-type").partition(";")[0]
-        if http is not None
-        else record.field("Content-Type"),
+        "mime": media.partition(";")[0].strip(),
         "length": record.length,
         "id": record.id,
         "damage": record.damage.reason if record.damage else None,

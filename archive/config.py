@@ -41,7 +41,7 @@ class WriterConfig:
     * ``version``: "1.1" or "1.0"; ``digest``: "sha1" or "sha256".
     * ``max_age_s``: a file older than this is closed when the next pack has been put in; 0: no limit.
     * ``threads``: compressing threads. ``dictionary``: for zst; ``b""``: learnt from the first pack of the writer.
-    * ``journal_bytes``: the journal is rewritten when it has grown by this beyond four times what is live in it.
+    * ``journal_bytes``: the journal is rewritten when it has grown by this beyond twice what is live in it.
     * ``reserve_bytes``: :meth:`sync` raises ArchiveFull when less is free, so that what is waiting can still be packed.
     * ``revisit_min_bytes``: payloads smaller than this are always stored; ``seen_capacity``: see :mod:`archive.seen`.
     * ``warcinfo``: fields of the first record of each file: software, configuration, contact, robots policy, commit.

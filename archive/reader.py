@@ -68,6 +68,9 @@ class Reader:
 
     ``source``: a path or an open binary file (a pipe will do). ``sound``: leave damaged records out (they are still
     reported). ``offset``: begin at this place of the stored file, the beginning of a unit or (plain files) of a record.
+
+    ``stored_as``: "xz", "gz", "zst" or "none"; ``dictionary``: of a zst file. ``gap``: the plain bytes between the
+    end of the block before and the record in hand, or, after the last one, the end of the file.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Reader:
     ) -> None:
         self.damages: list[Damage] = []
         self.stored_as = "none"
+        self.dictionary = b""
         self.gap = b""
         self._logged = 0
         self._types = frozenset(kind.lower().encode() for kind in types) if types is not None else None
@@ -98,7 +102,8 @@ class Reader:
         except zstandard.ZstdError as error:
             self.damages.append(Damage(self.path, 0, -1, f"broken zstd dictionary: {error}"))
             return iter(())
-        self.stored_as = kind.name if kind is not None else "none"
+        if kind is not None:
+            self.stored_as, self.dictionary = kind.name, kind.dictionary
         if offset:
             self._is_arc = kind is None and arc.LINE.match(window.peek(4096)) is not None
             self._file.seek(offset)

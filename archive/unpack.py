@@ -124,6 +124,7 @@ class Kind:
     name = ""
     magic = b""
     piece_bytes = _PIECE
+    dictionary = b""
 
     def starts(self, source: Source) -> bool:
         """Is there a unit at the position?"""
@@ -184,6 +185,7 @@ class ZstKind(Kind):
     magic = ZST_MAGIC
 
     def __init__(self, dictionary: bytes = b"") -> None:
+        self.dictionary = dictionary
         loaded = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
         self._context = zstandard.ZstdDecompressor(dict_data=loaded)
 

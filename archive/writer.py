@@ -104,7 +104,7 @@ class WarcWriter:
             if path.exists():
                 writer._file = OpenFile.resume(writer.folder, state.open_name, state.good_bytes)
                 writer._file_opened_s = config.clock().timestamp()
-                writer._index_again(path, state.open_name)
+                writer._go_on_with(path, state.open_name)
         elif state.open_name:
             (writer.folder / (state.open_name + OPEN)).unlink(missing_ok=True)
         for group in state.groups.values():
@@ -140,7 +140,7 @@ class WarcWriter:
         with self._lock:
             live = sum(group.size for groups in self._unsettled.values() for group in groups)
             live += sum(group.size for group in self._accepted.values())
-            if self._journal.size > self.config.journal_bytes + 4 * live:
+            if self._journal.size > self.config.journal_bytes + 2 * live:
                 self.config.step("journal-rewrite")
                 self._rewrite_journal()
 
@@ -195,10 +195,14 @@ class WarcWriter:
     def __exit__(self, *_exc: object) -> None:
         self.close()
 
-    def _index_again(self, path: Path, name: str) -> None:
+    def _go_on_with(self, path: Path, name: str) -> None:
+        """Index what stands in the file already, and take its dictionary for what is added."""
         with Reader(path) as reader:
             for entry in file_lines(reader, name):
                 self._index.add(entry)
+            dictionary = reader.dictionary
+        compression = self._settings["compression"]
+        self._codec = make_codec(compression, self.config.level, dictionary, self.config.pack_bytes)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
