@@ -148,6 +148,7 @@ def outcome_of(done: Finished) -> Outcome:
         words=finding.verdict.words if finding.verdict else 0,
         memo=finding.memo,
         again_in_ms=finding.again_in_ms,
+        page_mark=finding.page_mark,
     )
 
 

@@ -18,7 +18,8 @@ class Finding:
     """The result of one lease.
 
     `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored. `metadata` goes into the
-    page's metadata record. `again_in_ms` and `memo` are for URLs that are visited again and again (feeds).
+    page's metadata record. `page_mark`: pages with equal marks are near-identical
+    (b"": not marked). `again_in_ms` and `memo` are for URLs that are visited again and again (feeds).
     """
 
     result: str
@@ -31,6 +32,7 @@ class Finding:
     retry_after_ms: int | None = None
     memo: bytes | None = None
     again_in_ms: int | None = None
+    page_mark: bytes = b""
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -6,10 +6,12 @@ lease is finished. One parse of the page serves text, links, directives and lang
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
+import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
@@ -27,6 +29,8 @@ from sieve.urls import resolve_many
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 # A page with more links than this is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
+_LEAST_MARKED = 40
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ class FocusMiddleware:
         finding.verdict = verdict = self._judge(page, response, lease, said)
         if answers.may_follow(said):
             finding.links = self._links(page, response, lease, verdict)
+        finding.page_mark = page_mark(page)
         finding.metadata = page_metadata(page, lease, verdict)
 
     def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
@@ -207,6 +212,12 @@ class FocusMiddleware:
 
 def _in_scope(spec: Crawl | None, url: str) -> bool:
     return spec is None or spec.in_scope(url)
+
+
+def page_mark(page: Page) -> bytes:
+    """8 bytes that pages share which differ in numbers only, as the pages of a trap do; b"" for hardly any text."""
+    text = _DIGITS.sub("", page.text(0.5))
+    return xxhash.xxh3_64_digest(text.encode("utf-8", "replace")) if len(text) >= _LEAST_MARKED else b""
 
 
 def page_metadata(page: Page, lease: Lease, verdict: Verdict) -> dict[str, object]:

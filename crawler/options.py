@@ -52,7 +52,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
     Option("FRONTIER_AHEAD_MS", 50, "A lease may be handed out this long before it may be used."),
-    Option("FRONTIER_MAX_DEPTH", 25, "Links further than this from a seed are refused (trap defence)."),
+    Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence)."),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence)."),
     Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
     Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),

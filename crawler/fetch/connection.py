@@ -65,6 +65,7 @@ class HttpConnection(asyncio.Protocol):
         self._parser: httptools.HttpResponseParser | None = None
         self._in_body = False
         self._keep_alive = False
+        self._surplus = False
         self.on_close: Callable[[HttpConnection], None] | None = None
 
     # What the pool asks.
@@ -75,6 +76,11 @@ class HttpConnection(asyncio.Protocol):
         return (
             self._keep_alive and self._done is None and self._transport is not None and not self._transport.is_closing()
         )
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether the last answer was left while the server may still be sending it."""
+        return self._surplus or self._answer.truncated is not None
 
     def tls_facts(self) -> tuple[str, str]:
         """``(protocol, cipher suite)`` of the TLS layer, empty strings without one."""
@@ -147,6 +153,9 @@ class HttpConnection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._finish(CutError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
+            if self._done.done():  # bytes behind the end of the answer: no further exchange can be trusted
+                self._surplus = True
+                self.close()
             self._finish(CutError(f"not a valid HTTP answer: {error}"))
         else:
             if not self._in_body and len(self._head) > self._limits.max_head_bytes:

@@ -27,13 +27,17 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
-from crawler.fetch.errors import AbortedError, CutError, NotGrantedError, StaleLeaseError
+from crawler.fetch.errors import AbortedError, CutError, FetchError, NotGrantedError, StaleLeaseError
 from crawler.fetch.pool import ConnectionPool
 from crawler.signals import stopping
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+
+# A server notices a moment late that we hung up; the politeness delay runs from then.
+_HANG_UP_S = 0.02
 
 
 class Grant(Protocol):
@@ -148,7 +152,14 @@ class FetchHandler(BaseDownloadHandler):
             connection = await connect(address, port, host, tls, self._limits)
         try:
             self._still_good(grant)
-            return await connection.exchange(payload, max(deadline - time.monotonic(), 0.001)), connection
+            answer = await connection.exchange(payload, max(deadline - time.monotonic(), 0.001))
+            if connection.hung_up:
+                await asyncio.sleep(_HANG_UP_S)
+            return answer, connection
+        except FetchError:
+            connection.close()
+            await asyncio.sleep(_HANG_UP_S)
+            raise
         except BaseException:
             connection.close()
             raise

@@ -112,7 +112,7 @@ def test_a_wild_web_breaks_nothing(begin: Begin) -> None:
     from tests.web.spec import wild
 
     spec = wild(WebSpec(hosts=8, pages=80, min_links=6, max_links=12, page_bytes=4000))
-    crawl = begin(spec, DOWNLOAD_MAXSIZE="2000000", FRONTIER_MAX_DEPTH="5")
+    crawl = begin(spec, DOWNLOAD_MAXSIZE="2000000", FRONTIER_MAX_HOST_URLS="60")
     crawl.start()
     crawl.start()
     assert crawl.wait(90) == [0, 0]
