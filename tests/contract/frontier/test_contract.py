@@ -1,0 +1,602 @@
+"""The contract, promise by promise, over both implementations; the state machine has the combinations."""
+
+from __future__ import annotations
+
+import pytest
+
+from frontier import (
+    Budget,
+    Candidate,
+    Frontier,
+    FrontierConfig,
+    HostPolicy,
+    Kind,
+    Lease,
+    Limits,
+    Outcome,
+    RobotsRecord,
+    UnknownOutcome,
+)
+from frontier.outcomes import DAY, HOUR, MINUTE
+from tests.contract.frontier.conftest import Clock, Make
+
+A, B, C = "http://a.example", "http://b.example", "http://c.example"
+FREE = FrontierConfig(obey_robots=False, delay_ms=2000, address_delay_ms=1000, lease_ms=60_000)
+POLITE = FrontierConfig(delay_ms=2000, address_delay_ms=1000, lease_ms=60_000)
+
+
+def urls(leases: tuple[Lease, ...]) -> list[str]:
+    return [lease.url for lease in leases]
+
+
+def one(frontier: Frontier, ahead_ms: int = 0) -> Lease:
+    grant = frontier.lease(1, ahead_ms)
+    assert len(grant.leases) == 1, grant
+    return grant.leases[0]
+
+
+def done(frontier: Frontier, lease: Lease, result: str = "ok", **more: object) -> None:
+    assert frontier.report([Outcome(lease.token, result, **more)]) == [True]  # type: ignore[arg-type]
+
+
+# -- leases and delays -------------------------------------------------------------------------------------------------
+
+
+def test_one_lease_an_authority_and_the_delay_after_its_end(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    first = one(frontier)
+    assert frontier.lease(10).leases == ()
+    clock.forward(500)
+    done(frontier, first, fetch_ms=300, ended_ago_ms=200)
+    grant = frontier.lease(10)
+    assert grant.leases == ()
+    assert grant.next_due_ms == clock.now_ms - 200 + 2000
+    clock.forward(1799)
+    assert frontier.lease(10).leases == ()
+    clock.forward(1)
+    assert one(frontier).url == f"{A}/2"
+
+
+def test_a_lease_ahead_of_time_says_when(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    done(frontier, one(frontier))
+    clock.forward(1600)
+    assert frontier.lease(1, ahead_ms=300).leases == ()
+    lease = one(frontier, ahead_ms=400)
+    assert lease.due_ms == clock.now_ms + 400
+    assert lease.expires_ms == lease.due_ms + 60_000
+
+
+def test_an_address_is_shared_politely(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B, C) for n in range(2)])
+    leases = frontier.lease(3).leases
+    assert [frontier.bind(lease.token, "192.0.2.1").granted for lease in leases] == [True, False, False]
+    assert frontier.lease(3).leases == ()
+    done(frontier, leases[0])
+    seen = []
+    for _ in range(5):
+        clock.forward(999)
+        assert frontier.lease(3).leases == ()
+        clock.forward(1)
+        lease = one(frontier)
+        assert lease.address == "192.0.2.1"
+        seen.append(lease.authority)
+        done(frontier, lease)
+    assert (set(seen[:3]), len(set(seen))) == ({A, B, C}, 3)
+    assert frontier.status().queued == 0
+
+
+def test_binding_to_an_address_that_is_not_due_gives_the_lease_back(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    first, second = frontier.lease(2).leases
+    assert frontier.bind(first.token, "192.0.2.1").granted
+    done(frontier, first)
+    clock.forward(400)
+    refused = frontier.bind(second.token, "192.0.2.1")
+    assert (refused.granted, refused.reason, refused.due_ms) == (False, "address_not_due", clock.now_ms + 600)
+    assert frontier.report([Outcome(second.token, "ok")]) == [False]
+    clock.forward(600)
+    again = one(frontier)
+    assert (again.url, again.address, again.attempt) == (second.url, "192.0.2.1", 0)
+
+
+def test_a_binding_soon_due_is_granted_for_then(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    first, second = frontier.lease(2).leases
+    frontier.bind(first.token, "192.0.2.1")
+    done(frontier, first)
+    clock.forward(600)
+    bound = frontier.bind(second.token, "192.0.2.1")
+    assert (bound.granted, bound.due_ms) == (True, clock.now_ms + 400)
+
+
+def test_a_lease_may_move_to_another_address(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    first, second = frontier.lease(2).leases
+    assert frontier.bind(first.token, "192.0.2.1").granted
+    assert frontier.bind(first.token, "192.0.2.2").granted
+    assert frontier.bind(second.token, "192.0.2.1").granted
+    assert frontier.bind("no-token", "192.0.2.1").reason == "unknown_token"
+
+
+def test_the_delay_is_the_largest_of_configured_and_adaptive(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    done(frontier, one(frontier), fetch_ms=7000)
+    clock.forward(6999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    done(frontier, one(frontier), fetch_ms=500_000)
+    clock.forward(FREE.adaptive_cap_ms - 1)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    one(frontier)
+
+
+def test_a_host_has_its_own_rules(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.configure({A: HostPolicy(delay_ms=9000, max_pages=2)})
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    done(frontier, one(frontier))
+    clock.forward(8999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    done(frontier, one(frontier))
+    clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    state = frontier.host(A)
+    assert state is not None
+    assert (state.rest_reason, state.pages) == ("quota", 2)
+
+
+# -- priority and fairness ---------------------------------------------------------------------------------------------
+
+
+def test_best_band_first_then_who_waited_longest(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in(
+        [Candidate(f"{A}/low", score=0.1), Candidate(f"{B}/high", score=0.9), Candidate(f"{C}/high", score=0.9)]
+    )
+    frontier.take_in([Candidate(f"{A}/high", score=1.0)])
+    assert urls(frontier.lease(4).leases) == [f"{A}/high", f"{B}/high", f"{C}/high"]
+
+
+def test_hosts_of_one_band_take_turns(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B, C) for n in range(3)])
+    order = []
+    for _ in range(9):
+        lease = one(frontier)
+        order.append(lease.authority)
+        done(frontier, lease)
+        clock.forward(2000)
+    assert order == [A, B, C] * 3
+
+
+def test_what_came_first_in_a_band_goes_first(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}", score=0.5) for n in range(5)])
+    order = []
+    for _ in range(5):
+        lease = one(frontier)
+        order.append(lease.url[-1])
+        done(frontier, lease)
+        clock.forward(2000)
+    assert order == list("01234")
+
+
+def test_a_candidate_comes_back_as_it_was(make: Make) -> None:
+    frontier = make(FREE)
+    strange = "HTTP://A.example:80/caf\u00e9?q=1&q=\u4e2d"
+    frontier.take_in([Candidate(strange, Kind.FEED, "seed", depth=3, score=0.75)])
+    lease = one(frontier)
+    assert (lease.url, lease.kind, lease.source, lease.depth, lease.authority) == (strange, Kind.FEED, "seed", 3, A)
+    assert lease.score == pytest.approx(0.75, abs=0.01)
+
+
+# -- crashes -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_expired_lease_is_handed_out_again_after_a_rest(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    dead = one(frontier)
+    frontier.bind(dead.token, "192.0.2.1")
+    clock.forward(60_000)
+    assert frontier.report([Outcome(dead.token, "ok")]) == [False]
+    assert frontier.lease(1).leases == ()
+    clock.forward(1999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    again = one(frontier)
+    assert (again.url, again.attempt) == (dead.url, 1)
+    assert frontier.report([Outcome(dead.token, "ok")]) == [False]
+    done(frontier, again)
+    assert frontier.accepted([dead.token, again.token]) == {again.token}
+
+
+def test_an_expired_robots_lease_counts_as_unreachable(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    assert one(frontier).kind is Kind.ROBOTS
+    clock.forward(60_000)
+    frontier.lease(1)
+    state = frontier.host(A)
+    assert state is not None
+    assert state.robots_gate_reason == "robots_unreachable"
+
+
+def test_a_repeated_report_is_accepted_and_changes_nothing(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    lease = one(frontier)
+    done(frontier, lease, fetched_bytes=5)
+    clock.forward(1000)
+    before = frontier.host(A)
+    assert frontier.report([Outcome(lease.token, "timeout")]) == [True]
+    assert frontier.host(A) == before
+    assert frontier.report([Outcome("ffff-0", "ok"), Outcome("nonsense", "ok")]) == [False, False]
+
+
+def test_released_leases_come_back_first_and_at_no_cost(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    lease = one(frontier)
+    assert frontier.release([lease.token, "unknown"]) == 1
+    assert frontier.report([Outcome(lease.token, "ok")]) == [False]
+    again = one(frontier)
+    assert (again.url, again.attempt) == (f"{A}/1", 0)
+
+
+def test_an_end_before_its_due_time_is_not_believed(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    lease = one(frontier)
+    clock.forward(100)
+    done(frontier, lease, ended_ago_ms=50_000)
+    clock.forward(1899)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    one(frontier)
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("result", ["http_429", "http_503"])
+def test_retry_after_is_obeyed_exactly(make: Make, clock: Clock, result: str) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    done(frontier, one(frontier), result, retry_after_ms=90_000)
+    status = frontier.status()
+    assert (status.parked, dict(status.by_reason)) == (1, {result: 1})
+    assert status.parked_until_ms_min == clock.now_ms + 90_000
+    clock.forward(89_999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    assert (one(frontier).url, frontier.status().parked) == (f"{A}/1", 0)
+
+
+def test_without_retry_after_the_rest_doubles_and_time_forgives(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    rests = []
+    for _ in range(4):
+        done(frontier, one(frontier), "http_503")
+        state = frontier.host(A)
+        assert state is not None
+        rests.append(state.rest_ms - clock.now_ms)
+        clock.forward(rests[-1])
+    assert rests == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
+    clock.forward(10 * 10 * MINUTE)
+    done(frontier, one(frontier), "http_503")
+    state = frontier.host(A)
+    assert state is not None
+    assert state.rest_ms - clock.now_ms == MINUTE
+
+
+def test_retries_are_counted_and_end(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    for attempt in range(4):
+        lease = one(frontier)
+        assert lease.attempt == attempt
+        done(frontier, lease, "cut")
+        clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    status = frontier.status()
+    assert (status.parked, status.results["cut"], status.results["gave_up:cut"]) == (0, 4, 1)
+
+
+def test_what_was_not_sent_costs_the_host_nothing(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
+    for result in ("robots_denied", "offsite", "trap"):
+        done(frontier, one(frontier), result)
+    assert frontier.status().queued == 0
+
+
+def test_a_recurring_url_keeps_its_memo(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED)])
+    done(frontier, one(frontier), memo=b"state", again_in_ms=50_000)
+    assert dict(frontier.status().by_reason) == {"again": 1}
+    clock.forward(49_999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    lease = one(frontier)
+    assert (lease.memo, lease.kind, lease.attempt) == (b"state", Kind.FEED, 0)
+    done(frontier, lease, again_in_ms=50_000)
+    clock.forward(50_000)
+    lease = one(frontier)
+    assert lease.memo == b"state"
+    done(frontier, lease, memo=b"", again_in_ms=50_000)
+    clock.forward(50_000)
+    assert one(frontier).memo == b""
+
+
+def test_an_outcome_no_table_knows_changes_nothing(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    lease = one(frontier)
+    with pytest.raises(UnknownOutcome):
+        frontier.report([Outcome(lease.token, "ok"), Outcome(lease.token, "fine")])
+    assert frontier.status().leased == 1
+
+
+# -- robots.txt --------------------------------------------------------------------------------------------------------
+
+
+def rules(frontier: Frontier, text: bytes = b"", **more: int) -> None:
+    lease = one(frontier)
+    assert lease.kind is Kind.ROBOTS
+    done(frontier, lease, robots=RobotsRecord("rules", text, **more))
+
+
+def test_robots_first_and_its_crawl_delay(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    lease = one(frontier)
+    assert (lease.url, lease.kind, lease.robots_ms) == (f"{A}/robots.txt", Kind.ROBOTS, 0)
+    assert frontier.get_robots(A) is None
+    done(frontier, lease, robots=RobotsRecord("rules", b"User-agent: *\nCrawl-delay: 5\n"))
+    clock.forward(4999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    page = one(frontier)
+    record = frontier.get_robots(A)
+    assert record is not None
+    assert (record.kind, record.fetched_ms, record.expires_in_ms) == ("rules", page.robots_ms, DAY - 5000)
+    done(frontier, page)
+    clock.forward(4999)
+    assert frontier.lease(1).leases == ()
+
+
+def test_a_crawl_delay_above_the_cap_skips_the_host(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    rules(frontier, b"User-agent: *\nCrawl-delay: 1000\n")
+    clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    state = frontier.host(A)
+    assert state is not None
+    assert state.robots_gate_reason == "crawl_delay"
+    clock.forward(DAY)
+    assert one(frontier).kind is Kind.ROBOTS
+
+
+@pytest.mark.parametrize("robots", [RobotsRecord("disallow"), None])
+def test_unreachable_robots_stop_the_host_and_are_asked_for_later(
+    make: Make, clock: Clock, robots: RobotsRecord | None
+) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "cut", robots=robots)
+    clock.forward(5 * MINUTE - 1)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    assert one(frontier).kind is Kind.ROBOTS
+
+
+def test_robots_are_refreshed_while_they_are_still_valid(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(4)])
+    rules(frontier)
+    clock.forward(DAY - HOUR)
+    assert one(frontier).kind is Kind.PAGE
+    frontier.take_in([Candidate(f"{B}/1")])
+    frontier.drop(B)
+    clock.forward(65_000)
+    refresh = one(frontier)
+    assert refresh.kind is Kind.ROBOTS
+    done(frontier, refresh, "timeout")
+    clock.forward(3 * MINUTE)
+    # the old record holds, and robots.txt is not asked for at every grant
+    page = one(frontier)
+    assert page.kind is Kind.PAGE
+    done(frontier, page)
+    clock.forward(2 * HOUR)
+    assert one(frontier).kind is Kind.ROBOTS
+
+
+def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    hop = one(frontier)
+    assert (hop.url, hop.kind, hop.source, hop.hops, hop.authority) == (f"{B}/moved.txt", Kind.ROBOTS, A, 1, B)
+    clock.forward(5000)
+    done(frontier, hop, robots=RobotsRecord("allow"))
+    assert frontier.get_robots(B) is None
+    clock.forward(2000)
+    assert one(frontier).url == f"{A}/1"
+
+
+def test_a_released_hop_comes_again(make: Make) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    hop = one(frontier)
+    frontier.release([hop.token])
+    assert one(frontier).url == hop.url
+
+
+def test_the_sixth_redirect_of_robots_allows(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    for number in range(6):
+        lease = one(frontier)
+        assert lease.hops == number
+        done(frontier, lease, "robots_redirect", location=f"{A}/robots{number}.txt")
+        clock.forward(2000)
+    record = frontier.get_robots(A)
+    assert record is not None
+    assert record.kind == "allow"
+    assert one(frontier).kind is Kind.PAGE
+
+
+@pytest.mark.parametrize("location", ["mailto:x@example.org", "", "http://"])
+def test_robots_redirected_nowhere_are_unreachable(make: Make, location: str) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=location)
+    state = frontier.host(A)
+    assert state is not None
+    assert state.robots_gate_reason == "robots_unreachable"
+
+
+def test_a_lost_hop_does_not_stop_its_origin_for_ever(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    frontier.drop(B)
+    clock.forward(10 * MINUTE)
+    assert one(frontier).url == f"{A}/robots.txt"
+
+
+# -- traps, opt-out, budgets, by hand ----------------------------------------------------------------------------------
+
+
+def test_traps_are_parked_with_their_reason_and_can_be_let_go(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    trap = f"{A}/" + "a/b/" * 6
+    assert frontier.take_in([Candidate(trap), Candidate(f"{A}/x", depth=99)]) == 2
+    assert dict(frontier.status().by_reason) == {"trap_repeated_segment": 1, "trap_depth": 1}
+    assert frontier.lease(5).leases == ()
+    assert {waiting.url for _, waiting in frontier.parked()} == {trap, f"{A}/x"}
+    assert frontier.explain(trap).refused == "trap_repeated_segment"
+    assert frontier.unpark(A) == 2
+    one(frontier)
+
+
+def test_limits_of_a_host(make: Make) -> None:
+    limits = Limits(host_urls=150, query_variants=5, parked_traps=10)
+    frontier = make(FrontierConfig(obey_robots=False, limits=limits))
+    frontier.take_in([Candidate(f"{A}/page?{n}") for n in range(30)])
+    reasons = frontier.status().by_reason
+    assert reasons["trap_query_variants"] == 10
+    assert frontier.status().results["dropped:trap_query_variants"] == 30 - 5 - 5 - 10
+    frontier.take_in([Candidate(f"{B}/{n}") for n in range(200)])
+    host = frontier.host(B)
+    assert host is not None
+    assert (host.queued, host.parked) == (150, 10)
+
+
+def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
+    frontier = make(FrontierConfig(obey_robots=False, limits=Limits(equal_pages=3)))
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(9)])
+    for _ in range(4):
+        done(frontier, one(frontier), page_mark=b"12345678")
+        clock.forward(10_000)
+    assert frontier.lease(1).leases == ()
+    state = frontier.host(A)
+    assert state is not None
+    assert state.rest_reason == "trap_equal_pages"
+
+
+def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/private/1"), Candidate(f"{A}/open"), Candidate(f"{B}/1")])
+    assert frontier.opt_out(["b.example", f"{A}/private/"]) == 3
+    assert frontier.opt_out(["b.example"]) == 0
+    assert frontier.opted_out() == [f"{A}/private/", B, "https://b.example"]
+    assert urls(frontier.lease(5).leases) == [f"{A}/open"]
+    assert frontier.status().results["opted_out"] == 2
+    assert frontier.explain(f"{A}/private/2").refused == f"opted_out:{A}/private/"
+
+
+@pytest.mark.parametrize(
+    ("budget", "closed"),
+    [(Budget(max_pages=2), "pages"), (Budget(max_bytes=20), "bytes"), (Budget(max_seconds=4), "seconds")],
+)
+def test_budgets_close_the_crawl(make: Make, clock: Clock, budget: Budget, closed: str) -> None:
+    frontier = make(FrontierConfig(obey_robots=False, delay_ms=2000, budget=budget))
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(5)])
+    for _ in range(2):
+        done(frontier, one(frontier), fetched_bytes=10)
+        clock.forward(2000)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.closed) == ((), closed)
+
+
+def test_people_can_pause_resume_park_and_drop(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    assert not frontier.pause(B)
+    assert frontier.pause(A)
+    assert frontier.lease(1).leases == ()
+    assert frontier.resume(A)
+    assert frontier.park(A, "by hand", 5000)
+    assert frontier.lease(1).leases == ()
+    assert frontier.lease(1).next_due_ms == clock.now_ms + 5000
+    assert frontier.unpark(A) == 0
+    one(frontier)
+    assert frontier.drop(A) == 1
+    assert frontier.status().queued == 0
+
+
+def test_a_rest_is_never_shortened_by_an_answer(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    lease = one(frontier)
+    frontier.park(A, "by hand", HOUR)
+    done(frontier, lease, "http_429", retry_after_ms=0)
+    clock.forward(HOUR - 1)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    one(frontier)
+
+
+def test_explanations(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1", source="http://source.example/"), Candidate(f"{A}/2")])
+    assert (frontier.explain(f"{A}/1").place, frontier.explain(f"{A}/1").robots) == ("queued", "no record")
+    rules(frontier, b"User-agent: *\nDisallow: /2\n")
+    assert frontier.explain(f"{A}/2").robots == "denied: Disallow: /2"
+    clock.forward(2000)
+    lease = one(frontier)
+    assert frontier.explain(lease.url).place == "leased"
+    assert frontier.explain(f"{B}/9").place == "not here"
+    waiting = frontier.peek(A)
+    assert [w.url for w in waiting] == [f"{A}/2"]
+
+
+def test_what_is_no_url_is_counted(make: Make) -> None:
+    frontier = make(FREE)
+    assert frontier.take_in([Candidate("mailto:x@example.org"), Candidate("http://"), Candidate(f"{A}/1")]) == 1
+    assert frontier.status().results["refused:not_a_url"] == 2
+
+
+def test_counters_add_up(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.add_counts("yield", {"a": (1, 2), "b:c": (5,)})
+    frontier.add_counts("yield", {"a": (1, 0, 7)})
+    assert frontier.get_counts("yield") == {"a": (2, 2, 7), "b:c": (5,)}
+    assert frontier.get_counts("yield", ["b:c", "none"]) == {"b:c": (5,)}
+    assert frontier.get_counts("other") == {}

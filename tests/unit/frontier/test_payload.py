@@ -1,0 +1,79 @@
+"""Elements and payloads: what goes in comes out, and how small they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontier import Candidate, Kind
+from frontier.payload import band, element, hop_element, pack, read_element, read_hop, revised, source_tag, unpack
+
+SOURCES = st.sampled_from(
+    ["", "seed", "feed", "http://found.example/a?b=c", "feed:http://feed.example/rss", "not a url"]
+)
+
+
+@given(
+    url=st.text(max_size=60),
+    kind=st.sampled_from(list(Kind)),
+    source=SOURCES,
+    depth=st.integers(0, 255),
+    score=st.floats(0, 1),
+    not_before_ms=st.integers(0, 2**47),
+)
+def test_a_payload_comes_back(url: str, kind: Kind, source: str, depth: int, score: float, not_before_ms: int) -> None:
+    found = unpack(url, pack(Candidate(url, kind, source, depth, score, not_before_ms)))
+    assert (found.url, found.kind, found.depth, found.not_before_ms) == (url, kind, depth, not_before_ms)
+    assert found.source == source_tag(source)
+    assert found.score == pytest.approx(score, abs=0.002)
+    assert unpack(url, pack(found)) == found
+
+
+@given(path=st.text(max_size=40), source=SOURCES, memo=st.binary(max_size=300), attempt=st.integers(0, 300))
+def test_an_element_comes_back_and_is_revised(path: str, source: str, memo: bytes, attempt: int) -> None:
+    host = "https://example.org"
+    data = element(host, f"{host}/{path}", pack(Candidate("", source=source, depth=2)))
+    again = revised(data, attempt, memo)
+    found = read_element(host, again)
+    assert (found.url, found.memo, found.attempt) == (f"{host}/{path}", memo, min(255, attempt))
+    assert revised(again, 0, None)[2:] == again[2:]
+    assert revised(again, 0, b"") == revised(data, 0, None)
+
+
+@pytest.mark.parametrize("url", ["HTTP://Example.ORG/x", "http://example.org:80/x", "http://u@example.org/x"])
+def test_a_url_that_does_not_begin_with_its_authority_is_kept_whole(url: str) -> None:
+    assert read_element("http://example.org", element("http://example.org", url, bytes(4))).url == url
+
+
+@pytest.mark.parametrize("rest", ["", "/", "?q", "#f"])
+def test_an_authority_is_not_taken_for_a_longer_one(rest: str) -> None:
+    assert element("http://example.org", f"http://example.org{rest}", bytes(4))[4:] == rest.encode()
+    assert element("http://example.org", f"http://example.org.uk{rest}", bytes(4))[0] == 4
+
+
+def test_a_hop_knows_for_whom() -> None:
+    data = hop_element("http://b.example", "http://b.example/r.txt", "http://a.example", 3)
+    found = read_element("http://b.example", data)
+    assert (found.url, found.kind, read_hop(found.memo)) == (
+        "http://b.example/r.txt",
+        Kind.ROBOTS,
+        ("http://a.example", 3),
+    )
+
+
+def test_sizes_and_bands() -> None:
+    assert len(pack(Candidate("", source="http://found.example/"))) == 12
+    assert len(pack(Candidate("", source="seed"))) == 4
+    bands = [band(pack(Candidate("", score=(number + 0.5) / 8))) for number in range(8)]
+    assert bands == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("payload", [b"x", b"\x20\0\0\0", b"\x40\0\0\0", b"\x08\0\0\0"])
+def test_a_broken_payload_is_refused(payload: bytes) -> None:
+    with pytest.raises(ValueError, match="payload"):
+        unpack("http://example.org/", payload)
+
+
+def test_no_payload_is_a_plain_page() -> None:
+    assert unpack("http://example.org/", b"") == Candidate("http://example.org/")
