@@ -61,6 +61,12 @@ def parse(url: str) -> str:
     """WHATWG serialisation of an absolute http or https URL, without fragment."""
     try:
         href: str = can_ada.parse(url).href
+    except TypeError:
+        # A lone surrogate is no character: like a browser, take the replacement character for it.
+        scalars = url.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if scalars == url:
+            raise
+        return parse(scalars)
     except (ValueError, UnicodeError):
         href = _parse_unknown_punycode(url)
     if not href.startswith(("https://", "http://")):
