@@ -111,6 +111,8 @@ class Committer:
                 row[1] += verdict.keep
                 row[3] += verdict.words
                 languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
+        for done in batch:
+            self._add("feeds", done.finding.feed_counts)
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
         self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
         self._add("languages", {language: (n,) for language, n in languages.items()})
@@ -158,7 +160,7 @@ def exchange_of(done: Finished) -> Exchange:
     assert capture is not None
     assert capture.answer is not None
     return Exchange(
-        url=done.lease.url,
+        url=capture.url,
         ip=capture.address,
         started=capture.started,
         request_bytes=capture.request_head,

@@ -34,6 +34,8 @@ class Finding:
     again_in_ms: int | None = None
     page_mark: bytes = b""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    feed_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

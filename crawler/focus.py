@@ -6,6 +6,7 @@ lease is finished. One parse of the page serves text, links, directives and lang
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -22,11 +23,13 @@ from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
 from relevance.policy import LinkContext, PageContext, Verdict
-from seeds import feeds, sitemaps
 from seeds.crawl import Crawl
 from sieve.urls import resolve_many
 
+logger = logging.getLogger(__name__)
+
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+RECURRING = (Kind.FEED, Kind.SITEMAP)
 # A page with more links than this is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
@@ -58,8 +61,6 @@ class FocusMiddleware:
         self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
             Kind.PAGE: self._read_page,
             Kind.ROBOTS: self._read_robots,
-            Kind.FEED: self._read_feed,
-            Kind.SITEMAP: self._read_sitemap,
         }
 
     @classmethod
@@ -74,6 +75,12 @@ class FocusMiddleware:
         """Judge before the callback sees the answer (``response.meta["finding"]``)."""
         lease = answers.lease_of(self._request(response))
         if lease is None:
+            return
+        if lease.kind in RECURRING:
+            finding = self._worker.stores.polls.read(response, lease, self._request(response).url)
+            for warning in finding.warnings:
+                logger.warning("Feed %s", warning)
+            response.meta["finding"] = finding
             return
         finding = Finding(answers.result_of(response), status=response.status)
         finding.retry_after_ms = answers.retry_after_ms(response)
@@ -188,26 +195,6 @@ class FocusMiddleware:
         finding.robots = record_of(response, self._robots_age_ms)
         if finding.robots is not None and finding.robots.kind == "disallow":
             finding.result = "robots_unreachable" if finding.result == "ok" else finding.result
-
-    def _read_feed(self, response: Response, lease: Lease, finding: Finding) -> None:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        entries = feeds.entries(response.body, response.url, content_type)
-        spec = self._worker.stores.spec
-        links = [entry.link for entry in entries if entry.link and (spec is None or spec.wants_item(entry.link))]
-        finding.links = [
-            Candidate(url, source=f"feed:{response.url}", depth=lease.depth + 1, score=1.0)
-            for url in dict.fromkeys(links)
-        ]
-
-    def _read_sitemap(self, response: Response, lease: Lease, finding: Finding) -> None:
-        sitemap = sitemaps.parse(response.body, response.url)
-        spec = self._worker.stores.spec
-        kind = Kind.SITEMAP if sitemap.kind == "index" else Kind.PAGE
-        finding.links = [
-            Candidate(entry.loc, kind, source=response.url, depth=lease.depth + 1, score=0.8)
-            for entry in sitemap.entries
-            if _in_scope(spec, entry.loc)
-        ]
 
 
 def _in_scope(spec: Crawl | None, url: str) -> bool:

@@ -66,6 +66,8 @@ OPTIONS: tuple[Option, ...] = (
         "RELEVANCE_POLICY", "", "Which pages are kept and which links go first: yield (default), threshold, afriweb."
     ),
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
+    Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),
+    Option("HARVEST_MAX_POLL_S", 86400.0, "A feed is polled at least this often."),
     Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
     Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size."),
     Option("WARC_MAX_AGE_S", 3600.0, "A WARC file is closed when it is this old."),

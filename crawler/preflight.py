@@ -19,17 +19,29 @@ from crawler.spiders.seeded import SeededSpider, spider_of
 from seeds.crawl import load_crawl
 from seeds.errors import SeedsError
 
+HARVEST = "harvest"
+
 
 class PreflightError(Exception):
     """The crawl cannot start; `str()` is for the person who started it."""
 
 
 def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:
-    """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead."""
+    """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead.
+
+    "harvest" is the crawl that ``-a crawl=NAME`` names, as a service that stays.
+    """
+    stays = name == HARVEST
+    name = arguments.get("crawl", "") if stays else name
     try:
         if "seeds" in arguments:
-            return spider_of(load_crawl(arguments["seeds"]))
-        return loader.load(name)
+            return spider_of(load_crawl(arguments["seeds"]), stays=stays)
+        if stays and not name:
+            raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
+        spider = loader.load(name)
+        if stays and issubclass(spider, SeededSpider):
+            return spider_of(spider.spec, stays=True)
+        return spider
     except SeedsError as error:
         raise PreflightError(str(error)) from None
     except KeyError:

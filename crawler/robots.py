@@ -49,8 +49,8 @@ class RobotsMiddleware:
         rules = self._rules.get((lease.authority, lease.robots_ms))
         if rules is None:
             rules = await self._fetch_rules(lease)
-        if not rules.allowed(lease.url):
-            raise RobotsDeniedError(f"robots.txt of {lease.authority} denies {lease.url}")
+        if not rules.allowed(request.url):
+            raise RobotsDeniedError(f"robots.txt of {lease.authority} denies {request.url}")
 
     async def _fetch_rules(self, lease: Lease) -> Rules:
         record = await self._worker.robots(lease.authority)

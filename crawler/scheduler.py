@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.answers import failure_finding
-from crawler.focus import nothing
+from crawler.focus import RECURRING, nothing
 from crawler.held import HeldLease
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind
@@ -58,6 +58,10 @@ class FrontierScheduler(BaseScheduler):
     def _request(self, held: HeldLease) -> Request:
         lease = held.lease
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
+        if lease.kind in RECURRING:
+            poll = self._worker.stores.polls.request(lease)
+            headers = dict(poll.headers)
+            return Request(poll.url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
         callback = None if lease.kind is Kind.PAGE else nothing
         return Request(lease.url, callback=callback, errback=self._failed, meta=meta, dont_filter=True)
 
@@ -72,5 +76,8 @@ class FrontierScheduler(BaseScheduler):
             return
         if finding.result == "released":
             self._worker.give_back(lease)
+        elif lease.kind in RECURRING:
+            polls = self._worker.stores.polls
+            self._worker.finish(lease, polls.fail(lease, request.url, finding.result), request.meta.get("capture"))
         else:
             self._worker.finish(lease, finding, request.meta.get("capture"))

@@ -25,13 +25,16 @@ class CrawlLoader(SpiderLoader):
         self._crawls = crawls(seeds_folder(settings))
 
     def load(self, spider_name: str) -> type[Spider]:
-        """As Scrapy's; SeedError when the crawl's file is broken, KeyError when there is no such spider."""
+        """As Scrapy's; SeedError when the crawl's file is broken, KeyError when there is no such spider.
+
+        "harvest" is listed but made by ``scrapy crawl`` alone, of the crawl that it is asked to harvest.
+        """
         if spider_name in self._crawls:
             return spider_of(load_crawl(self._crawls[spider_name]))
         return super().load(spider_name)
 
     def list(self) -> list[str]:
-        return sorted({*super().list(), *self._crawls})
+        return sorted({*super().list(), *self._crawls, "harvest"})
 
 
 def seeds_folder(settings: BaseSettings) -> Path:

@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from archive.recovery import recover
 from archive.writer import WarcWriter
+from crawler.polls import Polls
 from crawler.redis_link import RedisHome, redis_home
 from frontier.config import FrontierConfig
 from frontier.redis_frontier import RedisFrontier
@@ -29,7 +30,7 @@ from sieve.urls import authority
 
 logger = logging.getLogger(__name__)
 
-_KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.PAGE, "sitemap": Kind.SITEMAP}
+_KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
 DEFAULT_POLICY = "yield"
 
 
@@ -44,6 +45,7 @@ class Stores:
     frontier: RedisFrontier
     archive: WarcWriter
     policy: Policy
+    polls: Polls
     spec: Crawl | None
 
     @classmethod
@@ -65,7 +67,7 @@ class Stores:
             decider.start()
             opened.callback(decider.stop)
             policy = _policy(settings, spec)
-            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, spec)
+            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, Polls(settings, spec), spec)
 
     def seeds(self) -> list[Candidate]:
         """What the crawl starts from; the sieve drops what a resumed crawl already knows."""

@@ -62,6 +62,7 @@ class Worker:
         self._news = asyncio.Event()
         self._work = asyncio.Event()
         self._closing = False
+        self._stays = False
         self._quiet_looks = 0
         self.exhausted = False
         self._held_open = contextlib.ExitStack()
@@ -81,6 +82,7 @@ class Worker:
     async def open(self, spider: Spider) -> None:
         """Open the crawl's stores, put its seeds in, start the loops."""
         folder = data_folder(self._crawler.settings, spider.name)
+        self._stays = bool(getattr(spider, "stays", False))
         self._stores = await self._off(
             self._asks, lambda: self._held_open.enter_context(Stores.open(self._crawler.settings, spider, folder))
         )
@@ -222,7 +224,7 @@ class Worker:
         except FrontierUnavailable:
             return _AWAY_PAUSE_S
         self._quiet_looks = self._quiet_looks + 1 if quiet else 0
-        if self._quiet_looks >= 2:
+        if self._quiet_looks >= 2 and (grant.closed or not self._stays):
             self.exhausted = True
             if grant.closed:
                 logger.info("The crawl's budget of %s is spent", grant.closed)

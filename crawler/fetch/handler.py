@@ -56,6 +56,7 @@ class Grant(Protocol):
 class Capture:
     """One exchange as it went over the wire; kept in ``request.meta["capture"]``."""
 
+    url: str
     address: str
     started: datetime
     request_head: bytes
@@ -117,7 +118,7 @@ class FetchHandler(BaseDownloadHandler):
         grant: Grant | None = request.meta.get("grant")
         address = await self._address(host, grant)
         head = request_head(request)
-        capture = Capture(address, datetime.now(UTC), head)
+        capture = Capture(request.url, address, datetime.now(UTC), head)
         request.meta["capture"] = capture
         started = time.monotonic()
         try:

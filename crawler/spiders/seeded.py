@@ -16,6 +16,8 @@ class SeededSpider(Spider):
     """Crawls what its seed file says; gives one item a kept page (``-o pages.jsonl`` works as usual)."""
 
     spec: ClassVar[Crawl]
+    stays: ClassVar[bool] = False
+    """Whether the crawl goes on when nothing is due for a while: a harvest polls its feeds for months."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -41,10 +43,7 @@ class SeededSpider(Spider):
             }
 
 
-def spider_of(spec: Crawl) -> type[SeededSpider]:
+def spider_of(spec: Crawl, *, stays: bool = False) -> type[SeededSpider]:
     """The spider class of one crawl."""
-    return type(
-        f"{spec.name.title().replace('-', '').replace('_', '')}Spider",
-        (SeededSpider,),
-        {"name": spec.name, "spec": spec},
-    )
+    title = spec.name.title().replace("-", "").replace("_", "")
+    return type(f"{title}Spider", (SeededSpider,), {"name": spec.name, "spec": spec, "stays": stays})

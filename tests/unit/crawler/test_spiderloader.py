@@ -20,7 +20,7 @@ def loader(folder: Path, **values: object) -> tuple[CrawlLoader, Settings]:
 def test_a_seed_file_is_a_spider(tmp_path: Path) -> None:
     (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact='contact = "https://a.test/about"'))
     found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"))
-    assert found.list() == ["ndwedwe"]
+    assert found.list() == ["harvest", "ndwedwe"]
     spider = find_spider(found, "ndwedwe", {})
     assert spider.name == "ndwedwe"
     check(settings, spider)
@@ -31,7 +31,17 @@ def test_the_shipped_crawls_load() -> None:
     found, _ = loader(Path(__file__).parents[3] / "seeds")
     assert {"zulu", "xhosa"} <= set(found.list())
     for name in found.list():
-        assert find_spider(found, name, {}).name == name
+        if name != "harvest":
+            assert find_spider(found, name, {}).name == name
+
+
+def test_harvest_is_a_crawl_that_stays() -> None:
+    found, _ = loader(Path(__file__).parents[3] / "seeds")
+    spider = find_spider(found, "harvest", {"crawl": "zulu"})
+    assert spider.name == "zulu"
+    assert getattr(spider, "stays", None) is True
+    with pytest.raises(PreflightError, match="which crawl"):
+        find_spider(found, "harvest", {})
 
 
 def test_no_such_crawl_is_one_line_that_names_those_there_are(tmp_path: Path) -> None:
@@ -46,7 +56,7 @@ def test_a_broken_file_is_named_with_its_line_and_spoils_no_other(tmp_path: Path
     (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
     (tmp_path / "broken.toml").write_text('[crawl]\nname = "broken"\nlanguage = \n')
     found, _ = loader(tmp_path)
-    assert found.list() == ["broken", "ndwedwe"]
+    assert found.list() == ["broken", "harvest", "ndwedwe"]
     assert find_spider(found, "ndwedwe", {}).name == "ndwedwe"
     with pytest.raises(PreflightError, match=r"broken\.toml:3"):
         find_spider(found, "broken", {})
