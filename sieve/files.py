@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgpack
 from xxhash import xxh3_64_intdigest
@@ -51,7 +51,7 @@ def replace(path: Path, content: object, *, durable: bool) -> None:
         sync_folder(path.parent)
 
 
-def load(path: Path) -> dict[str, object] | None:
+def load(path: Path) -> dict[str, Any] | None:
     """What :func:`replace` wrote, ``None`` when there is nothing; :class:`DamagedError`."""
     try:
         data = path.read_bytes()
@@ -61,7 +61,7 @@ def load(path: Path) -> dict[str, object] | None:
         length, check = _RECORD.unpack_from(data)
         body = data[_RECORD.size :]
         if len(body) == length and xxh3_64_intdigest(body) == check:
-            content: dict[str, object] = msgpack.unpackb(body)
+            content: dict[str, Any] = msgpack.unpackb(body)
             return content
     raise DamagedError(str(path), "its checksum is wrong")
 

@@ -14,24 +14,23 @@ points (buffer lost, hand-out before the store, whole store rewritten, all threa
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sieve.errors import ClosedError, StoreError
-from sieve.files import FolderLock, Place, Step, no_step
+from sieve.errors import StoreError
+from sieve.files import Place, Step, no_step
 from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys
 from sieve.jobs import Job, Work
+from sieve.local import LocalSieve
 from sieve.ready import ReadyQueue
 from sieve.seen import Seen, SeenConfig
 from sieve.spec import Spec
 from sieve.store import RunStore
-from sieve.types import Item
 from sieve.waiting import Waiting, WaitingRoom
 
 _SLICE = 1 << 14
@@ -64,38 +63,20 @@ class MercatorConfig:
         return cls(spec.whole("buffer", usual.buffer, 1), seen, spec.flag("sync", True), spec.flag("canonical"), seed)
 
 
-class MercatorSieve:
-    """See the module. One thread at a time; one process at a time."""
+class MercatorSieve(LocalSieve):
+    """See the module."""
 
     def __init__(self, folder: Path, config: MercatorConfig, step: Step = no_step) -> None:
-        self._lock = FolderLock(folder)
+        super().__init__(folder, step)
         self._config = config
-        self._step = step
-        self._closed = False
-        try:
-            self.store = RunStore(folder, durable=config.durable, step=step)
-            self._keys = Keys(self._seed(), config.ready_made)
-            self.seen = Seen(self.store, config.seen)
-            self.waiting = WaitingRoom(folder)
-            self.ready = ReadyQueue(folder, durable=config.durable)
-            self._recover()
-        except BaseException:
-            self._lock.release()
-            raise
         self._flushing: Job | None = None
         self._sealed: Waiting | None = None
+        self._opened()
 
     @classmethod
     def open(cls, spec: Spec) -> MercatorSieve:
         """From a specification; see :meth:`MercatorConfig.of`."""
         return cls(Path(spec.folder()), MercatorConfig.of(spec))
-
-    def enqueue(self, urls: Sequence[Item]) -> None:
-        """See :class:`~sieve.types.Sieve`."""
-        self._check_open()
-        batch = self._keys.batch(urls)
-        for start in range(0, len(batch), _SLICE):
-            self._take(batch if len(batch) <= _SLICE else batch.part(start, start + _SLICE))
 
     def flush(self) -> None:
         """See :class:`~sieve.types.Sieve`."""
@@ -105,40 +86,9 @@ class MercatorSieve:
             self._begin_flush()
             self._finish_flush()
 
-    def drain(self, limit: int | None = None) -> list[Item]:
-        """See :class:`~sieve.types.Sieve`. When nothing is ready, what waits is flushed first."""
-        self._check_open()
-        self._acknowledge()
-        if limit is not None and limit <= 0:
-            return []
-        items = self.ready.read(limit)
-        if not items and self.pending():
-            self.flush()
-            items = self.ready.read(limit)
-        self._step("drained")
-        return items
-
     def pending(self) -> int:
         """URLs that wait for a flush."""
         return self.waiting.now.count + (self._sealed.count if self._sealed else 0)
-
-    def close(self) -> None:
-        """See :class:`~sieve.types.Sieve`."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self._acknowledge()
-            if self._flushing is not None:
-                self._flushing.cancel()
-            self.ready.sync()
-            self.seen.settle(self._stored())
-            self.ready.tidy(self._next)
-        finally:
-            self.seen.close()
-            self.ready.close()
-            self.waiting.close()
-            self._lock.release()
 
     def contains(self, url: str) -> bool:
         """Whether a URL equal to `url` was decided to be known; one that still waits is not."""
@@ -173,7 +123,7 @@ class MercatorSieve:
         self.seen.work(admitted, self._waiting_keys)
         if self.seen.full:
             self.ready.sync()
-            self.seen.freeze(self._stored())
+            self.seen.freeze(self._here())
         if self._flushing is not None:
             self._flushing.pay(_FLUSH_PACE * count)
             if self._flushing.done:
@@ -224,9 +174,17 @@ class MercatorSieve:
             raise StoreError(f"{self.store.folder} was made with seed {seed}, not {self._config.seed}")
         return seed
 
+    def _open(self) -> None:
+        durable = self._config.durable
+        self.store = RunStore(self.folder, durable=durable, step=self._step)
+        self._keys = Keys(self._seed(), self._config.ready_made)
+        self.seen = Seen(self.store, self._config.seen)
+        self.waiting = WaitingRoom(self.folder)
+        self.ready = ReadyQueue(self.folder, durable=durable)
+        self._recover()
+
     def _recover(self) -> None:
-        stored = Place(*self.store.facts.get("stored", (0, 0)))
-        admitted = list(self.ready.recover(stored))
+        admitted = list(self.ready.recover(self._stored()))
         if admitted:
             self.seen.recover(np.concatenate(admitted), known=True)
         waiting = self.waiting.now
@@ -238,14 +196,18 @@ class MercatorSieve:
     def _waiting_keys(self) -> list[Fingerprints]:
         return [*self.waiting.now.keys, *(self._sealed.keys if self._sealed else ())]
 
-    def _stored(self) -> dict[str, Any]:
+    def _here(self) -> dict[str, Any]:
         return {"stored": list(self.ready.end)}
 
-    def _acknowledge(self) -> None:
-        self.ready.acknowledge(self._next)
-        self._step("acknowledged")
-        self.ready.drop_before(Place(*self.store.facts.get("stored", (0, 0))))
+    def _stored(self) -> Place:
+        return Place(*self.store.facts.get("stored", (0, 0)))
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the sieve is closed")
+    def _shut(self) -> None:
+        try:
+            if self._flushing is not None:
+                self._flushing.cancel()
+            self.seen.settle(self._here())
+            self.ready.tidy(self._next)
+        finally:
+            self.seen.close()
+            self.waiting.close()

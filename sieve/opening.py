@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sieve.bloom import BloomSieve
 from sieve.errors import SpecError
 from sieve.memory import MemorySieve
 from sieve.mercator import MercatorSieve
+from sieve.offline import OfflineSieve
 from sieve.spec import Spec
 from sieve.types import Sieve
 
@@ -18,9 +20,19 @@ def _redis(spec: Spec) -> Sieve:
     return RedisSieve.open(spec)
 
 
+def _lsm(spec: Spec) -> Sieve:
+    # An optional dependency.
+    from sieve.lsm import LsmSieve
+
+    return LsmSieve.open(spec)
+
+
 _KINDS: dict[str, Callable[[Spec], Sieve]] = {
     "memory": MemorySieve.open,
     "mercator": MercatorSieve.open,
+    "bloom": BloomSieve.open,
+    "offline": OfflineSieve.open,
+    "lsm": _lsm,
     "redis": _redis,
     "rediss": _redis,
     "unix": _redis,

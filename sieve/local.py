@@ -1,0 +1,103 @@
+"""What the kinds that keep a folder have in common: one process, a queue on disk, implied acknowledgement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from sieve.errors import ClosedError
+from sieve.files import FolderLock, Place, Step, no_step
+from sieve.items import Batch, Keys
+from sieve.ready import ReadyQueue
+from sieve.types import Item
+
+_SLICE = 1 << 14
+
+
+class LocalSieve:
+    """Base of the kinds in a folder. A kind implements :meth:`_open`, :meth:`_take`, :meth:`flush`, :meth:`_shut`.
+
+    One thread at a time; one process at a time.
+    """
+
+    ready: ReadyQueue
+    _keys: Keys
+    _next: int = 0
+
+    def __init__(self, folder: Path, step: Step = no_step) -> None:
+        self.folder = folder
+        self._step = step
+        self._closed = False
+        self._lock = FolderLock(folder)
+
+    def _opened(self) -> Self:
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def enqueue(self, urls: Sequence[Item]) -> None:
+        """See :class:`~sieve.types.Sieve`."""
+        self._check_open()
+        batch = self._keys.batch(urls)
+        for start in range(0, len(batch), _SLICE):
+            self._take(batch if len(batch) <= _SLICE else batch.part(start, start + _SLICE))
+
+    def flush(self) -> None:
+        """See :class:`~sieve.types.Sieve`."""
+        self._check_open()
+
+    def drain(self, limit: int | None = None) -> list[Item]:
+        """See :class:`~sieve.types.Sieve`. When nothing is ready, what waits is flushed first."""
+        self._check_open()
+        self._acknowledge()
+        if limit is not None and limit <= 0:
+            return []
+        items = self.ready.read(limit)
+        if not items and self.pending():
+            self.flush()
+            items = self.ready.read(limit)
+        self._step("drained")
+        return items
+
+    def pending(self) -> int:
+        """URLs that wait for a flush."""
+        return 0
+
+    def close(self) -> None:
+        """See :class:`~sieve.types.Sieve`."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.ready.acknowledge(self._next)
+            self.ready.sync()
+            self._shut()
+        finally:
+            self.ready.close()
+            self._lock.release()
+
+    def _acknowledge(self) -> None:
+        self.ready.acknowledge(self._next)
+        self._step("acknowledged")
+        self.ready.drop_before(self._stored())
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the sieve is closed")
+
+    def _open(self) -> None:
+        raise NotImplementedError
+
+    def _take(self, batch: Batch) -> None:
+        raise NotImplementedError
+
+    def _shut(self) -> None:
+        raise NotImplementedError
+
+    def _stored(self) -> Place:
+        """The place in the queue before which all fingerprints are stored elsewhere."""
+        raise NotImplementedError

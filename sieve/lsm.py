@@ -1,0 +1,112 @@
+"""``lsm:`` a log-structured merge tree (RocksDB): exact, constant memory, admits at once, slows down as it grows.
+
+The queue is written first, with the fingerprints, then the tree with the place of the queue's end in one batch; opening
+puts into the tree what the queue has beyond that place. So a URL is in both or, for a moment, only in the queue.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rocksdict import BlockBasedOptions, Cache, Options, Rdict, WriteBatch, WriteOptions
+
+from sieve.errors import StoreError
+from sieve.files import Place
+from sieve.filter import first_places
+from sieve.fingerprint import Fingerprints
+from sieve.items import Batch, Keys
+from sieve.local import LocalSieve
+from sieve.ready import ReadyQueue
+from sieve.spec import Spec
+
+_STORED, _SEED = b"stored", b"seed"
+_PLACE = struct.Struct("<QQ")
+
+
+class LsmSieve(LocalSieve):
+    """See the module."""
+
+    def __init__(self, folder: Path, *, ready_made: bool = False, durable: bool = True, seed: int = 0) -> None:
+        super().__init__(folder)
+        self._ready_made = ready_made
+        self._durable = durable
+        self._seed = seed
+        self._opened()
+
+    @classmethod
+    def open(cls, spec: Spec) -> LsmSieve:
+        """From ``lsm:DIR?sync=&canonical=&seed=``."""
+        spec.known({"canonical", "sync", "seed"})
+        folder = Path(spec.folder())
+        return cls(
+            folder, ready_made=spec.flag("canonical"), durable=spec.flag("sync", True), seed=spec.whole("seed", 0)
+        )
+
+    def _open(self) -> None:
+        self._db = Rdict(str(self.folder / "tree"), _options())
+        self._db.set_write_options(_write_options(self._durable))
+        seed = self._db.get(_SEED)
+        if seed is None:
+            self._db[_SEED] = str(self._seed).encode()
+        elif int(seed) != self._seed:
+            self._db.close()
+            raise StoreError(f"{self.folder} was made with seed {int(seed)}, not {self._seed}")
+        self._keys = Keys(self._seed, self._ready_made)
+        self.ready = ReadyQueue(self.folder, durable=self._durable)
+        for keys in self.ready.recover(self._stored()):
+            self._put(keys)
+        self._next = self.ready.next_number
+
+    def _take(self, batch: Batch) -> None:
+        _, places = first_places(batch.keys)
+        places.sort()
+        found: Any = self._db.get(_texts(batch.keys[places]))  # type: ignore[arg-type]
+        new = np.zeros(len(batch), np.bool_)
+        new[places[[value is None for value in found]]] = True
+        if new.any():
+            numbers = np.flatnonzero(new).astype(np.uint64) + np.uint64(self._next)
+            self._next += len(batch)
+            fresh = batch.only(new)
+            self.ready.append(numbers, fresh)
+            self._put(fresh.keys)
+
+    def _put(self, keys: Fingerprints) -> None:
+        changes = WriteBatch(raw_mode=True)
+        for text in _texts(keys):
+            changes.put(text, b"")
+        changes.put(_STORED, _PLACE.pack(*self.ready.end))
+        if self._durable:
+            self.ready.sync()
+        self._db.write(changes)
+
+    def _stored(self) -> Place:
+        place = self._db.get(_STORED)
+        return Place(0, 0) if place is None else Place(*_PLACE.unpack(place))
+
+    def _shut(self) -> None:
+        self._db.close()
+
+
+def _texts(keys: Fingerprints) -> list[bytes]:
+    packed = keys.astype(">u8").tobytes()
+    return [packed[start : start + 8] for start in range(0, len(packed), 8)]
+
+
+def _options() -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_write_buffer_size(64 << 20)
+    blocks = BlockBasedOptions()
+    blocks.set_block_cache(Cache(64 << 20))
+    blocks.set_bloom_filter(10, False)
+    options.set_block_based_table_factory(blocks)
+    return options
+
+
+def _write_options(durable: bool) -> WriteOptions:
+    options = WriteOptions()
+    options.sync = durable
+    return options
