@@ -67,10 +67,18 @@ class Graph:
             False: [s.index for s in sites if s.role in ("gateway", "other")] or [0],
         }
         self._any = list(range(len(sites)))
+        self._recent: tuple[tuple[int, int], Traits] = ((-1, -1), Traits())
         self._blocks: dict[BlockKey, tuple[Link, ...]] = {}
 
     def traits(self, site: Site, i: int) -> Traits:
-        """Behaviour of plain page `i`."""
+        """Behaviour of plain page `i`. (A request asks several times in a row, so the last one is kept.)"""
+        key, traits = self._recent
+        if key != (site.index, i):
+            traits = self._traits(site, i)
+            self._recent = (site.index, i), traits
+        return traits
+
+    def _traits(self, site: Site, i: int) -> Traits:
         rates = self.spec.rates
         d = draws(12, self.spec.seed, "traits", site.index, i)
         lang: str | None = ""

@@ -123,11 +123,14 @@ class WebSpec:
             raise SpecError(f"addresses={self.addresses}: 0 to hosts={self.hosts}")
         if self.structure not in STRUCTURES:
             raise SpecError(f"structure={self.structure!r} is none of {', '.join(STRUCTURES)}")
-        for known, names in ((ROBOTS_KINDS, self.robots), (SPELLINGS, self.spellings), (BAD_KINDS, self.bad_kinds)):
-            if unknown := set(names) - set(known):
-                raise SpecError(f"unknown kinds {', '.join(sorted(unknown))}; known: {', '.join(known)}")
-        if unknown := set(self.trap_kinds) - set(TRAP_KINDS):
-            raise SpecError(f"unknown traps {', '.join(sorted(unknown))}; known: {', '.join(TRAP_KINDS)}")
+        for name, known in (
+            ("robots", ROBOTS_KINDS),
+            ("spellings", SPELLINGS),
+            ("bad_kinds", BAD_KINDS),
+            ("trap_kinds", TRAP_KINDS),
+        ):
+            if unknown := set(getattr(self, name)) - set(known):
+                raise SpecError(f"{name}: unknown {', '.join(sorted(unknown))}; known: {', '.join(known)}")
         if not 4 <= self.min_links <= self.max_links <= 400:
             raise SpecError(f"links {self.min_links} to {self.max_links}: within 4 to 400")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.web import robots
-from tests.web.paths import Resource
+from tests.web.paths import Resource, normal
 from tests.web.requestlog import LogEntry
 from tests.web.sites import Site
 from tests.web.web import Web
@@ -220,7 +220,7 @@ def _robots(
         elif verdict != "unclear" and not answered.settled_before(site.index, entry.start_us):
             findings.robots_unreachable.append(url)
         elif verdict in ("rules", "deny"):
-            path = entry.path if resource.kind in ("unknown", "trap") else web.paths.path(resource)
+            path = normal(entry.path) if resource.kind in ("unknown", "trap") else web.paths.path(resource)
             token = re.match(r"[A-Za-z_-]+", entry.agent)
             agent = token[0] if token else web.spec.agent
             if not robots.parse(robots.body(web.spec, site), agent).allowed(path):
