@@ -2,6 +2,7 @@
 
 from relevance.errors import ModelError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.identification import Identification, codes, identify
+from relevance.mixed import labels_by_word
 from relevance.page import Block, Link, Page, read_page
 from relevance.policies import make_policy
 from relevance.policy import LinkContext, PageContext, Policy, Target, Verdict
@@ -23,6 +24,7 @@ __all__ = [
     "Verdict",
     "codes",
     "identify",
+    "labels_by_word",
     "make_policy",
     "read_page",
 ]

@@ -3,6 +3,9 @@
 `identify` sums the evidence of the words. Long texts are judged by four slices of together LETTERS letters, so the
 cost of a text is bounded. Only text of MIN_SECOND words or more may be called by a second-stage language
 (Zimbabwean Ndebele), and only by a margin: as an equal class it takes 5-10 % of out-of-domain isiZulu sentences.
+A language of the family is named only when it leads what is not of the family by GUARD nats a word: names and loans in
+thousands of languages look like isiZulu, while true text leads by seven. (Leave-one-source-out: languages never
+seen in training called isiZulu fall from 0.09 to 0.01 % of sentences, 0.77 to 0.27 % of 1-4 words, F1 of short -0.5.)
 """
 
 from __future__ import annotations
@@ -18,11 +21,14 @@ from relevance.errors import UnknownLanguageError
 from relevance.model import STEP, Model, shipped
 
 UNDETERMINED = "und"
-LETTERS = 2400
+LETTERS = 1000
 SLICES = 4
 MIN_SECOND = 25
 SECOND_MARGIN = 0.1
 """Nats a word."""
+GUARD = 1.5
+GUARDED = 8
+"""Words after which the guard grows no more: mixed text keeps its chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ class Identifier:
         family = set(model.meta.get("family", ()))
         self._family = np.array([name in family for name in names])
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
+        self._guard = GUARD if languages is None and self._family.any() and not self._family.all() else 0.0
         alone = languages is not None and len(names) == 1
         self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
 
@@ -108,6 +115,8 @@ class Identifier:
             if count < MIN_SECOND or cost[second] + SECOND_MARGIN * count > cost[first]:
                 cost[first] = min(cost[first], cost[second]) if count >= MIN_SECOND else cost[first]
                 cost[second] = np.inf
+        if self._guard:
+            cost[~self._family] -= self._guard * min(count, GUARDED)
         best = int(cost.argmin())
         rest = np.delete(cost, best)
         margin = float(rest.min() - cost[best]) / count if len(rest) and np.isfinite(rest.min()) else 0.0

@@ -18,51 +18,54 @@ import numpy as np
 import numpy.typing as npt
 
 from relevance import storage
-from relevance.alphabet import encode, ngram_keys
+from relevance.alphabet import BITS, encode, ngram_keys
 from relevance.errors import ModelError
 
 STEP = 0.05
 """Nats of one unit of evidence."""
-REMEMBERED = 1 << 16
-"""Words kept in the dictionary before it starts anew (about 12 MB)."""
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+REMEMBERED = 1 << 17
+"""Words kept in the dictionary before it starts anew (about 16 MB)."""
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 _ROW_BITS = np.uint64(24)
+_ROW_MASK = np.uint64((1 << 24) - 1)
 
 Evidence = npt.NDArray[np.uint8]
+Unsigned = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float32]
 
 
-def _slots(keys: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Open addressing, at most half full: key << 24 | row, 0 = empty. Keys have at most 40 bits."""
-    bits = max(4, int(np.ceil(np.log2(max(len(keys), 1) * 2))))
+def _places(keys: Unsigned, bits: int) -> tuple[Unsigned, Unsigned]:
+    """The two slots a key may be in; never the same."""
+    first = (keys * _FIRST) >> np.uint64(64 - bits)
+    return first, first ^ (((keys * _SECOND) >> np.uint64(64 - bits)) | np.uint64(1))
+
+
+def _slots(keys: npt.NDArray[np.int64], bits: int = 0) -> Unsigned:
+    """Cuckoo hashing (Pagh and Rodler 2001), at most half full: key << 24 | row + 1, 0 = empty. Keys have <= 40 bits.
+    A look-up is two reads, whatever is in the table: no loop, which is what counts with arrays."""
+    bits = max(bits, 4, int(np.ceil(np.log2(max(len(keys), 1) * 2))))
     table = np.zeros(1 << bits, dtype=np.uint64)
-    entries = (keys.astype(np.uint64) << _ROW_BITS) | rows.astype(np.uint64)
-    place = (keys.astype(np.uint64) * _MULTIPLIER) >> np.uint64(64 - bits)
-    wrap = np.uint64((1 << bits) - 1)
-    while len(entries):
-        free = table[place] == 0
-        table[place[free]] = entries[free]
-        lost = table[place] != entries
-        entries, place = entries[lost], (place[lost] + np.uint64(1)) & wrap
-    return table
+    hand = (keys.astype(np.uint64) << _ROW_BITS) | np.arange(1, len(keys) + 1, dtype=np.uint64)
+    place, _ = _places(hand >> _ROW_BITS, bits)
+    for _ in range(200):
+        old = table[place]
+        table[place] = hand
+        lost = table[place] != hand
+        out = ~lost & (old != 0)
+        hand, place = np.concatenate([hand[lost], old[out]]), np.concatenate([place[lost], place[out]])
+        if not len(hand):
+            return table
+        first, second = _places(hand >> _ROW_BITS, bits)
+        place ^= first ^ second
+    return _slots(keys, bits + 1)
 
 
-def _find(table: npt.NDArray[np.uint64], keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Rows of keys, -1 where absent."""
-    bits = np.uint64(64 - (len(table).bit_length() - 1))
-    wrap = np.uint64(len(table) - 1)
-    wanted = keys.astype(np.uint64)
-    place = (wanted * _MULTIPLIER) >> bits
-    got = table[place]
-    found = (got >> _ROW_BITS) == wanted
-    out = np.where(found, (got & np.uint64((1 << 24) - 1)).astype(np.int64), -1)
-    left = np.flatnonzero(~found & (got != 0))
-    while len(left):
-        place[left] = (place[left] + np.uint64(1)) & wrap
-        got = table[place[left]]
-        found = (got >> _ROW_BITS) == wanted[left]
-        out[left[found]] = (got[found] & np.uint64((1 << 24) - 1)).astype(np.int64)
-        left = left[~found & (got != 0)]
-    return out
+def _find(table: Unsigned, keys: Unsigned) -> npt.NDArray[np.int64]:
+    """Rows of keys plus one, 0 where absent."""
+    first, second = _places(keys, len(table).bit_length() - 1)
+    one, two = table[first], table[second]
+    rows = np.where((one >> _ROW_BITS) == keys, one, np.where((two >> _ROW_BITS) == keys, two, np.uint64(0)))
+    return (rows & _ROW_MASK).astype(np.int64)
 
 
 def lay_out(model: storage.Parameters) -> storage.Arrays:
@@ -71,7 +74,7 @@ def lay_out(model: storage.Parameters) -> storage.Arrays:
     if len(keys) >= 1 << 24:
         raise ModelError("model", "has more than 16 million n-grams")
     return {
-        "slots": _slots(keys, np.arange(len(keys))),
+        "slots": _slots(keys),
         "rows": model.rows,
         "words": np.frombuffer("\n".join(model.words).encode(), dtype=np.uint8),
         "word_rows": model.word_rows,
@@ -87,9 +90,10 @@ class Model:
         self.labels: tuple[str, ...] = tuple(c["label"] for c in meta["classes"])
         self.order = int(meta["order"])
         self._step = float(meta["step"])
+        self._masks = (np.uint64(1) << (np.arange(1, self.order + 1, dtype=np.uint64) * np.uint64(BITS))) - np.uint64(1)
         self._share = float(meta["word_share"])
         self._clip = float(meta["clip"])
-        self._slots: npt.NDArray[np.uint64] = arrays["slots"]
+        self._slots: Unsigned = arrays["slots"]
         self._rows: storage.Rows = arrays["rows"]
         self._word_rows: storage.Rows = arrays["word_rows"]
         text = bytes(arrays["words"]).decode()
@@ -100,20 +104,28 @@ class Model:
         self._known: dict[str, int] = {}
         self._evidence = np.zeros((1024, len(self.classes)), dtype=np.uint8)
 
-    def letter_logs(self, tokens: Sequence[str]) -> npt.NDArray[np.float32]:
-        """log p of words by their letters, word x class."""
+    def letter_logs(self, tokens: Sequence[str]) -> Floats:
+        """log p of words by their letters, word x class: each letter after the longest known context."""
         keys, lengths, starts = ngram_keys(encode(tokens), self.order)
-        rows = np.full(len(keys), -1, dtype=np.int64)
-        for size in range(self.order, 0, -1):
-            these = np.flatnonzero((rows < 0) & (lengths >= size))
-            if len(these):
-                rows[these] = _find(self._slots, keys[these] & ((np.int64(1) << (6 * size)) - 1))
-        values = self._rows[rows]
-        values[rows < 0] = 255
-        sums = np.add.reduceat(values, starts, axis=0, dtype=np.uint16)
-        return sums.astype(np.float32) * np.float32(-self._step)
+        rows = self._longest(keys, lengths)
+        sums = np.cumsum(self._rows[rows], axis=0, dtype=np.uint16)[np.append(starts[1:], len(keys)) - 1]
+        sums[1:] -= sums[:-1].copy()  # modulo 2^16; a word has at most 41 x 254
+        logs: Floats = sums * np.float32(-self._step)
+        return logs
 
-    def word_logs(self, tokens: Sequence[str]) -> npt.NDArray[np.float32]:
+    def _longest(self, keys: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        wide = keys.astype(np.uint64)
+        rows: npt.NDArray[np.int64] = np.zeros(len(keys), dtype=np.int64)
+        left = np.arange(len(keys))
+        for size in range(self.order, 0, -1):
+            these = left[lengths[left] >= size]
+            rows[these] = _find(self._slots, wide[these] & self._masks[size - 1])
+            left = left[rows[left] == 0]
+            if not len(left):
+                break
+        return rows - 1
+
+    def word_logs(self, tokens: Sequence[str]) -> Floats:
         """log p of words, letters and word list together, word x class."""
         logs = self.letter_logs(tokens) + np.float32(np.log1p(-self._share))
         listed = [(i, self._listed[word]) for i, word in enumerate(tokens) if word in self._listed]

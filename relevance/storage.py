@@ -31,7 +31,7 @@ from relevance.errors import ModelError
 MAGIC = b"ulwembu-langid 1\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
-LAYOUT = 3
+LAYOUT = 5
 """Version of the arrays in the cache; part of their file name."""
 
 Rows = npt.NDArray[np.uint8]
@@ -193,7 +193,7 @@ def map_arrays(path: Path) -> Arrays | None:
         with path.open("rb") as file:
             (size,) = struct.unpack("<I", file.read(4))
             table = json.loads(file.read(size))
-        whole = np.memmap(path, dtype=np.uint8, mode="r")
+        whole = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
     except (OSError, ValueError, struct.error):
         return None
     out: Arrays = {}

@@ -146,7 +146,7 @@ def select(counts: list[list[Ngrams]], least: float) -> tuple[Keys, ...]:
 def closed(keys: Keys, kept: list[Keys], size: int) -> Keys:
     """Those whose beginning and whose end are kept too (a word's start alone counts as kept)."""
     if size == 1:
-        return np.union1d(keys, [1])
+        return np.arange(1, 64)
     shorter = kept[size - 2]
     mask = (np.int64(1) << (BITS * (size - 1))) - 1
     return keys[np.isin(keys & mask, shorter) & np.isin(keys >> BITS, shorter)]
