@@ -107,7 +107,7 @@ newer_than_days = 30
         (HEAD + '[[site]]\nurl = [\n  "https://a.example/",\n  "ftp://b/",\n]\n', "x.toml:7: url: 'ftp://b/' does"),
         (HEAD + '[[site]]\nurl = "https:///x"\n', "x.toml:5: url: 'https:///x' has no host"),
         (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
-        (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9) is"),
+        (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9)"),
         (HEAD + 'whitelist_only = true\n' + SITE + 'scope = "open"\n', 'x.toml:7: scope "open" contradicts'),
         (HEAD + "[relevance]\nshares = [1]\n" + SITE, "x.toml:5: shares: expected a number, a string or true/false"),
     ],

@@ -1,0 +1,95 @@
+"""Paging back: what to ask for when items have passed through a feed's window unseen.
+
+Steps, in order: the older pages the feed itself names (RFC 5005 `prev-archive`, `next`; JSON Feed `next_url`), the
+pages WordPress has by convention (`?paged=`), then the site's sitemaps (news sitemaps first) for what was published
+since. A step leads on as long as its pages show something new, and ends the search when an item seen before the gap
+turns up, or only items older than the gap. Only addresses on the feed's own host are asked for: the feed's lease covers
+that host's politeness, no other's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from seeds.feed_types import Feed, FeedEntry
+from seeds.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint
+from seeds.sitemaps import well_known
+
+__all__ = ["advance", "begin", "item_mark", "same_authority"]
+
+ARCHIVE, PAGED, SITEMAP = "archive", "paged", "sitemap"
+_MOST_SITEMAPS = 5
+_WORDPRESS = re.compile(r"wordpress", re.IGNORECASE)
+
+
+def item_mark(entry: FeedEntry) -> int:
+    """The fingerprint by which an item is remembered: of what would be fetched."""
+    return fingerprint(entry.url or entry.key)
+
+
+def begin(history: FeedHistory, feed: Feed, url: str, sitemaps: Sequence[str], lost: int) -> CatchUp | None:
+    """The search for what was missed, None when there is nowhere to look. `history` is as before the gap's poll."""
+    steps: list[str] = []
+    if feed.next_archive:
+        steps.append(f"{ARCHIVE} {feed.next_archive}")
+    if _WORDPRESS.search(feed.generator) or re.search(r"/feed/?$|[?&]feed=", url):
+        steps.append(f"{PAGED} {_paged(url, 2)}")
+    named = sorted(sitemaps, key=lambda address: "news" not in address)[:_MOST_SITEMAPS]
+    steps += [f"{SITEMAP} {address}" for address in named or [well_known(url)[4], *well_known(url)[:2]]]
+    up = CatchUp("", "", 1, history.newest_s or history.last_s, history.seen[:MAX_ANCHORS], [], lost=lost)
+    up.steps = [step for step in steps if same_authority(step.partition(" ")[2], url)]
+    return up if _next_step(up) else None
+
+
+def advance(up: CatchUp, feed: Feed, new: int, most_pages: int) -> str:
+    """Judge the page just read (`new` of its items were unknown): "closed", "on" (`up.url` is next) or "open" when
+    the search ends without having reached what was known."""
+    up.pages += 1
+    up.recovered += new
+    marks = {item_mark(entry) for entry in feed.entries}
+    dates = [entry.published_ms // 1000 for entry in feed.entries if entry.published_ms]
+    if up.step != SITEMAP and (marks & set(up.anchors) or (dates and max(dates) < up.since_s)):
+        return "closed"
+    if up.step == SITEMAP and new:
+        return "closed"
+    if up.pages >= most_pages:
+        return "open"
+    following = feed.next_archive if up.step == ARCHIVE else _paged(up.url, up.page + 1) if up.step == PAGED else ""
+    if new and following and following != up.url and same_authority(following, up.url):
+        up.url, up.page = following, up.page + 1
+        return "on"
+    return "on" if _next_step(up) else "open"
+
+
+def skip(up: CatchUp) -> bool:
+    """Leave a step whose page could not be had; whether another is left."""
+    up.pages += 1
+    return _next_step(up)
+
+
+def add_sitemaps(up: CatchUp, addresses: Iterable[str]) -> None:
+    """Put sitemaps that an index names first in line."""
+    new = [f"{SITEMAP} {address}" for address in addresses if same_authority(address, up.url)]
+    up.steps = new[:_MOST_SITEMAPS] + up.steps[:_MOST_SITEMAPS]
+
+
+def same_authority(one: str, other: str) -> bool:
+    """Whether two addresses are on one scheme, host and port."""
+    first, second = urlsplit(one), urlsplit(other)
+    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
+
+
+def _next_step(up: CatchUp) -> bool:
+    if not up.steps:
+        return False
+    up.step, _, up.url = up.steps.pop(0).partition(" ")
+    up.page = 2 if up.step == PAGED else 1
+    return True
+
+
+def _paged(url: str, page: int) -> str:
+    parts = urlsplit(url)
+    query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key != "paged"]
+    return urlunsplit(parts._replace(query=urlencode([*query, ("paged", str(page))]), fragment=""))

@@ -1,0 +1,330 @@
+"""One poll of a feed as a pure function: from what is remembered and answered to what is new and when to ask again.
+
+A poll is a recurring entry of the frontier. Whoever holds its lease asks `request` what to send, sends it, gives the
+answer to `poll`, puts `new_items` and `follow_ups` into the sieve, and reports the lease with `memo` and `again_in_ms`.
+So polls are polite, shared between processes and safe from crashes for the same reasons as any fetch: no poll happens
+twice at a time, and a poll whose process died happens again with the memory of the one before.
+
+A gap (nothing that was newest last time is still shown, and the window may have overflowed) makes the same entry come
+back at once for older pages (`seeds.catch_up`) until the gap is closed; ordinary polls that fall due meanwhile go
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import xxhash
+
+from seeds import catch_up, schedule
+from seeds.answers import Answer, Document, cache_lifetime_s, read
+from seeds.catch_up import item_mark
+from seeds.errors import SeedsError
+from seeds.feed_types import FeedEntry
+from seeds.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
+from seeds.schedule import Polling
+
+__all__ = ["Answer", "FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "Polling", "poll", "request"]
+
+_ANCHORS = 5
+_FEW = 3
+_PAGE_AGAIN_MS = 1000
+_ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
+
+
+@dataclass(frozen=True, slots=True)
+class PollRequest:
+    """What to send for a lease: `url` may be an older page on the same host; it must pass robots.txt by itself."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """An address to take up: kind feed, sitemap (both recurring, by way of the sieve)."""
+
+    url: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PollWarning:
+    """Something a person should know: gap, gap_open, gap_closed, gone, moved, refused, failing, memo_lost."""
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PollStats:
+    """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery."""
+
+    polls: int = 0
+    unchanged: int = 0
+    new_items: int = 0
+    gaps: int = 0
+    missed: int = 0
+    recovered: int = 0
+    errors: int = 0
+    pages_back: int = 0
+    dated: int = 0
+    delay_s: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PollResult:
+    """What came of a poll. `again_in_ms` None: never again (the feed is gone or has moved)."""
+
+    memo: bytes
+    again_in_ms: int | None
+    new_items: tuple[FeedEntry, ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
+    warnings: tuple[PollWarning, ...] = ()
+    stats: PollStats = PollStats()
+
+
+def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
+    """What to ask for: the feed, on condition that it changed, or an older page while catching up."""
+    history = _recalled(memo)[0]
+    if history.catch_up and now_ms // 1000 < history.due_s:
+        return PollRequest(history.catch_up.url)
+    headers: dict[str, str] = {}
+    if (history.same + 1) % _ASK_ANEW_EVERY:
+        if history.etag:
+            headers["If-None-Match"] = history.etag
+        if history.modified:
+            headers["If-Modified-Since"] = history.modified
+    return PollRequest(url, headers)
+
+
+def poll(url: str, memo: bytes, answer: Answer, polling: Polling = Polling()) -> PollResult:  # noqa: B008
+    """Judge an answer to `request(url, memo, …)`; `url` is the feed's own address."""
+    history, lost = _recalled(memo)
+    warnings = [PollWarning("memo_lost", lost)] if lost else []
+    visit = _Visit(url, history, answer, polling, warnings)
+    if history.catch_up and answer.asked == history.catch_up.url and answer.asked != url:
+        return visit.older_page(history.catch_up)
+    return visit.feed()
+
+
+class _Visit:
+    """One answer, one history: the steps of `poll`."""
+
+    def __init__(
+        self, url: str, history: FeedHistory, answer: Answer, polling: Polling, warnings: list[PollWarning]
+    ) -> None:
+        self._url = url
+        self._history = history
+        self._answer = answer
+        self._polling = polling
+        self._warnings = warnings
+        self._now_s = answer.now_ms // 1000
+
+    def feed(self) -> PollResult:
+        """The feed itself answered, or did not."""
+        history, answer = self._history, self._answer
+        history.polls += 1
+        history.first_s = history.first_s or self._now_s
+        if answer.location and (answer.problem or 300 <= answer.status < 400) and answer.status != 304:
+            return self._moved()
+        if answer.status == 410:
+            self._warn("gone", "the publisher says that the feed has ended (410)")
+            return self._result(None, PollStats(polls=1))
+        if answer.problem or not (answer.status == 304 or 200 <= answer.status < 300):
+            return self._failed(answer.problem or f"status {answer.status}")
+        if answer.status == 304:
+            return self._unchanged()
+        digest = xxhash.xxh3_64_digest(answer.body)
+        if digest == history.digest:
+            history.keep_validators(answer.header("etag"), answer.header("last-modified"))
+            return self._unchanged()
+        try:
+            document = read(answer, self._url, history)
+        except SeedsError as error:
+            self._warn("refused", str(error))
+            return self._failed(str(error))
+        history.digest = digest
+        history.keep_validators(answer.header("etag"), answer.header("last-modified"))
+        return self._fresh(document)
+
+    def older_page(self, up: CatchUp) -> PollResult:
+        """A page asked for while catching up answered, or did not."""
+        history, answer = self._history, self._answer
+        stats = PollStats(pages_back=1)
+        new: tuple[FeedEntry, ...] = ()
+        state = "open"
+        try:
+            if answer.problem or answer.status != 200:
+                raise SeedsError(answer.problem or f"status {answer.status}")
+            document = read(answer, up.url, history, since_s=up.since_s if up.step == catch_up.SITEMAP else 0)
+        except SeedsError:
+            state = "on" if catch_up.skip(up) else "open"
+        else:
+            catch_up.add_sitemaps(up, document.sitemaps)
+            new = self._unknown(document)
+            history.seen = (history.seen + [item_mark(entry) for entry in new])[: history.room]
+            state = catch_up.advance(up, document.feed, len(new), self._polling.max_pages_back)
+            stats = PollStats(pages_back=1, new_items=len(new), recovered=len(new))
+        if state == "on":
+            return self._result(_PAGE_AGAIN_MS, stats, new)
+        history.catch_up = None
+        missed = 0 if state == "closed" else max(1, up.lost - up.recovered)
+        self._warn(f"gap_{state}", f"{up.recovered} items recovered from {up.pages} older pages")
+        due_in_ms = max(0, history.due_s * 1000 - answer.now_ms)
+        return self._result(due_in_ms, replace(stats, missed=missed), new)
+
+    def _fresh(self, document: Document) -> PollResult:
+        history, now_s = self._history, self._now_s
+        first = not history.last_s
+        new = self._unknown(document)
+        entries = document.feed.entries
+        gap = not first and self._is_gap(document, new)
+        lost = self._begin_catch_up(document) if gap else 0
+        self._learn(document, new)
+        dated = [entry.published_ms for entry in new if entry.published_ms and not first]
+        delays = [max(0, now_s - published // 1000) for published in dated]
+        follow_ups = tuple(FollowUp(address, "sitemap", "index") for address in document.sitemaps)
+        stats = PollStats(
+            polls=1,
+            unchanged=int(not new and bool(entries)),
+            new_items=len(new),
+            gaps=int(gap),
+            missed=0 if history.catch_up else lost,
+            dated=len(delays),
+            delay_s=sum(delays),
+        )
+        return self._scheduled(stats, tuple(new), follow_ups)
+
+    def _unchanged(self) -> PollResult:
+        history, now_s = self._history, self._now_s
+        history.same += 1
+        if history.window and history.last_s:
+            history.window_age_s += now_s - history.last_s
+            schedule.note_life(history, {mark.item for mark in history.sentinels}, None, now_s)
+        return self._scheduled(PollStats(polls=1, unchanged=1))
+
+    def _scheduled(
+        self, stats: PollStats, new: tuple[FeedEntry, ...] = (), follow_ups: tuple[FollowUp, ...] = ()
+    ) -> PollResult:
+        history, now_s = self._history, self._now_s
+        history.errors = history.failing_since_s = 0
+        history.last_s = now_s
+        history.max_age_s = cache_lifetime_s(self._answer)
+        interval_s = schedule.next_interval_s(history, self._url, now_s, self._polling)
+        history.interval_s = int(interval_s)
+        history.due_s = now_s + int(interval_s)
+        return self._result(_PAGE_AGAIN_MS if history.catch_up else int(interval_s * 1000), stats, new, follow_ups)
+
+    def _failed(self, reason: str) -> PollResult:
+        history, now_s = self._history, self._now_s
+        history.errors += 1
+        history.failing_since_s = history.failing_since_s or now_s
+        wait_s = schedule.retry_in_s(history, self._url, now_s, self._polling)
+        wait_s = max(wait_s, (self._answer.retry_after_ms or 0) / 1000)
+        history.due_s = now_s + int(wait_s)
+        if history.errors in (5, 50):
+            self._warn("failing", f"{history.errors} times in a row, now {reason}")
+        return self._result(int(wait_s * 1000), PollStats(polls=1, errors=1))
+
+    def _moved(self) -> PollResult:
+        """Follow by a new entry, whose host has its own robots.txt and politeness; the old one is asked rarely, or
+        never when it moved for good."""
+        target = self._answer.location
+        if not target.startswith(("http://", "https://")) or target == self._url:
+            return self._failed("redirect to nowhere")
+        follow = FollowUp(target, "feed", "moved")
+        for_good = self._answer.status in (301, 308)
+        if for_good:
+            self._warn("moved", f"for good, to {target}")
+        return self._result(
+            None if for_good else int(self._polling.max_s * 1000), PollStats(polls=1), follow_ups=(follow,)
+        )
+
+    def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
+        """The items not seen before, the latest first when all are dated; each address once."""
+        known = set(self._history.seen)
+        # Beyond what is remembered a full window tells new from old by date alone.
+        full = len(known) >= MAX_SEEN and len(document.feed.entries) > MAX_SEEN
+        newest_ms = self._history.newest_s * 1000
+        new: dict[int, FeedEntry] = {}
+        for entry in document.feed.entries:
+            mark = item_mark(entry)
+            if mark in known or (full and entry.published_ms and entry.published_ms < newest_ms):
+                continue
+            if entry.url.startswith(("http://", "https://")):
+                new.setdefault(mark, entry)
+        return tuple(new.values())
+
+    def _is_gap(self, document: Document, new: Sequence[FeedEntry]) -> bool:
+        history = self._history
+        if history.catch_up or not new or not history.seen or not document.ordered:
+            return False
+        marks = {item_mark(entry) for entry in document.feed.entries}
+        if marks.intersection(history.seen[:_ANCHORS]):
+            return False
+        elapsed = self._now_s - history.last_s
+        few = history.widest <= _FEW
+        if few and schedule.rate(history, history.last_s) * elapsed < history.widest:
+            return False  # such a window is often renewed whole
+        return not (elapsed < history.life_s and (few or len(marks) < history.widest))
+
+    def _begin_catch_up(self, document: Document) -> int:
+        """Start the search; about how many items were lost."""
+        history, now_s = self._history, self._now_s
+        dates = [entry.published_ms // 1000 for entry in document.feed.entries if entry.published_ms]
+        unseen_s = max(0, (min(dates) if dates else now_s) - (history.newest_s or history.last_s))
+        lost = max(1, round(schedule.rate(history, history.last_s) * unseen_s))
+        history.catch_up = catch_up.begin(history, document.feed, self._url, self._answer.sitemaps, lost)
+        where = "paging back" if history.catch_up else "nowhere to page back to"
+        self._warn("gap", f"the newest items of the last poll are gone, about {lost} missed; {where}")
+        return lost
+
+    def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
+        history, now_s, last_s = self._history, self._now_s, self._history.last_s
+        entries = document.feed.entries
+        dated = [entry.published_ms // 1000 if entry.published_ms else 0 for entry in entries]
+        in_order = list(entries)
+        if entries and all(dated):
+            in_order.sort(key=lambda entry: -(entry.published_ms or 0))
+        marks = [item_mark(entry) for entry in in_order]
+        fresh = {item_mark(entry) for entry in new}
+        # A date before the last poll is when it was written, not when it appeared; the first poll has nothing better.
+        appeared = [entry.published_ms // 1000 if entry.published_ms else 0 for entry in new]
+        schedule.note_items(history, [when if not last_s or when > last_s else 0 for when in appeared], now_s)
+        ages = [now_s - when for when in dated if 0 < when <= now_s]
+        schedule.note_window(history, ages, len(entries), len(new), now_s)
+        schedule.note_life(history, set(marks), next((mark for mark in marks if mark in fresh), None), now_s)
+        history.remember([mark for mark in marks if mark in fresh] if last_s else marks)
+        history.newest_s = max([history.newest_s, *(when for when in dated if when <= now_s)], default=0)
+        history.same = 0 if new else history.same + 1
+        for entry in new if last_s else ():
+            place = document.places.get(entry.url)
+            if place is not None:
+                history.places[place] = history.places.get(place, 0) + 1
+        hints = document.feed.hints
+        history.ttl_s, history.period_s = hints.ttl_s or 0, hints.update_period_s or 0
+        history.skip_hours = sum(1 << hour for hour in hints.skip_hours)
+        history.skip_days = sum(1 << day for day in hints.skip_days)
+
+    def _warn(self, reason: str, detail: str) -> None:
+        self._warnings.append(PollWarning(reason, detail))
+
+    def _result(
+        self,
+        again_in_ms: int | None,
+        stats: PollStats,
+        new: tuple[FeedEntry, ...] = (),
+        follow_ups: tuple[FollowUp, ...] = (),
+    ) -> PollResult:
+        return PollResult(self._history.pack(), again_in_ms, new, follow_ups, tuple(self._warnings), stats)
+
+
+def _recalled(memo: bytes) -> tuple[FeedHistory, str]:
+    """The history in a memo, and what is wrong with the memo when it had to be given up."""
+    try:
+        return FeedHistory.unpack(memo), ""
+    except HistoryError as error:
+        return FeedHistory(), str(error)

@@ -1,0 +1,167 @@
+"""What is remembered of a feed between two polls: everything the schedule learns from, in one small bounded value.
+
+It travels as bytes (`pack`, `unpack`) with the feed's entry in the frontier, so it survives a crash and moves between
+processes with the entry, and nobody keeps a table of feeds. At most about 2 KiB: 380 fingerprints of 4 bytes and some
+figures. Instants are epoch seconds, 0 means never.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+
+import msgpack
+import xxhash
+
+from seeds.errors import SeedsError
+
+__all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint"]
+
+VERSION = 1
+MAX_SEEN = 380
+MAX_TIMES = 24
+MAX_SENTINELS = 8
+MAX_ANCHORS = 12
+_MAX_VALIDATOR = 200
+
+
+class HistoryError(SeedsError):
+    """Bytes that are no history; the feed starts anew."""
+
+
+def fingerprint(text: str) -> int:
+    """Four bytes of an item's address: among 380 seen items a new one is taken for seen once in ten million."""
+    return xxhash.xxh3_64_intdigest(text.encode()) & 0xFFFFFFFF
+
+
+@dataclass(slots=True)
+class Sentinel:
+    """One item watched for as long as the feed shows it: how long that is says how long items live."""
+
+    item: int
+    first_s: int
+    last_s: int
+
+
+@dataclass(slots=True)
+class CatchUp:
+    """Paging back after a gap: `url` is the page to ask for now, `steps` what comes when it leads nowhere."""
+
+    url: str
+    step: str
+    page: int
+    since_s: int
+    anchors: list[int]
+    steps: list[str]
+    pages: int = 0
+    recovered: int = 0
+    lost: int = 1
+
+
+@dataclass(slots=True)
+class FeedHistory:
+    """The memory of one feed.
+
+    `seen`: fingerprints, newest first. `times`: when the latest items appeared, ascending. `hours`: items by UTC hour.
+    `window_age_s`: age of all but the oldest fifth of the items shown; `life_s`: the shortest time an item was lately
+    seen to live before it vanished, 0 when none did. `same`: polls since something changed.
+    """
+
+    polls: int = 0
+    first_s: int = 0
+    last_s: int = 0
+    due_s: int = 0
+    interval_s: int = 0
+    errors: int = 0
+    failing_since_s: int = 0
+    same: int = 0
+    etag: str = ""
+    modified: str = ""
+    digest: bytes = b""
+    window: int = 0
+    widest: int = 0
+    window_age_s: int = 0
+    life_s: int = 0
+    life_at_s: int = 0
+    newest_s: int = 0
+    dated_s: int = 0
+    ttl_s: int = 0
+    period_s: int = 0
+    max_age_s: int = 0
+    skip_hours: int = 0
+    skip_days: int = 0
+    seen: list[int] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+    hours: list[int] = field(default_factory=lambda: [0] * 24)
+    sentinels: list[Sentinel] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+    catch_up: CatchUp | None = None
+
+    def pack(self) -> bytes:
+        """As bytes, within the bounds above."""
+        up = self.catch_up
+        values = [getattr(self, name) for name in _PLAIN]
+        packed = msgpack.packb(
+            [
+                VERSION,
+                values,
+                _numbers(self.seen[:MAX_SEEN]),
+                _numbers(self.times[-MAX_TIMES:]),
+                _numbers(self.hours),
+                [(mark.item, mark.first_s, mark.last_s) for mark in self.sentinels[-MAX_SENTINELS:]],
+                list(self.places.items())[:MAX_TIMES],
+                [getattr(up, name) for name in _CATCH_UP] if up else None,
+            ]
+        )
+        return bytes(packed)
+
+    @classmethod
+    def unpack(cls, memo: bytes) -> FeedHistory:
+        """The history in `memo`; a new one of b"". Raises HistoryError."""
+        history = cls()
+        if not memo:
+            return history
+        try:
+            version, values, seen, times, hours, sentinels, places, up = msgpack.unpackb(memo)
+            if version != VERSION:
+                raise HistoryError(f"version {version}")
+            for name, value in zip(_PLAIN, values, strict=True):
+                setattr(history, name, type(getattr(history, name))(value))
+            history.seen, history.times = _listed(seen), _listed(times)
+            history.hours = (_listed(hours) + [0] * 24)[:24]
+            history.sentinels = [Sentinel(*mark) for mark in sentinels]
+            history.places = dict(places)
+            history.catch_up = CatchUp(*up) if up else None
+        except (ValueError, TypeError, struct.error, msgpack.UnpackException) as error:
+            raise HistoryError(f"unreadable: {error}") from error
+        return history
+
+    @property
+    def room(self) -> int:
+        """How many fingerprints this feed's history keeps."""
+        return min(MAX_SEEN, max(60, 4 * self.widest))
+
+    def keep_validators(self, etag: str, modified: str) -> None:
+        """Remember what to ask with next time; absurdly long ones are not worth their bytes."""
+        self.etag = etag if len(etag) <= _MAX_VALIDATOR else ""
+        self.modified = modified if len(modified) <= _MAX_VALIDATOR else ""
+
+    def remember(self, items: Iterable[int]) -> None:
+        """Put fingerprints, newest first, before those seen so far; four windows of them are kept, 60 at least."""
+        fresh = list(dict.fromkeys(items))
+        known = set(fresh)
+        self.seen = (fresh + [item for item in self.seen if item not in known])[: self.room]
+
+
+_LISTS = ("seen", "times", "hours", "sentinels", "places", "catch_up")
+_PLAIN = tuple(part.name for part in fields(FeedHistory) if part.name not in _LISTS)
+_CATCH_UP = tuple(part.name for part in fields(CatchUp))
+
+
+def _numbers(numbers: list[int]) -> bytes:
+    return struct.pack(f"<{len(numbers)}I", *(min(max(number, 0), 0xFFFFFFFF) for number in numbers))
+
+
+def _listed(packed: bytes) -> list[int]:
+    return list(struct.unpack(f"<{len(packed) // 4}I", packed))

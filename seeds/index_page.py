@@ -1,0 +1,118 @@
+"""A page of links read as a feed, for sites that have none.
+
+The articles of a front page stand in a repeated place of its template: the same elements and classes from the body down
+to the link. Links are grouped by that place; a place counts as a list of articles when it holds several links with
+something to read in them, or when new links have turned up there before (`places`, learnt by the history). What stands
+in a navigation, header or footer is not looked at.
+
+Numbers are taken out of class names and positions are not counted, so a teaser that moves down the page keeps its
+place. What is linked from elsewhere on the page is not lost: the crawl reads the page as a page too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from seeds.feed_types import Feed, FeedEntry
+from seeds.history import fingerprint
+from seeds.links import clean_link
+
+__all__ = ["PlacedLink", "placed_links", "read_index"]
+
+_PAGE_BYTES = 4 << 20
+_MOST_LINKS = 3000
+_DEEPEST = 40
+_ENOUGH_LINKS = 3
+_READABLE = 15  # characters of a headline
+_ASIDE = frozenset({"nav", "header", "footer", "form", "select", "noscript", "template"})
+_ASIDE_CLASS = re.compile(
+    r"\b(?:nav|menu|breadcrumb|footer|social|share|cookie|pagination|login|tag-?cloud)", re.IGNORECASE
+)
+_FILE = re.compile(r"\.(?:jpe?g|png|gif|svg|webp|css|js|ico|mp[34]|pdf|zip|xml|rss)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLink:
+    """A link and its place in the template, as a fingerprint."""
+
+    url: str
+    text: str
+    place: int
+
+
+def read_index(html: bytes, url: str, places: dict[int, int]) -> tuple[Feed, dict[str, int]]:
+    """The page as a feed whose entries are in order of the page, and the place of each entry by its address.
+
+    `places`: how many new links each place has brought so far.
+    """
+    groups: dict[int, list[PlacedLink]] = defaultdict(list)
+    for link in placed_links(html, url):
+        groups[link.place].append(link)
+    chosen = {place for place, links in groups.items() if places.get(place, 0) >= 2 or _is_list(links)}
+    entries: dict[str, FeedEntry] = {}
+    where: dict[str, int] = {}
+    for place, links in groups.items():
+        for link in links if place in chosen else ():
+            known = entries.get(link.url)
+            if known is None or len(link.text) > len(known.title):
+                entries[link.url] = FeedEntry(link.url, id=link.url, title=link.text, url=link.url)
+                where.setdefault(link.url, place)
+    return Feed("index", tuple(entries.values())), where
+
+
+def placed_links(html: bytes, url: str) -> list[PlacedLink]:
+    """The links of a page to pages of its own site, outside navigation, at most 3,000."""
+    tree = LexborHTMLParser(html[:_PAGE_BYTES].decode("utf-8", "replace"))
+    base_element = tree.css_first("base[href]")
+    base = _absolute(url, (base_element.attributes.get("href") or "") if base_element else "") or url
+    own = urlsplit(url).hostname or ""
+    found: list[PlacedLink] = []
+    for anchor in tree.css("a[href]")[:_MOST_LINKS]:
+        link = _absolute(base, anchor.attributes.get("href") or "")
+        if not link or link == url or not _is_article_address(link, own):
+            continue
+        place = _place(anchor)
+        if place is not None:
+            found.append(PlacedLink(clean_link(link), " ".join(anchor.text(deep=True).split())[:300], place))
+    return found
+
+
+def _is_list(links: list[PlacedLink]) -> bool:
+    addresses = {link.url for link in links}
+    readable = sum(1 for link in links if len(link.text) >= _READABLE)
+    return len(addresses) >= _ENOUGH_LINKS and readable * 2 >= len(links)
+
+
+def _is_article_address(link: str, own: str) -> bool:
+    parts = urlsplit(link)
+    host = parts.hostname or ""
+    same = host.removeprefix("www.") == own.removeprefix("www.") or host.endswith("." + own.removeprefix("www."))
+    return same and len(parts.path) > 1 and not _FILE.search(parts.path)
+
+
+def _place(anchor: LexborNode) -> int | None:
+    """The fingerprint of the elements and classes above a link; None inside navigation and the like."""
+    steps: list[str] = []
+    node: LexborNode | None = anchor
+    while node is not None and node.tag not in ("body", "html") and len(steps) < _DEEPEST:
+        name = node.tag or ""
+        classes = node.attributes.get("class") or ""
+        if name in _ASIDE or (name != "a" and _ASIDE_CLASS.search(classes)):
+            return None
+        words = sorted({re.sub(r"\d+", "", word) for word in classes.split()} - {""}) if name != "a" else []
+        steps.append(f"{name}.{'.'.join(words[:4])}")
+        node = node.parent
+    return fingerprint("/".join(steps))
+
+
+def _absolute(base: str, href: str) -> str:
+    try:
+        link = urljoin(base, href.strip()).split("#", 1)[0]
+    except ValueError:
+        return ""
+    return link if link.startswith(("http://", "https://")) and len(link) <= 4096 else ""

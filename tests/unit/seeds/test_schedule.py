@@ -1,0 +1,182 @@
+"""The schedule on a virtual clock: nothing missed, found early, few polls, whatever the rate."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from seeds.harvest import Polling
+from seeds.history import CatchUp, FeedHistory, HistoryError, Sentinel
+from seeds.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, rate, retry_in_s
+from tests.unit.seeds.simulation import START_S, SimFeed, bursty, daily, harvest, middle_delay, regular, steady
+
+DAYS = 2.0
+FASTEST_S = 60.0
+KINDS: tuple[Callable[[str, float, float, random.Random], SimFeed], ...] = (steady, regular, bursty, daily)
+
+
+def hundred_feeds(rng: random.Random) -> list[SimFeed]:
+    """99 feeds with spacings from a minute to a week, one in five undated, and one whose items last ten minutes."""
+    feeds = []
+    for number in range(99):
+        spacing_s = FASTEST_S * 10_080 ** (number / 98)
+        kind = KINDS[number % 5] if number % 5 < 4 else steady
+        feed = kind(f"f{number}", spacing_s, DAYS, rng)
+        feed.dated = number % 5 < 4
+        feed.pages = True
+        feeds.append(feed)
+    return [*feeds, steady("short-lived", 400, DAYS, rng, lifetime_s=600.0, window=100)]
+
+
+def test_a_hundred_feeds_at_all_rates() -> None:
+    feeds = hundred_feeds(random.Random(7))
+    outcome = harvest(feeds, DAYS, Polling(min_s=20))
+    end_s = START_S + DAYS * DAY_S
+    assert {feed.name: feed.missed(end_s) for feed in feeds if feed.missed(end_s)} == {}
+    slow = {
+        feed.name: round(middle_delay(feed), 2)
+        for feed in feeds
+        if len(feed.delays()) > 20 and middle_delay(feed) >= 0.5
+    }
+    assert len(slow) <= 1, slow  # a burst that falls between two polls of a slow feed may
+    assert sorted(map(middle_delay, feeds))[len(feeds) // 2] < 0.35
+    at_the_fastest = len(feeds) * DAYS * DAY_S / FASTEST_S
+    assert outcome.polls <= at_the_fastest / 3
+    assert outcome.largest_memo <= 2048
+
+
+def test_lost_results_lose_no_items() -> None:
+    rng = random.Random(3)
+    feeds = [steady(f"f{n}", 900 * (n + 1), 1, rng, pages=True) for n in range(10)]
+    dice = random.Random(5)
+    harvest(feeds, 1, Polling(), lose=lambda feed, now_s: dice.random() < 0.1)
+    assert {feed.name: feed.missed(START_S + DAY_S) for feed in feeds if feed.missed(START_S + DAY_S)} == {}
+
+
+def test_a_gap_is_told_and_paged_back() -> None:
+    rng = random.Random(1)
+    times = [START_S - 3600.0 * n for n in range(40, 0, -1)] + [START_S + 7200 + n for n in range(90)]
+    feed = SimFeed("flood", 3600, times, pages=True)
+    outcome = harvest([feed], 1, Polling())
+    assert feed.missed(START_S + DAY_S) == []
+    assert [reason for _, reason, _ in outcome.warnings] == ["gap", "gap_closed"]
+    assert sum(stats.recovered for stats in outcome.stats) == 70
+    assert sum(stats.missed for stats in outcome.stats) == 0
+    alone = SimFeed("flood", 3600, times)
+    outcome = harvest([alone], 1, Polling())
+    assert [reason for _, reason, _ in outcome.warnings] == ["gap", "gap_open"]
+    assert sum(stats.missed for stats in outcome.stats) > 0
+    assert len(alone.missed(START_S + DAY_S)) == 70
+    assert rng
+
+
+def test_hours_of_the_day_are_learnt() -> None:
+    feed = daily("daily", 1800, 12, random.Random(2))
+    by_hour = [0] * 24
+
+    def count(polled: SimFeed, now_s: float) -> bool:
+        if now_s > START_S + 6 * DAY_S:
+            by_hour[int(now_s % DAY_S // HOUR_S)] += 1
+        return False
+
+    harvest([feed], 12, Polling(), lose=count)
+    assert sum(by_hour[7:17]) > 2 * sum(by_hour[19:24] + by_hour[0:5])
+    assert feed.missed(START_S + 12 * DAY_S) == []
+
+
+def history(**values: object) -> FeedHistory:
+    """A feed that brings an item an hour, all of them visible for days."""
+    found = FeedHistory(polls=9, first_s=START_S - DAY_S, last_s=START_S, window=20, widest=20, window_age_s=3 * DAY_S)
+    found.times = [START_S - 3600 * n for n in range(20, 0, -1)]
+    for name, value in values.items():
+        setattr(found, name, value)
+    return found
+
+
+EXACT = Polling(jitter=0.0)
+
+
+def test_the_rate_decides_within_bounds() -> None:
+    assert rate(history(), START_S) == pytest.approx(1 / 3600, rel=0.05)
+    assert next_interval_s(history(), "u", START_S, EXACT) == pytest.approx(0.6 * 3600, rel=0.05)
+    assert next_interval_s(history(), "u", START_S, Polling(min_s=5000, jitter=0)) == 5000
+    assert next_interval_s(history(), "u", START_S, Polling(max_s=500, jitter=0)) == 500
+    quiet = history(window_age_s=100 * DAY_S)
+    assert next_interval_s(quiet, "u", START_S + 40 * DAY_S, EXACT) == EXACT.max_s
+
+
+def test_items_that_live_briefly_are_polled_often() -> None:
+    assert next_interval_s(history(life_s=600), "u", START_S, EXACT) == pytest.approx(240)
+    assert next_interval_s(history(window_age_s=1000), "u", START_S, EXACT) == pytest.approx(400)
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected_s"),
+    [
+        ({"ttl_s": 4 * HOUR_S}, 4 * HOUR_S),
+        ({"ttl_s": 20 * HOUR_S}, 6 * HOUR_S),
+        ({"period_s": 20 * HOUR_S}, HOUR_S),
+        ({"max_age_s": 3000}, 3000),
+        ({"max_age_s": 30_000_000}, HOUR_S),
+        ({"ttl_s": 4 * HOUR_S, "life_s": 1000}, 400),
+    ],
+)
+def test_hints_make_polls_rarer_but_lose_nothing(hint: dict[str, int], expected_s: float) -> None:
+    assert next_interval_s(history(**hint), "u", START_S, EXACT) == pytest.approx(expected_s, rel=0.05)
+    obeyed = Polling(jitter=0.0, obey_hints=False)
+    assert next_interval_s(history(**hint), "u", START_S, obeyed) <= 0.6 * 3600 * 1.05
+
+
+def test_hours_and_days_to_skip_are_left_out() -> None:
+    midnight = START_S - START_S % DAY_S
+    asked = history(last_s=midnight, times=[midnight - 3600 * n for n in range(20, 0, -1)])
+    asked.skip_hours = 0b111111  # midnight to six
+    when = midnight + next_interval_s(asked, "u", midnight, EXACT)
+    assert when % DAY_S // HOUR_S == 6
+    asked.skip_hours, asked.skip_days = 0, 1 << (midnight // DAY_S + 3) % 7
+    when = midnight + next_interval_s(asked, "u", midnight, EXACT)
+    assert when == midnight + DAY_S
+    asked.life_s = HOUR_S
+    assert next_interval_s(asked, "u", midnight, EXACT) <= HOUR_S
+
+
+def test_failures_back_off_to_a_day_then_to_a_week() -> None:
+    waits = [
+        retry_in_s(history(errors=n, failing_since_s=START_S, interval_s=600), "u", START_S, EXACT)
+        for n in range(1, 12)
+    ]
+    assert waits[:3] == [600, 1200, 2400]
+    assert waits[-1] == DAY_S
+    assert waits == sorted(waits)
+    dead = history(errors=40, failing_since_s=START_S - 31 * DAY_S)
+    assert retry_in_s(dead, "u", START_S, EXACT) == EXACT.dead_every_s
+
+
+def test_first_polls_are_spread() -> None:
+    firsts = sorted(first_poll_in_ms(f"https://example.org/{n}", 600) for n in range(1000))
+    assert 0 <= firsts[0] < 10_000
+    assert 590_000 < firsts[-1] < 600_000
+    assert max(b - a for a, b in zip(firsts, firsts[1:], strict=False)) < 10_000
+
+
+def test_history_survives_its_bytes() -> None:
+    full = history(etag='"x"', modified="Sat, 21 Nov 2026 00:00:00 GMT", digest=b"12345678", skip_days=3)
+    full.seen = list(range(380))
+    full.hours = list(range(24))
+    full.sentinels = [Sentinel(n, n, n + 1) for n in range(8)]
+    full.places = {5: 2}
+    full.catch_up = CatchUp(
+        "https://example.org/feed?paged=2", "paged", 2, START_S, [1, 2], ["sitemap https://e.org/s"]
+    )
+    memo = full.pack()
+    assert len(memo) <= 2048 + 200
+    assert FeedHistory.unpack(memo) == full
+    assert FeedHistory.unpack(b"") == FeedHistory()
+
+
+@pytest.mark.parametrize("memo", [b"x", b"\x93\x01\x02\x03", b"\xc1", FeedHistory().pack()[:-5], b"\xff" * 40])
+def test_damaged_memos_are_told(memo: bytes) -> None:
+    with pytest.raises(HistoryError):
+        FeedHistory.unpack(memo)
