@@ -21,11 +21,11 @@ DIGESTS = ("sha1", "sha256")
 
 
 def digest(algorithm: str, *parts: bytes) -> str:
-    """``sha1:BASE32`` (or sha256) of the parts in a row; releases the interpreter lock on long parts."""
+    """``sha1:BASE32`` (or sha256, padded with =) of the parts in a row; releases the interpreter lock on long parts."""
     state = hashlib.new(algorithm, usedforsecurity=False)
     for part in parts:
         state.update(part)
-    return f"{algorithm}:{base64.b32encode(state.digest()).decode('ascii').rstrip('=')}"
+    return f"{algorithm}:{base64.b32encode(state.digest()).decode('ascii')}"
 
 
 def warc_date(instant: datetime, version: str) -> str:

@@ -64,7 +64,9 @@ class _Rest:
 
 
 class Reader:
-    """Iterate over the records of one file, once. ``types``: only these are given ("response", ...); None: all.
+    """Iterate over the records of one file, once; a file opened here is closed at its end.
+
+    ``types``: only records of these types are given ("response", ...); None: all.
 
     ``source``: a path or an open binary file (a pipe will do). ``sound``: leave damaged records out (they are still
     reported). ``offset``: begin at this place of the stored file, the beginning of a unit or (plain files) of a record.
@@ -126,6 +128,7 @@ class Reader:
             if len(self.damages) > self._logged:
                 self._log()
             if record is None:
+                self.close()
                 return
             if not (self._sound and record.damage is not None):
                 yield record
@@ -154,7 +157,7 @@ class Reader:
                 record = self._arc_record()
             else:
                 head_end = plain.buffer.find(b"\r\n\r\n", start)
-                if head_end < 0 or not plain.buffer.startswith(b"WARC/", start):
+                if head_end < 0 or not self._usual_head(start, head_end):
                     head_end = self._odd_head()
                     if head_end < 0:
                         continue
@@ -165,6 +168,11 @@ class Reader:
             if record is not None:
                 return record
         return None
+
+    def _usual_head(self, start: int, head_end: int) -> bool:
+        """Does a record with CRLF line ends begin at the position?"""
+        buffer = self._plain.buffer
+        return buffer.startswith(b"WARC/", start) and buffer.find(b"\n\n", start, head_end) < 0
 
     def _to_record(self) -> bool:
         """Go past the line ends between records, keeping them in ``gap``. False: nothing follows."""
@@ -383,7 +391,8 @@ class Reader:
         record.set_stream(rest)
         self._streamed = rest
         if self.stored_as == "none":
-            self._own_unit(record)
+            record.unit = Unit(record.unit.offset + record.inner, len(head) + length + _TRAILER)
+            record.inner = 0
         wanted = self._wanted(record)
         if wanted is None:
             self._drain(record)

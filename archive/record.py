@@ -183,20 +183,38 @@ class Record:
 
 
 def split_digest(text: str) -> tuple[str, bytes] | None:
-    """``sha1:BASE32`` (or base 16, any case) -> (algorithm, digest); None when it is not a digest we know."""
+    """``sha1:BASE32`` (or base 16, base 64 of either alphabet) -> (algorithm, digest); None: an unknown algorithm.
+
+    A value that is no digest of the algorithm's length gives ``b""``, which nothing matches.
+    """
     name, _, value = text.partition(":")
     algorithm = name.strip().lower().replace("-", "")
     size = ALGORITHMS.get(algorithm)
-    value = value.strip()
     if size is None:
         return None
+    value = value.strip()
     if len(value) == 2 * size and _DIGEST_BASE16.fullmatch(value):
         return algorithm, bytes.fromhex(value)
+    bare = value.rstrip("=")
+    for decode_value in (_base32, _base64):
+        raw = decode_value(bare)
+        if len(raw) == size:
+            return algorithm, raw
+    return algorithm, b""
+
+
+def _base32(text: str) -> bytes:
     try:
-        raw = base64.b32decode(value.upper() + "=" * (-len(value) % 8))
+        return base64.b32decode(text.upper() + "=" * (-len(text) % 8))
     except ValueError:
-        return None
-    return (algorithm, raw) if len(raw) == size else None
+        return b""
+
+
+def _base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
+    except ValueError:
+        return b""
 
 
 def digest_holds(text: str, data: bytes) -> bool | None:

@@ -17,7 +17,10 @@ Accepted = Callable[[Sequence[str]], Collection[str]]
 
 @dataclass(slots=True)
 class Recovery:
-    """What :func:`recover` did. ``busy``: journals of live writers, left alone."""
+    """What :func:`recover` did: exchanges ``kept`` and ``dropped``, files ``finished``.
+
+    ``busy``: journals of live writers, left alone.
+    """
 
     finished: list[Path] = field(default_factory=list)
     kept: int = 0
@@ -62,8 +65,13 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()
     writer = WarcWriter.resume(journal, state, replace(config, **known))
-    result.kept += len(state.accepted) + len(kept)
-    result.dropped += len(tokens) - len(kept)
+    known_ids = {
+        ident
+        for ident, group in state.groups.items()
+        if ident in state.accepted or not group.token or group.token in kept
+    }
+    result.kept += len(known_ids)
+    result.dropped += len(state.groups) - len(known_ids)
     writer.settle(kept, [token for token in tokens if token not in kept])
     writer.close()
     result.finished += writer.finished

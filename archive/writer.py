@@ -138,8 +138,8 @@ class WarcWriter:
             self._journal.commit()
         self._retry()
         with self._lock:
-            live = sum(group.size for groups in self._unsettled.values() for group in groups)
-            live += sum(group.size for group in self._accepted.values())
+            live = sum(len(group.body) for groups in self._unsettled.values() for group in groups)
+            live += sum(len(group.body) for group in self._accepted.values())
             if self._journal.size > self.config.journal_bytes + 2 * live:
                 self.config.step("journal-rewrite")
                 self._rewrite_journal()
@@ -168,22 +168,13 @@ class WarcWriter:
         """
         if self._closed:
             return
+        done = False
         try:
-            with self._lock:
-                self._journal.commit()
-                for groups in self._bins.flush():
-                    self._submit(Job(groups))
-            wait(set(self._running))
-            self._retry()
-            if self._error is not None:
-                raise self._error
-            with self._file_lock:
-                self._finish_file()
-            if self._unsettled:
-                self._rewrite_journal()
-        except (OSError, ArchiveError):
-            self._abandon()
-            raise
+            self._pack_all()
+            done = True
+        finally:
+            if not done:
+                self._abandon()
         self._closed = True
         self._pool.shutdown()
         self.config.step("journal-remove")
@@ -205,6 +196,20 @@ class WarcWriter:
         self._codec = make_codec(compression, self.config.level, dictionary, self.config.pack_bytes)
 
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _pack_all(self) -> None:
+        with self._lock:
+            self._journal.commit()
+            for groups in self._bins.flush():
+                self._submit(Job(groups))
+        wait(set(self._running))
+        self._retry()
+        if self._error is not None:
+            raise self._error
+        with self._file_lock:
+            self._finish_file()
+        if self._unsettled:
+            self._rewrite_journal()
 
     def _abandon(self) -> None:
         self._closed = True
@@ -267,6 +272,8 @@ class WarcWriter:
             with self._lock:
                 self._stuck.append(job)
                 self._error = error
+            return
+        self._rotate()
 
     def _codec_for(self, job: Job) -> Codec:
         with self._file_lock:
@@ -288,10 +295,22 @@ class WarcWriter:
         self.config.step("pack-note")
         self._note(file, [group.ident for group in job.groups])
         job.remember(self._seen)
-        age_s = self.config.clock().timestamp() - self._file_opened_s
-        full = self._settings["max_bytes"] and file.size >= self._settings["max_bytes"]
-        if full or (self.config.max_age_s and age_s >= self.config.max_age_s):
-            self._finish_file()
+
+    def _rotate(self) -> None:
+        """Finish the file when it is due. When that fails the file stays open, and it is tried again later."""
+        with self._file_lock:
+            file = self._file
+            if file is None:
+                return
+            age_s = self.config.clock().timestamp() - self._file_opened_s
+            full = self._settings["max_bytes"] and file.size >= self._settings["max_bytes"]
+            if not full and not (self.config.max_age_s and age_s >= self.config.max_age_s):
+                return
+            try:
+                self._finish_file()
+            except (OSError, ArchiveError) as error:
+                with self._lock:
+                    self._error = error
 
     def _note(self, file: OpenFile, idents: list[int]) -> None:
         with self._lock:
@@ -341,9 +360,9 @@ class WarcWriter:
         self._index.close()
         self.config.step("finish-rename")
         self.finished.append(file.rename())
-        fsync_folder(self.folder)
-        file.close()
         self._file = None
+        file.close()
+        fsync_folder(self.folder)
         self.config.step("finish-note")
         with self._lock:
             self._noted = ("", 0)

@@ -1,0 +1,356 @@
+"""What every kind of file promises: what is written is read back, whatever way the writer is used."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import lzma
+import os
+import re
+import resource
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastwarc.warc import ArchiveIterator as FastIterator
+from warcio.archiveiterator import ArchiveIterator
+
+from archive import (
+    ArchiveFull,
+    Exchange,
+    Reader,
+    RevisitTarget,
+    WarcWriter,
+    WriterClosed,
+    WriterConfig,
+    record_at,
+    recover,
+)
+from archive.cdxj import lookup, parse
+from archive.convert import convert, plain_digest
+from archive.surt import surt
+from archive.verify import verify
+from tests.unit.archive.pages import page
+
+KINDS = ("xz", "gz", "zst", "none")
+SMALL = WriterConfig(pack_bytes=20_000, open_packs=3, reserve_bytes=0)
+NAME = re.compile(r"crawl-\d{17}-\d{5}-[A-Za-z0-9._]+-\d+\.warc(\.(gz|xz|zst))?")
+
+pytestmark = pytest.mark.parametrize("kind", KINDS)
+
+
+def plain(path: Path) -> bytes:
+    with Reader(path) as reader:
+        parts: list[bytes] = []
+        for record in reader:
+            parts += [reader.gap, record.raw_head, record.block()]
+        assert reader.damages == []
+        return b"".join([*parts, reader.gap])
+
+
+def settle_all(writer: WarcWriter, pages: Sequence[Exchange], batch: int = 10) -> None:
+    for start in range(0, len(pages), batch):
+        tokens = [f"t{start + n}" for n in range(len(pages[start : start + batch]))]
+        for token, exchange in zip(tokens, pages[start : start + batch], strict=True):
+            writer.write(exchange, token)
+        writer.sync()
+        writer.settle(tokens)
+
+
+def test_what_is_written_is_read(tmp_path: Path, kind: str) -> None:
+    pages = [page(number) for number in range(60)]
+    info = {"software": "test", "robots": "obey"}
+    with WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, warcinfo=info)) as writer:
+        settle_all(writer, pages)
+    (path,) = writer.finished
+    assert NAME.fullmatch(path.name)
+    assert sorted(tmp_path.iterdir()) == [path, path.with_name(path.name + ".cdxj")]
+    assert list(verify(path)) == []
+    records = list(Reader(path))
+    assert records[0].type == "warcinfo"
+    assert records[0].field("WARC-Filename") == path.name
+    assert records[0].block() == b"software: test\r\nrobots: obey\r\n"
+    bodies = {record.url: record.body() for record in records if record.type == "response"}
+    assert bodies == {exchange.url: exchange.payload for exchange in pages}
+    data = plain(path)
+    assert len(list(ArchiveIterator(io.BytesIO(data), check_digests="raise"))) == len(records) == 181
+    assert sum(1 for _ in FastIterator(io.BytesIO(data), verify_digests=True)) == 181
+    if kind == "xz":
+        assert lzma.decompress(path.read_bytes()) == data
+
+
+def test_index_finds_every_capture(tmp_path: Path, kind: str) -> None:
+    pages = [page(number) for number in range(45)]
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, pages)
+    (path,) = writer.finished
+    index = path.with_name(path.name + ".cdxj")
+    lines = index.read_bytes().splitlines(keepends=True)
+    assert lines == sorted(lines)
+    assert len(lines) == 45
+    for exchange in pages:
+        (row,) = lookup(index, exchange.url)
+        assert row["url"] == exchange.url
+        assert row["urlkey"] == surt(exchange.url)
+        assert row["languages"] == "zul,eng"
+        assert (row["status"], row["mime"], row["filename"]) == ("200", "text/html", path.name)
+        reader, record = record_at(path, int(row["offset"]), int(row.get("inner_offset", 0)))
+        with reader:
+            assert record.payload() == exchange.payload
+            size = len(record.raw_head) + record.length + 4
+            assert kind == "zst" or int(row.get("inner_length", size)) == size
+    assert lookup(index, "http://host9.example/") == []
+    assert parse(lines[0])["url"].startswith("http://host0")
+
+
+def test_warcio_reads_gz_members_by_the_index(tmp_path: Path, kind: str) -> None:
+    if kind not in ("gz", "none"):
+        pytest.skip("replay tools read gz and plain files")
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [page(number) for number in range(9)])
+    (path,) = writer.finished
+    for line in path.with_name(path.name + ".cdxj").read_bytes().splitlines():
+        row = parse(line)
+        with path.open("rb") as file:
+            file.seek(int(row["offset"]))
+            part = file.read(int(row["length"]))
+        records = list(ArchiveIterator(io.BytesIO(part)))
+        assert [record.rec_headers.get_header("WARC-Target-URI") for record in records] == [row["url"]]
+
+
+def test_rotation_by_size_and_age(tmp_path: Path, kind: str) -> None:
+    seconds = 0.0
+
+    def clock() -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+
+    pages = [page(number, payload=os.urandom(3000)) for number in range(60)]
+    with WarcWriter(tmp_path / "size", "crawl", kind, 40_000, SMALL) as writer:
+        settle_all(writer, pages)
+    assert len(writer.finished) > 3
+    assert sum(record.type == "response" for path in writer.finished for record in Reader(path)) == 60
+    with WarcWriter(tmp_path / "age", "crawl", kind, config=replace(SMALL, max_age_s=60, clock=clock)) as writer:
+        for start in range(0, 60, 20):
+            settle_all(writer, pages[start : start + 20])
+            seconds += 61
+    assert len(writer.finished) > 1
+
+
+def test_rejected_and_unsettled_pages(tmp_path: Path, kind: str) -> None:
+    writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
+    for number in range(6):
+        writer.write(page(number), f"t{number}")
+    writer.write(page(6))
+    writer.sync()
+    writer.settle(["t0", "t1", "unknown"], ["t2", "t9"])
+    writer.close()
+    assert len(list(tmp_path.glob("*.journal"))) == 1
+    asked: list[str] = []
+
+    def accepted(tokens: Sequence[str]) -> Collection[str]:
+        asked.extend(tokens)
+        return ["t4"]
+
+    result = recover(tmp_path, accepted)
+    assert sorted(asked) == ["t3", "t4", "t5"]
+    assert (result.kept, result.dropped, result.busy, result.damage) == (1, 2, [], [])
+    urls = {
+        r.url for path in tmp_path.glob("*.warc*") if path.suffix != ".cdxj" for r in Reader(path, types=["response"])
+    }
+    assert urls == {page(number).url for number in (0, 1, 4, 6)}
+    assert not list(tmp_path.glob("*.journal"))
+    with pytest.raises(WriterClosed):
+        writer.write(page(1))
+
+
+def test_a_live_writer_is_left_alone(tmp_path: Path, kind: str) -> None:
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [page(number) for number in range(30)])
+        result = recover(tmp_path, lambda tokens: tokens)
+        assert len(result.busy) == 1
+        assert result.finished == []
+    assert list(verify(writer.finished[0])) == []
+
+
+def test_repeats_become_revisits_of_archived_records(tmp_path: Path, kind: str) -> None:
+    told: dict[str, RevisitTarget] = {}
+    config = replace(SMALL, remember=told.__setitem__, seen_capacity=2)
+    same = b"<html>" + b"the same page " * 100
+    with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
+        settle_all(
+            writer,
+            [page(1, payload=same), page(4, payload=same), page(7, payload=b"short"), page(10, payload=b"short")],
+        )
+    kinds = [record.type for record in Reader(writer.finished[0]) if record.type in ("response", "revisit")]
+    assert sorted(kinds) == ["response", "response", "response", "revisit"]
+    assert [target.url for target in told.values()] == [page(1).url]
+    fleet = replace(SMALL, seen=told.get)
+    with WarcWriter(tmp_path, "crawl", kind, config=fleet) as writer:
+        settle_all(writer, [page(2, payload=same)])
+    (revisit,) = Reader(writer.finished[0], types=["revisit"])
+    assert revisit.field("WARC-Refers-To-Target-URI") == page(1).url
+    assert list(verify(writer.finished[0])) == []
+
+
+def test_convert_there_and_back(tmp_path: Path, kind: str) -> None:
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [page(number) for number in range(40)])
+    (path,) = writer.finished
+    data = plain(path)
+    digest = plain_digest(path)
+    for other in KINDS:
+        copy = convert(path, tmp_path / f"copy.warc{'' if other == 'none' else '.' + other}", pack_bytes=15_000)
+        assert plain_digest(copy) == digest
+        assert list(verify(copy)) == []
+        back = convert(copy, tmp_path / f"back.warc{'' if kind == 'none' else '.' + kind}")
+        assert plain(back) == data
+        if kind in ("gz", "none"):
+            assert back.read_bytes() == path.read_bytes()
+
+
+def test_large_records_stream(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is lowered: the same code runs for records of gigabytes."""
+    monkeypatch.setattr("archive.reader._IN_MEMORY", 50_000)
+    monkeypatch.setattr("archive.sink._LEARN_BYTES", 60_000)
+    monkeypatch.setattr("archive.unpack._WHOLE", 30_000)
+    large = os.urandom(400_000)
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [page(0), page(1, payload=large), page(2)])
+    (path,) = writer.finished
+    assert list(verify(path)) == []
+    sizes = []
+    for record in Reader(path, types=["response"]):
+        sizes.append(sum(len(piece) for piece in record.pieces()))
+        assert record.in_memory == (record.length < 50_000)
+        assert record.damage is None
+    assert len(sizes) == 3
+    copy = convert(path, tmp_path / "copy.warc.xz", pack_bytes=20_000)
+    assert plain_digest(copy) == plain_digest(path)
+    assert [r.body() for r in Reader(copy, types=["response"]) if r.url == page(1).url] == [large]
+
+
+class Device:
+    """A folder that has room for so many bytes; writes come through in part before they fail."""
+
+    def __init__(self, folder: Path, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room = room
+        self._folder = folder
+        self._writev = os.writev
+        self._lock = threading.Lock()
+        monkeypatch.setattr(os, "writev", self.write)
+
+    def write(self, descriptor: int, parts: Any) -> int:
+        with self._lock:
+            data = b"".join(parts)
+            free = self.room - sum(self._sizes())
+            if free <= 0:
+                raise OSError(28, "No space left on device")
+            part = data[: min(free, 1 + len(data) // 2 if len(data) > 4000 else len(data))]
+            return self._writev(descriptor, [part])
+
+    def _sizes(self) -> Iterator[int]:
+        for entry in os.scandir(self._folder):
+            with contextlib.suppress(FileNotFoundError):
+                yield entry.stat().st_size if not entry.name.endswith(".cdxj") else 0
+
+
+@pytest.mark.parametrize("room", [3_000, 20_000, 60_000, 100_000])
+def test_disk_full(tmp_path: Path, kind: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(tmp_path, room, monkeypatch)
+    pages = [page(number, payload=os.urandom(2500)) for number in range(40)]
+    writer = WarcWriter(tmp_path, "crawl", kind, 30_000, replace(SMALL, journal_bytes=1 << 30))
+    full = 0
+    for number, exchange in enumerate(pages):
+        while True:
+            try:
+                writer.write(exchange, f"t{number}")
+                break
+            except ArchiveFull:
+                full, device.room = full + 1, device.room + 10_000
+                sync_until_room(writer, device)
+        full += sync_until_room(writer, device)
+        writer.settle([f"t{number}"])
+    full += sync_until_room(writer, device)
+    device.room = 1 << 30
+    writer.close()
+    assert full
+    found = [r.body() for path in writer.finished for r in Reader(path, types=["response"])]
+    assert len(found) == len(pages)
+    assert set(found) == {exchange.payload for exchange in pages}
+    assert [problem for path in writer.finished for problem in verify(path)] == []
+
+
+def sync_until_room(writer: WarcWriter, device: Device) -> int:
+    for attempt in range(100):
+        try:
+            writer.sync()
+            return attempt
+        except ArchiveFull as error:
+            assert "archive is full" in str(error)  # noqa: PT017
+            device.room += 10_000
+    raise AssertionError("sync never got through")
+
+
+def test_disk_full_at_close_is_finished_later(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        device = Device(tmp_path, 1 << 30, patch)
+        writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
+        settle_all(writer, [page(number) for number in range(30)])
+        writer.sync()
+        device.room = 0
+        with pytest.raises(ArchiveFull):
+            writer.close()
+    result = recover(tmp_path, lambda tokens: tokens)
+    assert len([r for path in result.finished for r in Reader(path, types=["response"])]) == 30
+    assert [problem for path in result.finished for problem in verify(path)] == []
+
+
+def test_real_size_limit(tmp_path: Path, kind: str) -> None:
+    """The kernel's own refusal (RLIMIT_FSIZE) is ArchiveFull, too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, hard))
+    try:
+        with pytest.raises(ArchiveFull):
+            settle_all(writer, [page(number, payload=os.urandom(3000)) for number in range(10)], batch=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    writer.sync()
+    writer.close()
+    assert all(list(verify(path)) == [] for path in writer.finished)
+
+
+def test_reserve_pauses_before_the_disk_is_full(tmp_path: Path, kind: str) -> None:
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, reserve_bytes=1 << 60))
+    writer.write(page(1))
+    with pytest.raises(ArchiveFull, match="reserve"):
+        writer.sync()
+    writer.close()
+    assert len(list(Reader(writer.finished[0]))) == 4
+
+
+def test_a_fault_of_ours_is_not_swallowed(tmp_path: Path, kind: str) -> None:
+    def seen(_checksum: str) -> RevisitTarget | None:
+        raise LookupError("the fleet is away")
+
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, seen=seen))
+    writer.write(page(1, payload=b"x" * 30_000))
+    with pytest.raises(LookupError):
+        writer.close()
+    assert recover(tmp_path, lambda tokens: tokens).kept == 1
+
+
+def test_command_reads_a_pipe(tmp_path: Path, kind: str) -> None:
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [page(number) for number in range(3)])
+    with writer.finished[0].open("rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "archive", "ls", "--json", "-"], stdin=file, stdout=subprocess.PIPE, check=True
+        )
+    assert len(done.stdout.splitlines()) == 10

@@ -1,0 +1,190 @@
+"""Small parts: bins, journal, headers, HTTP, ARC lines, sources, digests."""
+
+import gzip
+import io
+import random
+import zlib
+from pathlib import Path
+
+import brotli
+import pytest
+import zstandard
+
+from archive.arc import parse_line
+from archive.bins import Bins
+from archive.codecs import make_codec
+from archive.config import WriterConfig
+from archive.errors import JournalBusy
+from archive.headers import Headers
+from archive.http import dechunk, decode, parse_head
+from archive.journal import Group, Journal, load
+from archive.record import digest_holds, split_digest
+from archive.source import Source
+
+
+def group(ident: int, host: str, size: int) -> Group:
+    return Group(ident, f"t{ident}", host, b"x" * 10, size)
+
+
+def test_bins_give_everything_once_and_group_hosts() -> None:
+    rng = random.Random(1)
+    bins = Bins(1000, 4000)
+    out: list[list[Group]] = []
+    for ident in range(500):
+        due = bins.add(group(ident, f"h{rng.randrange(20)}", rng.randrange(10, 400)))
+        assert bins.waiting_bytes <= 4000
+        if due:
+            out.append(due)
+    out += bins.flush()
+    assert sorted(one.ident for pack in out for one in pack) == list(range(500))
+    assert bins.waiting_bytes == 0
+    hosts = [len({one.host for one in pack}) for pack in out]
+    assert sum(hosts) / len(hosts) < 5
+
+
+def frames(path: Path) -> Journal:
+    journal = Journal.create(path, {"prefix": "x"})
+    for ident in (1, 2, 3):
+        journal.add(*group(ident, "h", 5).frame())
+    journal.add(b"F", ("name", 0))
+    journal.add(b"P", ("name", 77, [1]))
+    journal.add(b"S", ([2], [3]))
+    return journal
+
+
+def test_journal_tells_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+    with pytest.raises(JournalBusy):
+        Journal.take_over(path)
+    journal.close(remove=False)
+    again, state = Journal.take_over(path)
+    assert (set(state.groups), state.accepted, state.open_name, state.good_bytes) == ({2}, {2}, "name", 77)
+    assert (state.next_ident, state.config, state.damage) == (4, {"prefix": "x"}, [])
+    again.rewrite(state.config, [state.groups[2].frame()])
+    again.close(remove=False)
+    third, state = Journal.take_over(path)
+    assert (set(state.groups), state.open_name) == ({2}, "")
+    third.close(remove=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_journal_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+    journal.close(remove=False)
+    data = path.read_bytes()
+    before = -1
+    for size in range(len(data) + 1):
+        path.write_bytes(data[:size])
+        state, good = load(path)
+        assert good <= size
+        assert good >= before
+        assert not state.damage
+        before = good
+    assert before == len(data)
+
+
+def test_journal_with_a_broken_frame_tells_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.commit()
+    journal.close(remove=False)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"t2")] ^= 1
+    path.write_bytes(data)
+    state, good = load(path)
+    assert good == len(data)
+    assert len(state.damage) == 1
+    assert 2 not in state.groups
+
+
+def test_headers() -> None:
+    headers = Headers.parse(b"A: 1\r\nb:2\r\n  more\r\nno colon\r\na: 3\r\nC: \xff\r\n")
+    assert headers.pairs == [("A", "1"), ("b", "2 more"), ("a", "3"), ("C", "\udcff")]
+    assert (headers.get("a"), headers.get("x", "?"), headers.get_all("A")) == ("1", "?", ["1", "3"])
+    assert "B" in headers
+    assert "x" not in headers
+    assert len(list(headers)) == len(headers) == 4
+
+
+def test_http_heads() -> None:
+    head = parse_head(b"HTTP/1.1 301 Moved on\r\nLocation: /x\r\n\r\nbody")
+    assert head is not None
+    assert (head.status, head.reason, head.size, head.headers.get("location")) == (301, "Moved on", 39, "/x")
+    head = parse_head(b"GET /a HTTP/1.1\nHost: x\n\n")
+    assert head is not None
+    assert (head.method, head.target, head.status, head.headers.get("host")) == ("GET", "/a", 0, "x")
+    assert parse_head(b"\x00\x01") is None
+    assert parse_head(b"") is None
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw", "br", "zstd", "identity", "gzip, br"])
+def test_bodies_are_decoded(coding: str) -> None:
+    plain = b"umuntu ngumuntu ngabantu " * 500
+    packed = {
+        "gzip": gzip.compress(plain),
+        "deflate": zlib.compress(plain),
+        "raw": zlib.compress(plain)[2:-4],
+        "br": brotli.compress(plain),
+        "zstd": zstandard.compress(plain),
+        "identity": plain,
+        "gzip, br": brotli.compress(gzip.compress(plain)),
+    }[coding]
+    name = "deflate" if coding == "raw" else coding
+    head = parse_head(f"HTTP/1.1 200 OK\r\nContent-Encoding: {name}\r\n\r\n".encode())
+    assert head is not None
+    assert decode(head, packed) == plain
+    assert decode(head, packed, 100) == plain[:100]
+    cut = decode(head, packed[: len(packed) // 2])
+    assert coding == "gzip, br" or plain.startswith(cut) or cut == packed[: len(packed) // 2]
+
+
+def test_chunks() -> None:
+    body = b"4\r\nWiki\r\n6;x=y\r\npedia \r\nE\r\nin \r\n\r\nchunks.\r\n0\r\n\r\n"
+    assert dechunk(body) == b"Wikipedia in \r\n\r\nchunks."
+    assert dechunk(b"<html>") == b"<html>"
+    assert dechunk(body[:20]) == b"Wikipedi"
+
+
+def test_arc_lines() -> None:
+    headers, length, sound = parse_line(b"http://e.example/a b 1.2.3.4 20140301000000 text/html 12\n")
+    assert (headers.get("WARC-Target-URI"), length, sound) == ("http://e.example/a b", 12, True)
+    assert headers.get("WARC-Date") == "2014-03-01T00:00:00Z"
+    assert parse_line(b"http://e.example/ 1.2.3.4 20140301000000 text/html abc\n")[1:] == (0, False)
+    assert parse_line(b"http://e.example/\n")[1:] == (0, False)
+
+
+def test_source_rewinds_and_finds() -> None:
+    data = bytes(random.Random(1).randbytes(700_000))
+    source = Source(io.BytesIO(data))
+    assert source.take(300_000) == data[:300_000]
+    source.hold()
+    source.take(100_000)
+    source.rewind()
+    assert source.peek(50) == data[300_000:300_050]
+    needle = data[650_000:650_008]
+    assert source.find(needle)
+    assert source.position == 650_000
+    assert not source.find(b"not to be found")
+    assert source.take_some() == b""
+
+
+def test_digests() -> None:
+    assert digest_holds("sha1:VBUGW4EO7CCU7BMN7WVYOTSKWMSO2VHT", b"?") is False
+    assert digest_holds("md5:d41d8cd98f00b204e9800998ecf8427e", b"") is True
+    assert digest_holds("sha-1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"") is True
+    assert split_digest("crc32:1234") is None
+    assert split_digest("sha1:!!") == ("sha1", b"")
+    assert digest_holds("sha1:2jmj7l5rSw0yVb_vlWAYkK_YBwk=", b"") is True
+    assert digest_holds("sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"") is False
+
+
+def test_settings_are_checked() -> None:
+    for wrong in ({"version": "2"}, {"digest": "md5"}, {"pack_bytes": 0}):
+        with pytest.raises(ValueError, match=r".+"):
+            WriterConfig(**wrong)
+    with pytest.raises(ValueError, match="unknown compression"):
+        make_codec("zip")

@@ -1,0 +1,167 @@
+"""The records of one exchange."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from archive import Exchange, RevisitTarget
+from archive.cdxj import memory_record
+from archive.fields import archived_head, digest, record_ids, target_uri
+from archive.packing import freeze, thaw
+from archive.record import Record
+from archive.records import Style, build, resource, warcinfo
+from archive.sniff import payload_type
+from tests.unit.archive.pages import HEAD, START, page
+
+
+def records(exchange: Exchange, seen: RevisitTarget | None = None, style: Style | None = None) -> list[Record]:
+    style = style or Style()
+    built = build(exchange, digest(style.algorithm, exchange.payload), seen, style)
+    return [memory_record(data) for data in built.records]
+
+
+def test_group_is_response_request_metadata_tied_together() -> None:
+    response, request, metadata = records(page(1))
+    assert [record.type for record in (response, request, metadata)] == ["response", "request", "metadata"]
+    assert request.field("WARC-Concurrent-To") == metadata.field("WARC-Concurrent-To") == response.id
+    assert len({response.id, request.id, metadata.id}) == 3
+    assert response.date == request.date == "2026-01-02T03:04:06.678901Z"
+    assert response.headers.get_all("WARC-Protocol") == ["http/1.1", "tls/1.3"]
+    assert response.field("WARC-Cipher-Suite") == "TLS_AES_128_GCM_SHA256"
+    assert response.field("WARC-IP-Address") == "192.0.2.7"
+    assert response.field("WARC-Identified-Payload-Type") == "text/html"
+    assert response.field("WARC-Identified-Content-Language") == "zul,eng"
+    assert metadata.block() == (
+        b"kind: page\r\nfetchTimeMs: 12\r\nvia: http://host0.example/\r\nlanguages: zul,eng\r\nyield: 0.5\r\n"
+    )
+
+
+def test_head_is_kept_but_for_the_removed_transfer_coding() -> None:
+    response = records(page(1))[0]
+    length = len(page(1).payload)
+    expected = HEAD.replace(b"Transfer-Encoding", b"X-Crawler-Transfer-Encoding").removesuffix(b"\r\n")
+    assert response.block() == expected + b"Content-Length: %d\r\n\r\n" % length + page(1).payload
+    untouched = replace(page(1), dechunked=False)
+    assert records(untouched)[0].block() == HEAD + untouched.payload
+
+
+@pytest.mark.parametrize(
+    ("head", "truncated", "expected"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", False, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n", True, b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nA: b\r\n\r\n",
+            True,
+            b"HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 9\r\nA: b\r\nContent-Length: 5\r\n\r\n",
+        ),
+        (
+            b"HTTP/1.0 200\r\ntransfer-encoding : chunked\r\nContent-Length: 9\r\n\r\n",
+            False,
+            b"HTTP/1.0 200\r\nX-Crawler-transfer-encoding : chunked\r\nX-Crawler-Content-Length: 9\r\n"
+            b"Content-Length: 5\r\n\r\n",
+        ),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\n\r\n", False, None),
+    ],
+)
+def test_lengths_are_true(head: bytes, truncated: bool, expected: bytes | None) -> None:
+    assert archived_head(head, 5, dechunked=True, truncated=truncated) == (expected or head)
+
+
+def test_digests_hold_and_warcio_agrees() -> None:
+    for style in (Style(), Style("1.0", "sha256")):
+        built = build(page(1), digest(style.algorithm, page(1).payload), None, style)
+        for read in ArchiveIterator(io.BytesIO(b"".join(built.records)), check_digests="raise"):
+            read.content_stream().read()
+            assert read.digest_checker.passed is True
+            assert read.rec_headers.protocol == f"WARC/{style.version}"
+
+
+def test_version_1_0_has_whole_seconds() -> None:
+    response = records(page(1), style=Style("1.0"))[0]
+    assert response.date == "2026-01-02T03:04:06Z"
+
+
+def test_revisit_refers_to_the_first() -> None:
+    target = RevisitTarget("http://first.example/", "2025-01-01T00:00:00Z", "<urn:uuid:x>")
+    revisit = records(page(1), target)[0]
+    assert revisit.type == "revisit"
+    assert revisit.field("WARC-Profile") == "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+    assert revisit.field("WARC-Refers-To") == "<urn:uuid:x>"
+    assert revisit.field("WARC-Refers-To-Target-URI") == "http://first.example/"
+    assert revisit.field("WARC-Payload-Digest") == digest("sha1", page(1).payload)
+    assert revisit.block().endswith(b"\r\n\r\n")
+    assert revisit.http is not None
+    assert revisit.http.status == 200
+
+
+def test_not_modified_is_a_revisit_too() -> None:
+    target = RevisitTarget("http://host1.example/page/1", "2025-01-01T00:00:00Z")
+    head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
+    revisit = records(page(1, response_head=head, payload=b"", not_modified=target))[0]
+    assert revisit.field("WARC-Profile").endswith("/revisit/server-not-modified")
+    assert revisit.block() == head
+    assert not revisit.field("WARC-Payload-Digest")
+
+
+def test_no_answer_leaves_request_and_metadata() -> None:
+    request, metadata = records(page(1, response_head=b"", payload=b"", metadata={"result": "timeout"}))
+    assert metadata.field("WARC-Concurrent-To") == request.id
+    assert b"result: timeout" in metadata.block()
+    (alone,) = records(page(1, response_head=b"", payload=b"", request_bytes=b""))
+    assert not alone.field("WARC-Concurrent-To")
+
+
+def test_nothing_breaks_out_of_a_header_line() -> None:
+    bad = page(
+        1, url="http://e.example/a b\r\nWARC-Type: x", ip="1\r\n2", cipher="a\nb", metadata={"k\r\n": "v\r\nw: z"}
+    )
+    response = records(bad)[0]
+    assert response.type == "response"
+    assert response.url == "http://e.example/a%20b%0D%0AWARC-Type:%20x"
+    assert b"k: v  w: z\r\n" in records(bad)[2].block()
+
+
+def test_truncated_records_say_so() -> None:
+    response = records(page(1, truncated="length"))[0]
+    assert response.field("WARC-Truncated") == "length"
+
+
+def test_warcinfo_and_resource() -> None:
+    info = memory_record(warcinfo("a.warc", START, {"software": "x", "robots": ["a", 1]}, Style()))
+    assert info.block() == b'software: x\r\nrobots: ["a",1]\r\n'
+    assert info.field("WARC-Filename") == "a.warc"
+    made = memory_record(resource("urn:x:y", START, "text/plain", b"abc", Style()))
+    assert (made.type, made.block(), made.url) == ("resource", b"abc", "urn:x:y")
+
+
+def test_freeze_and_thaw() -> None:
+    for exchange in (page(1), page(2, not_modified=RevisitTarget("u", "d", "i"), truncated="time")):
+        assert thaw(freeze(exchange)) == exchange
+
+
+def test_ids_are_uuids() -> None:
+    ids = record_ids(3) + record_ids(3)
+    assert len(set(ids)) == 6
+    assert all(one.startswith("<urn:uuid:") and len(one) == 47 and one[24] == "4" for one in ids)
+
+
+def test_target_uri_is_ascii() -> None:
+    assert target_uri("http://e.example/ü?%20") == "http://e.example/%C3%BC?%20"
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (b"%PDF-1.7", "application/pdf"),
+        (b"\xef\xbb\xbf <!-- c --><!DOCTYPE HTML>", "text/html"),
+        (b'<?xml version="1.0"?><rss version="2.0">', "application/rss+xml"),
+        (b'{"a": 1}', "application/json"),
+        (b"hello", ""),
+        (b"RIFFxxxxWEBP", "image/webp"),
+    ],
+)
+def test_payload_types(payload: bytes, expected: str) -> None:
+    assert payload_type(b"HTTP/1.1 200 OK\r\n\r\n", payload) == expected

@@ -1,0 +1,39 @@
+"""Index keys are those of the Internet Archive's canonicaliser."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from archive.surt import surt
+
+SAMPLE = Path(__file__).parents[3].parent / "shared" / "data" / "cdx" / "cc-index-sample.cdxj"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://www.example.com", "com,example)/"),
+        ("https://WWW2.Example.com:443/A/B/?b=2&a=1#x", "com,example)/a/b?a=1&b=2"),
+        ("http://example.com:8080//a//b/../c/./", "com,example:8080)/a/c"),
+        ("http://user:pw@example.com/x", "com,example)/x"),
+        ("http://1.2.3.4/x", "4,3,2,1)/x"),
+        ("http://ex.com/%7Efoo%2525/a%20b", "com,ex)/~foo%25/a%20b"),
+        ("http://ex.com/?PHPSESSID=0123456789abcdef0123456789abcdef&x=1", "com,ex)/?x=1"),
+        ("http://ex.com/a?", "com,ex)/a"),
+        ("http://müller.de/ü", "de,xn--mller-kva)/%c3%bc"),
+        ("http://e.com/?url=a&subid2=b&subid=c", "com,e)/?subid=c&subid2=b&url=a"),
+        ("dns:example.com", "dns:example.com"),
+        ("", ""),
+    ],
+)
+def test_keys(url: str, key: str) -> None:
+    assert surt(url) == key
+
+
+def test_common_crawl_lines() -> None:
+    if not SAMPLE.exists():
+        pytest.skip("shared data are not here")
+    for line in SAMPLE.read_text().splitlines():
+        key, _, fields = line.split(" ", 2)
+        assert surt(json.loads(fields)["url"]) == key
