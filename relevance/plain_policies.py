@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relevance.errors import PolicyError
@@ -100,6 +100,9 @@ class Unlearning:
     def link_priority(self, link: LinkContext) -> float:
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.0
 
+    def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
+        return [self.link_priority(link) for link in links]
+
 
 class AfriwebPolicy(Unlearning):
     """The thesis' rule, its words counted by today's model. Links of relevant pages only.
@@ -117,10 +120,13 @@ class AfriwebPolicy(Unlearning):
         self.least_english = int(option(options, "words_english", 50))
         self._identifier = Identifier(shipped())
 
-    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        return self.decide(page, measure(page, self.target.language, self._identifier), context)
+
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
+        """The verdict on a page whose words have been counted."""
         tag = page.html_lang.replace("_", "-").split("-")[0]
         ours = {self.target.language, TAGS.get(self.target.language, self.target.language)}
-        found = measure(page, self.target.language, self._identifier)
         if self.set > 1 and tag not in ours | {"en", "eng"} and (tag or self.set == 3):
             return Verdict(False, "html_lang", found.language, terms(found), found.words)
         least = self.least_english if self.set == 3 and tag not in ours else self.least
@@ -137,8 +143,11 @@ class ThresholdPolicy(Unlearning):
         self.share = float(option(options, "share", 0.3))
         self._identifier = Identifier(shipped())
 
-    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
-        found = measure(page, self.target.language, self._identifier)
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        return self.decide(page, measure(page, self.target.language, self._identifier), context)
+
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
+        """The verdict on a page whose words have been counted."""
         if found.words < self.words:
             return Verdict(False, "few_words", found.language, terms(found), found.words)
         if found.share < self.share:

@@ -6,7 +6,7 @@ takes back as the fleet's totals (`absorb`), so any number of workers steer by t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,6 +59,9 @@ class Policy(Protocol):
 
     def link_priority(self, link: LinkContext) -> float:
         """How promising a link is, 0 (park it) to 1."""
+
+    def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
+        """The same for all links of a page, in order; much cheaper than one by one."""
 
     def link_bucket(self, link: LinkContext) -> str:
         """A tag (<= 8 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
