@@ -1,0 +1,114 @@
+"""What a link says about the language behind it before it is fetched: its URL, its anchor, its hreflang, its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from urllib.parse import urlsplit
+
+from relevance.alphabet import words
+from relevance.identification import Identifier
+from relevance.plain_policies import TAGS
+from relevance.policy import LinkContext
+
+NAMES = {
+    "zul": ("zulu", "isizulu"), "xho": ("xhosa", "isixhosa"), "nbl": ("ndebele", "isindebele"),
+    "ssw": ("swati", "siswati", "swazi"), "nde": ("ndebele", "sindebele"), "nso": ("sepedi", "pedi"),
+    "sot": ("sotho", "sesotho"), "tsn": ("tswana", "setswana"), "tso": ("tsonga", "xitsonga"),
+    "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "fra": ("french", "francais"),
+    "por": ("portuguese", "portugues"), "deu": ("german", "deutsch"), "swa": ("swahili", "kiswahili"),
+}  # fmt: skip
+_OTHER_TAGS = frozenset(
+    "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti".split()  # noqa: SIM905
+)
+_SPLIT = re.compile(r"[^a-z]+")
+_SHORT = 2
+"""Words from which an anchor is identified."""
+
+SIBLING, NEITHER, OTHER, OURS = 1, 0, 2, 3
+"""What a hint says; the digits of a bucket."""
+
+
+class Hints:
+    """Reads hints for one target language. Anchors are identified in batches and remembered (navigation repeats)."""
+
+    def __init__(self, target: str, siblings: Collection[str], identifier: Identifier) -> None:
+        self._target = target
+        self._siblings = frozenset(siblings)
+        self._identifier = identifier
+        self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ())})
+        self._others = (
+            _OTHER_TAGS | set(TAGS.values()) | set(TAGS) | {n for v in NAMES.values() for n in v}
+        ) - self._ours
+        self._anchors: dict[str, int] = {}
+
+    def tag(self, language: str) -> int:
+        """A language tag (hreflang, html lang)."""
+        first = language.lower().replace("_", "-").split("-")[0]
+        if not first or first == "x":
+            return NEITHER
+        return OURS if first in self._ours else OTHER
+
+    def url(self, url: str) -> int:
+        """Language tags among host labels, path segments and query values; the last one said counts."""
+        parts = urlsplit(url.lower())
+        labels = (parts.hostname or "").split(".")[:-2]
+        said = NEITHER
+        for piece in (*labels, *parts.path.split("/"), *parts.query.replace("=", "&").split("&")):
+            if piece in self._ours:
+                said = OURS
+            elif piece in self._others or (len(piece) == 5 and piece[2] in "-_" and piece[:2] in self._others):
+                said = OTHER
+            elif piece[2:3] in ("-", "_") and piece[:2] in self._ours and len(piece) == 5:
+                said = OURS
+        return said
+
+    def anchors(self, texts: Sequence[str]) -> list[int]:
+        """What anchors are written in, or name."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._anchors]
+        if len(self._anchors) + len(new) > 20_000:
+            self._anchors.clear()
+            new = list(dict.fromkeys(texts))
+        for text, found in zip(new, self._identifier(new) if new else [], strict=True):
+            tokens = words(text)
+            if len(tokens) <= 3 and self._ours.intersection(tokens):
+                self._anchors[text] = OURS
+            elif len(tokens) < _SHORT or found.margin * found.words < 1.5:
+                self._anchors[text] = NEITHER
+            elif found.language == self._target:
+                self._anchors[text] = OURS
+            else:
+                self._anchors[text] = SIBLING if found.language in self._siblings else OTHER
+        return [self._anchors[text] for text in texts]
+
+    def buckets(self, links: Sequence[LinkContext]) -> list[str]:
+        """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host."""
+        out = []
+        for link, anchor in zip(links, self.anchors([link.anchor for link in links]), strict=True):
+            seed = link.source_verdict is None and not link.source_url
+            since = "s" if seed else str(min(link.since_relevant, 4))
+            away = 0 if not link.source_url else int(host_of(link.url) != host_of(link.source_url))
+            out.append(f"{since}{anchor}{self.url(link.url)}{self.tag(link.hreflang)}{int(link.nav)}{away}")
+        return out
+
+
+def host_of(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower()
+
+
+def places(url: str) -> tuple[str, str, str]:
+    """Keys of a URL's host, path prefix and template, from the widest to the narrowest.
+
+    Prefix: the first path segment where there is another behind it. Template: path with numbers as N and the last segment
+    as * where it looks like a title, plus the names of the query's fields.
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    segments = [segment for segment in parts.path.split("/") if segment]
+    prefix = segments[0] if len(segments) > 1 else ""
+    shape = [re.sub(r"\d+", "N", segment) for segment in segments]
+    if shape and (len(shape[-1]) > 12 or "-" in shape[-1] or "_" in shape[-1]):
+        shape[-1] = "*"
+    fields = sorted({pair.split("=")[0] for pair in parts.query.split("&") if pair})
+    template = "/".join(shape[:4]) + ("?" + "&".join(fields[:4]) if fields else "")
+    return f"h:{host}", f"p:{host}/{prefix[:24]}", f"t:{host}/{template[:64]}"
