@@ -8,6 +8,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from statistics import median
 from urllib.parse import parse_qs, urlsplit
 
@@ -31,6 +32,7 @@ class SimFeed:
     pages: bool = False
     found: dict[int, float] = field(default_factory=dict)
     requests: int = 0
+    written: dict[int, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -44,10 +46,9 @@ class SimFeed:
         last = bisect_right(self.times, now_s) - self.window * (page - 1)
         shown = range(last - 1, max(-1, last - 1 - self.window), -1)
         items = [self._item(number) for number in shown if not self._gone(number, now_s)]
-        more = {"next_url": f"{self.url}?page={page + 1}"} if self.pages and last > self.window else {}
-        return json.dumps(
-            {"version": "https://jsonfeed.org/version/1.1", "title": self.name, "items": items, **more}
-        ).encode()
+        more = f', "next_url": "{self.url}?page={page + 1}"' if self.pages and last > self.window else ""
+        head = f'{{"version": "https://jsonfeed.org/version/1.1", "title": "{self.name}"{more}, "items": ['
+        return (head + ", ".join(items) + "]}").encode()
 
     def take(self, url: str, now_s: float) -> None:
         """An item was found."""
@@ -65,18 +66,18 @@ class SimFeed:
     def _gone(self, number: int, now_s: float) -> bool:
         return bool(self.lifetime_s) and now_s - self.times[number] > self.lifetime_s
 
-    def _item(self, number: int) -> dict[str, str]:
-        item = {"id": str(number), "url": f"https://{self.name}.example/news/{number}", "title": f"Indaba {number}"}
-        if self.dated:
-            seconds = int(self.times[number])
-            item["date_published"] = _w3c(seconds)
+    def _item(self, number: int) -> str:
+        item = self.written.get(number)
+        if item is None:
+            fields = {
+                "id": str(number),
+                "url": f"https://{self.name}.example/news/{number}",
+                "title": f"Indaba {number}",
+            }
+            if self.dated:
+                fields["date_published"] = datetime.fromtimestamp(int(self.times[number]), UTC).isoformat()
+            item = self.written[number] = json.dumps(fields)
         return item
-
-
-def _w3c(seconds: int) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +13,7 @@ from seeds.history import CatchUp, FeedHistory, HistoryError, Sentinel
 from seeds.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, rate, retry_in_s
 from tests.unit.seeds.simulation import START_S, SimFeed, bursty, daily, harvest, middle_delay, regular, steady
 
-DAYS = 2.0
+DAYS = 0.7
 FASTEST_S = 60.0
 KINDS: tuple[Callable[[str, float, float, random.Random], SimFeed], ...] = (steady, regular, bursty, daily)
 
@@ -30,6 +31,7 @@ def hundred_feeds(rng: random.Random) -> list[SimFeed]:
     return [*feeds, steady("short-lived", 400, DAYS, rng, lifetime_s=600.0, window=100)]
 
 
+@pytest.mark.slow
 def test_a_hundred_feeds_at_all_rates() -> None:
     feeds = hundred_feeds(random.Random(7))
     outcome = harvest(feeds, DAYS, Polling(min_s=20))
@@ -38,7 +40,7 @@ def test_a_hundred_feeds_at_all_rates() -> None:
     slow = {
         feed.name: round(middle_delay(feed), 2)
         for feed in feeds
-        if len(feed.delays()) > 20 and middle_delay(feed) >= 0.5
+        if len(feed.delays()) > 40 and middle_delay(feed) >= 0.5
     }
     assert len(slow) <= 1, slow  # a burst that falls between two polls of a slow feed may
     assert sorted(map(middle_delay, feeds))[len(feeds) // 2] < 0.35
@@ -56,7 +58,6 @@ def test_lost_results_lose_no_items() -> None:
 
 
 def test_a_gap_is_told_and_paged_back() -> None:
-    rng = random.Random(1)
     times = [START_S - 3600.0 * n for n in range(40, 0, -1)] + [START_S + 7200 + n for n in range(90)]
     feed = SimFeed("flood", 3600, times, pages=True)
     outcome = harvest([feed], 1, Polling())
@@ -69,7 +70,6 @@ def test_a_gap_is_told_and_paged_back() -> None:
     assert [reason for _, reason, _ in outcome.warnings] == ["gap", "gap_open"]
     assert sum(stats.missed for stats in outcome.stats) > 0
     assert len(alone.missed(START_S + DAY_S)) == 70
-    assert rng
 
 
 def test_hours_of_the_day_are_learnt() -> None:
@@ -158,7 +158,7 @@ def test_first_polls_are_spread() -> None:
     firsts = sorted(first_poll_in_ms(f"https://example.org/{n}", 600) for n in range(1000))
     assert 0 <= firsts[0] < 10_000
     assert 590_000 < firsts[-1] < 600_000
-    assert max(b - a for a, b in zip(firsts, firsts[1:], strict=False)) < 10_000
+    assert max(later - sooner for sooner, later in pairwise(firsts)) < 10_000
 
 
 def test_history_survives_its_bytes() -> None:
