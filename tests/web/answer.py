@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate
+from functools import lru_cache
 from typing import NamedTuple
 
 _REASONS = {
@@ -41,6 +42,12 @@ class Asked(NamedTuple):
     epoch_s: float = 0.0
 
 
+@lru_cache(maxsize=4096)
+def http_date(epoch_s: int) -> str:
+    """An instant as HTTP headers write it."""
+    return formatdate(epoch_s, usegmt=True)
+
+
 def head(answer: Answer, now_epoch_s: float, close: bool = False) -> bytes:
     """Status line and headers as sent, the empty line included."""
     lines = [f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Status')}"]
@@ -53,7 +60,7 @@ def head(answer: Answer, now_epoch_s: float, close: bool = False) -> bytes:
     else:
         more = {"short": 5000, "long": -200, "cut": 1000}.get(answer.delivery, 0)
         lines.append(f"Content-Length: {max(len(answer.body) + more, 0)}")
-    lines.append(f"Date: {formatdate(now_epoch_s, usegmt=True)}")
+    lines.append(f"Date: {http_date(int(now_epoch_s))}")
     lines.append("Server: ulwembu-web")
     if close:
         lines.append("Connection: close")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from email.utils import formatdate
 
 import brotli
 
 from tests.web import mischief, robots
-from tests.web.answer import HTML, Answer, Asked, error, redirect
+from tests.web.answer import HTML, Answer, Asked, error, http_date, redirect
 from tests.web.feeds import Feeds, sitemap
 from tests.web.graph import Graph, Traits
 from tests.web.hashing import draw
@@ -77,7 +76,7 @@ class Answers:
     def page_etag(self, site: Site, i: int) -> tuple[str, str]:
         """(ETag, Last-Modified) of plain page `i`."""
         stamp = draw(self.spec.seed, "modified", site.index, i)
-        return f'"{stamp:08x}"', formatdate(1_500_000_000 + stamp % 250_000_000, usegmt=True)
+        return f'"{stamp:08x}"', http_date(1_500_000_000 + stamp % 1009 * 250_007)
 
     def _page(self, site: Site, i: int, asked: Asked) -> Answer:
         traits = self.graph.traits(site, i)

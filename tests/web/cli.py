@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import signal
 import sys
@@ -151,6 +152,8 @@ async def _until_signal(server: Server, folder: Path) -> None:
         f"log in {folder / LOG_FILE}",
         flush=True,
     )
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)  # link blocks are many small tuples that stay
     await server.run(stop)
 
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 FLUSH_S = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """One request and what became of it."""
 
     start_us: int
@@ -49,6 +48,11 @@ class LogEntry:
         return cls(**values)
 
 
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    return json.dumps(text)
+
+
 class LogWriter:
     """Appends lines; `flush` is called by the server's clock. Not thread-safe: one server, one writer."""
 
@@ -60,10 +64,10 @@ class LogWriter:
         """Note one request."""
         e = entry
         self._lines.append(
-            f'{{"start_us":{e.start_us},"end_us":{e.end_us},"epoch_us":{e.epoch_us},"host":{json.dumps(e.host)},'
-            f'"address":"{e.address}","port":{e.port},"method":{json.dumps(e.method)},"path":{json.dumps(e.path)},'
+            f'{{"start_us":{e.start_us},"end_us":{e.end_us},"epoch_us":{e.epoch_us},"host":{_quoted(e.host)},'
+            f'"address":"{e.address}","port":{e.port},"method":{_quoted(e.method)},"path":{json.dumps(e.path)},'
             f'"status":{e.status},"whole":{"true" if e.whole else "false"},"sent_bytes":{e.sent_bytes},'
-            f'"due_us":{e.due_us},"agent":{json.dumps(e.agent)},"conn":{e.conn}}}\n'
+            f'"due_us":{e.due_us},"agent":{_quoted(e.agent)},"conn":{e.conn}}}\n'
         )
 
     def flush(self) -> None:

@@ -184,23 +184,9 @@ class Connection(asyncio.Protocol):
         if entry is None:
             return
         due_us = entry.due_us + end_us - entry.start_us if entry.due_us else 0
+        status = entry.status if sent_bytes else 0
         self.server.log.add(
-            LogEntry(
-                entry.start_us,
-                end_us,
-                entry.epoch_us,
-                entry.host,
-                entry.address,
-                entry.port,
-                entry.path,
-                entry.status if sent_bytes else 0,
-                whole,
-                sent_bytes,
-                due_us,
-                entry.agent,
-                entry.conn,
-                entry.method,
-            )
+            entry._replace(end_us=end_us, status=status, whole=whole, sent_bytes=sent_bytes, due_us=due_us)
         )
         self._busy = False
         if not self._parser.should_keep_alive():
