@@ -140,7 +140,7 @@ class RedisFrontier:
             "rows": self._expired_rule,
         }
         leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
-        found = tuple(wire.lease(fields) for fields in leases)
+        found = tuple(map(wire.lease, leases[::3], leases[1::3], leases[2::3]))
         return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
 
     def bind(self, token: str, address: str) -> Bound:
@@ -155,9 +155,8 @@ class RedisFrontier:
         answers: list[bool] = []
         for start in range(0, len(outcomes), MOST_LEASES):
             batch = outcomes[start : start + MOST_LEASES]
-            rows = {result: wire.rule(result) for result in {outcome.result for outcome in batch}}
-            items = [wire.outcome(outcome, self._jitter(), self.config.user_agent) for outcome in batch]
-            answers.extend(bool(answer) for answer in self._run("report", {"rows": rows, "list": items}))
+            arguments = wire.outcomes(batch, [self._jitter() for _ in batch], self.config.user_agent)
+            answers.extend(bool(answer) for answer in self._run("report", arguments))
         return answers
 
     def release(self, tokens: Iterable[str]) -> int:
@@ -273,8 +272,8 @@ class RedisFrontier:
             pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
             tokens, hot, due, known = pipe.zrange(keys.known, 0, last).execute()
             leases = self._redis.hmget(keys.leases, tokens) if tokens else []
-            leased = [wire.decode(data)[0] for data in leases if data]
-            names = dict.fromkeys(_text(unit) for unit in (*leased, *hot, *due, *known) if unit[:1] != b"@")
+            leased = [wire.read_lease(data)[2] for data in leases if data]
+            names = dict.fromkeys((*leased, *(_text(unit) for unit in (*hot, *due, *known) if unit[:1] != b"@")))
             records = self._redis.mget([keys.record(name) for name in names]) if names else []
         states = [wire.host_state(name, data, self.config) for name, data in zip(names, records, strict=True) if data]
         return admin.in_order(states)[:limit]
@@ -316,8 +315,8 @@ class RedisFrontier:
             with self._answering():
                 data = self._redis.hget(self.keys.leases, state.leased_token)
             if data:
-                host, element = wire.decode(data)[:2]
-                leased_url = admin.waiting(_text(host), element).url if element else ""
+                _, _, host, _, element = wire.read_lease(data)
+                leased_url = admin.waiting(host, element).url if element else ""
         return admin.explain(self, url, self.config, leased_url)
 
     # -- counters and audit ------------------------------------------------------------------------------------------

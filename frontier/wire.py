@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -28,6 +29,10 @@ PARTS = {
     "set_host": ("_common", "set_host"),
 }
 DONE_CHUNK = 1 << 20
+# The same structs as in lua/_common.lua.
+_LEASE = struct.Struct(">ddHB")
+_CORE = struct.Struct(">6d13I2B")
+_CORE_NAMES = ("n", "rv", "rx", "ix", "b", "by", "ad", "pg", "wd", "lf", "qn")
 
 
 @cache
@@ -95,20 +100,30 @@ def rule(result: str) -> list[object]:
     ]
 
 
-def outcome(found: Outcome, jitter: float, user_agent: str) -> dict[str, object]:
-    """An outcome with everything that is its default left out."""
-    fields: dict[str, object] = {"t": found.token, "r": found.result, "j": jitter}
+def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], user_agent: str) -> dict[str, object]:
+    """Arguments of report.lua: columns, and by index (from 1) what most outcomes have not."""
+    others = ((number, _others(found, user_agent)) for number, found in enumerate(batch, 1))
+    return {
+        "rows": {result: rule(result) for result in {found.result for found in batch}},
+        "t": [found.token for found in batch],
+        "r": [found.result for found in batch],
+        "a": [found.ended_ago_ms for found in batch],
+        "f": [found.fetch_ms for found in batch],
+        "j": list(jitters),
+        "b": [found.fetched_bytes for found in batch],
+        "w": [found.words for found in batch],
+        "more": {number: fields for number, fields in others if fields},
+    }
+
+
+def _others(found: Outcome, user_agent: str) -> dict[str, object]:
     optional: tuple[tuple[str, object], ...] = (
-        ("f", found.fetch_ms or None),
-        ("a", found.ended_ago_ms or None),
         ("ra", found.retry_after_ms),
-        ("b", found.fetched_bytes or None),
-        ("w", found.words or None),
         ("m", found.memo),
         ("ag", found.again_in_ms),
         ("mk", found.page_mark or None),
     )
-    fields.update((name, value) for name, value in optional if value is not None)
+    fields = {name: value for name, value in optional if value is not None}
     if found.robots:
         fields.update(ro=found.robots.kind, rb=found.robots.body, re=found.robots.expires_in_ms)
         delay_s = robots.crawl_delay(found.robots.body, user_agent) if found.robots.kind == "rules" else None
@@ -148,14 +163,13 @@ def intake(
     return {"groups": groups(arrivals), "refused": dict(refused), **(ready or {})}
 
 
-def lease(fields: Sequence[Any]) -> Lease:
+def lease(token: bytes, data: bytes, robots_ms: float) -> Lease:
     """A lease as lease.lua returns it."""
-    token, host, data, address, due_ms, expires_ms, robots_ms = fields
-    name, place = host.decode(), address.decode()
-    if not data:
-        url, times = name + "/robots.txt", (int(due_ms), int(expires_ms))
-        return Lease(token.decode(), url, Kind.ROBOTS, name, place, *times, source=name, score=1.0)
-    found = read_element(name, data)
+    due_ms, expires_ms, name, place, packed = read_lease(data)
+    if not packed:
+        url = name + "/robots.txt"
+        return Lease(token.decode(), url, Kind.ROBOTS, name, place, due_ms, expires_ms, source=name, score=1.0)
+    found = read_element(name, packed)
     source, hops, memo, version = found.source, 0, found.memo, int(robots_ms)
     if found.kind is Kind.ROBOTS:
         source, hops = read_hop(found.memo)
@@ -166,8 +180,8 @@ def lease(fields: Sequence[Any]) -> Lease:
         kind=found.kind,
         authority=name,
         address=place,
-        due_ms=int(due_ms),
-        expires_ms=int(expires_ms),
+        due_ms=due_ms,
+        expires_ms=expires_ms,
         source=source,
         depth=found.depth,
         score=found.score,
@@ -178,9 +192,29 @@ def lease(fields: Sequence[Any]) -> Lease:
     )
 
 
+def read_lease(data: bytes) -> tuple[int, int, str, str, bytes]:
+    """(due, expires, authority, address, element) of an entry of the hash of leases."""
+    due_ms, expires_ms, hosts, addresses = _LEASE.unpack_from(data)
+    place = _LEASE.size + hosts
+    address = data[place : place + addresses].decode()
+    return int(due_ms), int(expires_ms), data[_LEASE.size : place].decode(), address, data[place + addresses :]
+
+
+def read_record(data: bytes) -> dict[str, Any]:
+    """An authority's record by its short names (frontier/host.py)."""
+    numbers = _CORE.unpack_from(data)
+    record: dict[str, Any] = dict(zip(_CORE_NAMES, numbers, strict=False))
+    start = _CORE.size
+    middle, end = start + numbers[-2], start + numbers[-2] + numbers[-1]
+    record.update(t=data[start:middle], ip=data[middle:end])
+    if end < len(data):
+        record.update((name.decode(), value) for name, value in decode(data[end:]).items())
+    return record
+
+
 def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     """An authority's record as people see it (field names: frontier/host.py)."""
-    record = {key.decode(): value for key, value in dict(decode(data)).items()}  # Lua packs {} as a list
+    record = read_record(data)
 
     def number(field: str) -> int:
         return int(record.get(field, 0))

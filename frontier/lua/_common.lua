@@ -29,11 +29,53 @@ local known_add, expiry_add, lease_add = {}, {}, {}
 
 -- records ------------------------------------------------------------------------------------------------------------
 
+-- A record's most used fields lie in a struct, half the cost of a map; the others, mostly absent, in a msgpack map behind.
+-- n next fetch, rv rx robots version and expiry, ix end of the address' validity, b last lease, by bytes, ad admitted,
+-- pg pages, wd words, lf last fetch, qn queued, q1-q8 by band; t token, ip address.
+local CORE = '>ddddddI4I4I4I4I4I4I4I4I4I4I4I4I4BB'
+local OTHERS = { 'g', 'gr', 'rg', 'rgr', 'rr', 'rf', 'cd', 'f', 'ft', 'h', 'pn', 'pm', 'z', 'w', 'dl', 'al', 'mp',
+  'mk', 'mc', 'qv', 'tn' }
+
+local function decode_record(text)
+  local n, rv, rx, ix, b, by, ad, pg, wd, lf, qn, q1, q2, q3, q4, q5, q6, q7, q8, tokens, ips, place =
+    struct.unpack(CORE, text)
+  local tail = place + tokens + ips
+  local record = {
+    n = n, rv = rv, rx = rx, ix = ix, b = b, by = by, ad = ad, pg = pg, wd = wd, lf = lf, qn = qn,
+    q = { q1, q2, q3, q4, q5, q6, q7, q8 },
+    t = tokens > 0 and string.sub(text, place, place + tokens - 1) or nil,
+    ip = ips > 0 and string.sub(text, place + tokens, tail - 1) or nil,
+  }
+  if tail <= #text then
+    for name, value in pairs(cmsgpack.unpack(string.sub(text, tail))) do record[name] = value end
+  end
+  return record
+end
+
+local function encode_record(record)
+  local q, token, ip, others = record.q, record.t or '', record.ip or '', nil
+  for i = 1, #OTHERS do
+    local value = record[OTHERS[i]]
+    if value then
+      others = others or {}
+      others[OTHERS[i]] = value
+    end
+  end
+  return struct.pack(CORE, record.n, record.rv, record.rx, record.ix, record.b, record.by, record.ad, record.pg,
+    record.wd, record.lf, record.qn, q[1], q[2], q[3], q[4], q[5], q[6], q[7], q[8], #token, #ip)
+    .. token .. ip .. (others and cmsgpack.pack(others) or '')
+end
+
+local function new_record()
+  return { n = 0, rv = 0, rx = 0, ix = 0, b = 0, by = 0, ad = 0, pg = 0, wd = 0, lf = 0, qn = 0,
+    q = { 0, 0, 0, 0, 0, 0, 0, 0 } }
+end
+
 local function load(authority)
   local record = records[authority]
   if record == nil then
     local text = call('GET', P .. 'a:' .. authority)
-    record = text and cmsgpack.unpack(text) or false
+    record = text and decode_record(text) or false
     records[authority] = record
   end
   return record
@@ -50,7 +92,7 @@ local function load_many(authorities)
   if #keys == 0 then return end
   local texts = call('MGET', unpack(keys))
   for i, authority in ipairs(asked) do
-    records[authority] = texts[i] and cmsgpack.unpack(texts[i]) or false
+    records[authority] = texts[i] and decode_record(texts[i]) or false
   end
 end
 
@@ -61,7 +103,7 @@ end
 local function make(authority)
   local record = load(authority)
   if not record then
-    record = {}
+    record = new_record()
     records[authority] = record
     known_add[#known_add + 1] = now
     known_add[#known_add + 1] = authority
@@ -70,14 +112,26 @@ local function make(authority)
   return record
 end
 
-local function load_address(ip)
-  local state = addresses[ip]
-  if not state then
-    local text = call('GET', P .. 'i:' .. ip)
-    state = text and cmsgpack.unpack(text) or { n = 0 }
-    addresses[ip] = state
+-- an address: n next fetch, w 1 when authorities wait for it (or did), t token that holds it or ''
+local function read_address(ip, text)
+  local state = { n = 0, w = 0, t = '' }
+  if text then
+    local place
+    state.n, state.w, place = struct.unpack('>dB', text)
+    state.t = string.sub(text, place)
   end
+  addresses[ip] = state
   return state
+end
+
+local function load_address(ip)
+  return addresses[ip] or read_address(ip, call('HGET', P .. 'addresses', ip))
+end
+
+local function load_addresses(ips)
+  if #ips == 0 then return end
+  local texts = call('HMGET', P .. 'addresses', unpack(ips))
+  for i, ip in ipairs(ips) do read_address(ip, texts[i]) end
 end
 
 local function add(counts, name, number)
@@ -114,16 +168,19 @@ local function commit()
   local sets = {}
   for authority in pairs(changed_records) do
     sets[#sets + 1] = P .. 'a:' .. authority
-    sets[#sets + 1] = cmsgpack.pack(records[authority])
+    sets[#sets + 1] = encode_record(records[authority])
   end
   for i = 1, #sets, 4000 do
     call('MSET', unpack(sets, i, min(i + 3999, #sets)))
   end
+  local states = {}
   for ip in pairs(changed_addresses) do
     local state = addresses[ip]
-    local keep = max(state.n, state.x or 0) - now
-    -- kept an hour longer than it says anything: a lost record would be a delay forgotten
-    call('SET', P .. 'i:' .. ip, cmsgpack.pack(state), 'PX', max(keep, 0) + 3600000)
+    states[#states + 1] = ip
+    states[#states + 1] = struct.pack('>dB', state.n, state.w) .. state.t
+  end
+  for i = 1, #states, 4000 do
+    call('HSET', P .. 'addresses', unpack(states, i, min(i + 3999, #states)))
   end
   flush_places()
   flush_zset('unparks', unparks_of)
@@ -145,6 +202,20 @@ local function commit()
       call('HDEL', P .. 'reasons', name)
     end
   end
+end
+
+-- leases: struct of due, expires, lengths; authority, address, element
+local function encode_lease(authority, element, ip, due, expires)
+  return struct.pack('>ddHB', due, expires, #authority, #ip) .. authority .. ip .. element
+end
+
+-- array authority, element ('' = its own robots.txt), address, due, expires
+local function decode_lease(text)
+  local due, expires, hosts, ips, place = struct.unpack('>ddHB', text)
+  return {
+    string.sub(text, place, place + hosts - 1), string.sub(text, place + hosts + ips),
+    string.sub(text, place + hosts, place + hosts + ips - 1), due, expires,
+  }
 end
 
 local function audit(row)
@@ -201,10 +272,8 @@ local function queue_key(authority, band)
 end
 
 local function count_queued(record, band, number)
-  record.q = record.q or { 0, 0, 0, 0, 0, 0, 0, 0 }
   record.q[band + 1] = record.q[band + 1] + number
-  record.qn = (record.qn or 0) + number
-  if record.qn == 0 then record.qn, record.q = nil, nil end
+  record.qn = record.qn + number
   add(meta_add, 'queued', number)
 end
 
@@ -216,10 +285,8 @@ local function push(authority, record, element, front)
 end
 
 local function best_band(record)
-  if record.q then
-    for band = 1, BANDS do
-      if record.q[band] > 0 then return band - 1 end
-    end
+  for band = 1, BANDS do
+    if record.q[band] > 0 then return band - 1 end
   end
   return BANDS - 1
 end
@@ -266,14 +333,11 @@ local function unpark(authority, record, until_ms, most)
 end
 
 local function forget_urls(authority, record)
-  local number = (record.qn or 0) + (record.pn or 0)
-  if record.q then
-    for band = 1, BANDS do
-      if record.q[band] > 0 then
-        call('UNLINK', queue_key(authority, band - 1))
-        count_queued(record, band - 1, -record.q[band])
-        if not record.q then break end
-      end
+  local number = record.qn + (record.pn or 0)
+  for band = 1, BANDS do
+    if record.q[band] > 0 then
+      call('UNLINK', queue_key(authority, band - 1))
+      count_queued(record, band - 1, -record.q[band])
     end
   end
   for start = 0, (record.pn or 0) - 1, 1000 do
@@ -293,16 +357,16 @@ end
 
 -- earliest instant of its next lease, nil when it has nothing to fetch
 local function ready(record)
-  local start = max(record.n or 0, record.g or 0)
+  local start = max(record.n, record.g or 0)
   if record.h then return start end
-  if record.qn then
+  if record.qn > 0 then
     start = max(start, record.rg or 0)
   elseif record.pm then
     start = max(start, record.rg or 0, record.pm)
   else
     return nil
   end
-  if C.obey and (record.rx or 0) <= start then start = max(start, record.rr or 0) end
+  if C.obey and record.rx <= start then start = max(start, record.rr or 0) end
   return start
 end
 
@@ -328,15 +392,17 @@ end
 -- an address has become free: the best of those that wait for it goes into line
 local function free_address(ip)
   local state = load_address(ip)
-  state.t, state.x = nil, nil
+  state.t = ''
   changed_addresses[ip] = true
-  if call('ZCARD', P .. 'w:' .. ip) > 0 then due_of['@' .. ip] = state.n end
+  if state.w == 1 then
+    if call('EXISTS', P .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.n else state.w = 0 end
+  end
 end
 
 -- politeness ---------------------------------------------------------------------------------------------------------
 
 local function adaptive(record)
-  return min(C.adaptive_cap, floor(C.factor * (record.lf or 0)))
+  return min(C.adaptive_cap, floor(C.factor * record.lf))
 end
 
 local function delay_of(record)

@@ -9,7 +9,7 @@ local ROBOTS, MOST_HOPS, MARKS_KEPT, MARK_BYTES = 1, 5, 8, 8
 local function end_rest(record, outcome, rule, end_ms)
   if rule[1] then
     if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
-    record.n = max(record.n or 0, end_ms + delay_of(record))
+    record.n = max(record.n, end_ms + delay_of(record))
   end
   if rule[5] > 0 then
     record.f = forgiven(record) + 1
@@ -37,16 +37,16 @@ local function mark(record, page_mark)
 end
 
 local function end_counts(record, kind, outcome, rule)
-  if outcome.b then
-    record.by = (record.by or 0) + outcome.b
+  if outcome.b and outcome.b > 0 then
+    record.by = record.by + outcome.b
     add(meta_add, 'bytes', outcome.b)
   end
-  if outcome.w then
-    record.wd = (record.wd or 0) + outcome.w
+  if outcome.w and outcome.w > 0 then
+    record.wd = record.wd + outcome.w
     add(meta_add, 'words', outcome.w)
   end
   if rule[8] and kind ~= ROBOTS then
-    record.pg = (record.pg or 0) + 1
+    record.pg = record.pg + 1
     add(meta_add, 'pages', 1)
   end
   if outcome.mk and C.equal_pages > 0 and mark(record, outcome.mk) >= C.equal_pages then
@@ -76,7 +76,7 @@ end
 
 local function gate(record, until_ms, reason, end_ms)
   record.rr = until_ms
-  if (record.rx or 0) <= end_ms then record.rg, record.rgr = until_ms, reason end
+  if record.rx <= end_ms then record.rg, record.rgr = until_ms, reason end
 end
 
 local function no_robots(record, outcome, end_ms)
@@ -88,10 +88,10 @@ end
 
 local function set_robots(authority, record, kind, outcome, end_ms)
   record.rf, record.rr, record.rg, record.rgr = nil, nil, nil, nil
-  record.rv = max(end_ms, (record.rv or 0) + 1)
+  record.rv = max(end_ms, record.rv + 1)
   record.rx = end_ms + min(max(1, outcome.re or C.robots_ttl), C.robots_ttl)
   record.cd = outcome.cd
-  record.n = max(record.n or 0, end_ms + delay_of(record))
+  record.n = max(record.n, end_ms + delay_of(record))
   if (record.cd or 0) > C.crawl_delay_cap then record.rg, record.rgr = record.rx, 'crawl_delay' end
   call('SET', P .. 'r:' .. authority, cmsgpack.pack({ kind, outcome.rb or '', record.rv, record.rx }),
     'PX', max(1, record.rx - now) + 3600000)

@@ -22,7 +22,7 @@ end
 
 local function living(token)
   local text = call('HGET', P .. 'leases', token)
-  local lease = text and cmsgpack.unpack(text)
+  local lease = text and decode_lease(text)
   if lease and lease[5] > now then return lease end
   return nil
 end

@@ -11,15 +11,16 @@ local answer = { 1, lease[4], '' }
 if lease[3] ~= ip then
   local state = load_address(ip)
   local due = max(lease[4], state.n)
-  if state.t or due > max(now, lease[4]) + C.bind_ahead then
+  local busy = state.t ~= ''
+  if busy or due > max(now, lease[4]) + C.bind_ahead then
     give_back(token, lease)
-    answer = { 0, due, state.t and 'address_busy' or 'address_not_due' }
+    answer = { 0, due, busy and 'address_busy' or 'address_not_due' }
   else
     if lease[3] ~= '' then free_address(lease[3]) end
-    state.t, state.x = token, lease[5]
+    state.t = token
     changed_addresses[ip] = true
     lease[3], lease[4] = ip, due
-    call('HSET', P .. 'leases', token, cmsgpack.pack({ lease[1], lease[2], ip, due, lease[5] }))
+    call('HSET', P .. 'leases', token, encode_lease(lease[1], lease[2], ip, due, lease[5]))
     answer = { 1, due, '' }
   end
 end

@@ -1,13 +1,13 @@
 -- Hand out URLs that are due. ARGV[2]: map limit, ahead, nonce, rows (only "expired").
--- returns {leases, now, next due or -1, budget spent or ''}; a lease is
--- {token, authority, element, address, due, expires, robots version, score of its place}.
--- Cost O((limit + expired) * log(authorities)); at most 64 expired leases, 2 * limit + 32 authorities newly due a call.
+-- returns {leases, now, next due or -1, budget spent or ''}; leases: token, lease (see encode_lease), robots version, ...
+-- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
 local horizon = now + A.ahead
-local leases = {}
+local leases, granted = {}, 0
 local has_opt_outs = call('EXISTS', P .. 'optout') == 1
 local sequence
+local from_due = {} -- units that this call found in 'due', not in 'hot'
 
 local function collect_expired()
   local tokens = call('ZRANGEBYSCORE', P .. 'expiries', '-inf', now, 'LIMIT', 0, 64)
@@ -17,7 +17,7 @@ local function collect_expired()
   call('HDEL', P .. 'leases', unpack(tokens))
   for i, token in ipairs(tokens) do
     if held[i] then
-      local lease = cmsgpack.unpack(held[i])
+      local lease = decode_lease(held[i])
       lease[6] = token
       finish(lease, { r = 'expired', j = 1 }, A.rows.expired, lease[5])
     end
@@ -36,9 +36,9 @@ end
 
 local function wants_robots(record, due)
   if not C.obey then return false end
-  local left = (record.rx or 0) - due
+  local left = record.rx - due
   if left <= 0 then return true end
-  local window = min(C.robots_refresh, floor(((record.rx or 0) - (record.rv or 0)) / 4))
+  local window = min(C.robots_refresh, floor((record.rx - record.rv) / 4))
   return left < window and (record.rr or 0) <= due
 end
 
@@ -52,7 +52,7 @@ end
 
 local function pop(authority, record)
   for band = best_band(record), BANDS - 1 do
-    if record.q and record.q[band + 1] > 0 then
+    if record.q[band + 1] > 0 then
       local element = call('LPOP', queue_key(authority, band))
       count_queued(record, band, -1)
       return element
@@ -89,9 +89,13 @@ local function next_element(authority, record, due)
   return nil
 end
 
+local function leave(unit)
+  if from_due[unit] then due_of[unit] = false else hot_of[unit] = false end
+end
+
 local function grant(authority, record, ip, due)
   change(authority)
-  due_of[authority], hot_of[authority] = false, false
+  leave(authority)
   local element = next_element(authority, record, due)
   if not element then
     place(authority, record)
@@ -102,15 +106,16 @@ local function grant(authority, record, ip, due)
   local expires = due + C.lease
   record.t, record.b = token, sequence
   if ip ~= '' then
-    local state = load_address(ip)
-    state.t, state.x = token, expires
+    load_address(ip).t = token
     changed_addresses[ip] = true
   end
+  local lease = encode_lease(authority, element, ip, due, expires)
   lease_add[#lease_add + 1] = token
-  lease_add[#lease_add + 1] = cmsgpack.pack({ authority, element, ip, due, expires })
+  lease_add[#lease_add + 1] = lease
   expiry_add[#expiry_add + 1] = expires
   expiry_add[#expiry_add + 1] = token
-  leases[#leases + 1] = { token, authority, element, ip, due, expires, record.rv or 0 }
+  granted = granted + 1
+  leases[3 * granted - 2], leases[3 * granted - 1], leases[3 * granted] = token, lease, record.rv
   if C.audit then audit({ 'grant', token, authority, ip, due }) end
   return true
 end
@@ -118,28 +123,33 @@ end
 -- common checks; true when it may be granted now
 local function is_ready(authority, record)
   if not record or record.t or record.z then
-    due_of[authority], hot_of[authority] = false, false
+    leave(authority)
     return false
   end
   local start = ready(record)
-  if start and start <= horizon and record.mp and record.mp > 0 and (record.pg or 0) >= record.mp then
+  if start and start <= horizon and record.mp and record.mp > 0 and record.pg >= record.mp then
     rest(record, now + C.day, 'quota')
     change(authority)
     start = ready(record)
   end
   if start and start <= horizon then return true, start end
-  due_of[authority], hot_of[authority] = start or false, false
+  leave(authority)
+  if start then due_of[authority] = start end
   return false
 end
 
 local function try_address(ip)
   local unit, state = '@' .. ip, load_address(ip)
-  due_of[unit], hot_of[unit] = false, false
-  if state.t then return end
+  leave(unit)
+  if state.t ~= '' then return end
   for _ = 1, 8 do
     if state.n > horizon then break end
     local head = call('ZPOPMIN', P .. 'w:' .. ip)
-    if not head[1] then return end
+    if not head[1] then
+      state.w = 0
+      changed_addresses[ip] = true
+      return
+    end
     local authority, record = head[1], load(head[1])
     if record then
       record.w = nil
@@ -157,7 +167,12 @@ end
 
 local function wait_for(ip, authority, record, score)
   call('ZADD', P .. 'w:' .. ip, score, authority)
-  due_of[authority], hot_of[authority] = false, false
+  leave(authority)
+  local state = load_address(ip)
+  if state.w == 0 then
+    state.w = 1
+    changed_addresses[ip] = true
+  end
   record.w = ip
   change(authority)
 end
@@ -172,9 +187,9 @@ local function try_authority(authority, score)
     return
   end
   local state = load_address(ip)
-  if state.t then
+  if state.t ~= '' then
     wait_for(ip, authority, record, score)
-  elseif call('EXISTS', P .. 'w:' .. ip) == 1 then
+  elseif state.w == 1 and call('EXISTS', P .. 'w:' .. ip) == 1 then
     wait_for(ip, authority, record, score)
     try_address(ip)
   elseif state.n > horizon then
@@ -190,12 +205,17 @@ local function place_of_address(unit)
   return head[2] and tonumber(head[2])
 end
 
--- what is newly due, with its place in line
-local function promote(candidates)
-  local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, 2 * A.limit + 32)
-  if #units == 0 then return end
-  local authorities = {}
+local function before(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  return a[2] < b[2]
+end
+
+-- what is newly due: list of {place in line, unit}, in order
+local function promote()
+  local fresh, authorities = {}, {}
+  local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, A.limit + 16)
   for _, unit in ipairs(units) do
+    from_due[unit] = true
     if string.byte(unit) ~= 64 then authorities[#authorities + 1] = unit end
   end
   load_many(authorities)
@@ -208,17 +228,41 @@ local function promote(candidates)
       local record = records[unit]
       if is_ready(unit, record) then
         unpark(unit, record, horizon)
-        score = best_band(record) * BAND_UNIT + (record.b or 0)
+        score = best_band(record) * BAND_UNIT + record.b
       end
     end
-    if score then candidates[#candidates + 1] = { score, unit, true } end
+    if score then fresh[#fresh + 1] = { score, unit } end
   end
+  table.sort(fresh, before)
+  return fresh
 end
 
-local function waiting_in_line(candidates)
-  local line = call('ZRANGE', P .. 'hot', 0, A.limit + 31, 'WITHSCORES')
-  for i = 1, #line, 2 do
-    candidates[#candidates + 1] = { tonumber(line[i + 1]), line[i], false }
+-- what stands in line: the same
+local function waiting_in_line()
+  local line, members = {}, call('ZRANGE', P .. 'hot', 0, A.limit + 7, 'WITHSCORES')
+  for i = 1, #members, 2 do line[#line + 1] = { tonumber(members[i + 1]), members[i] } end
+  return line
+end
+
+local function grant_all()
+  local fresh, line = promote(), waiting_in_line()
+  local f, l = 1, 1
+  while granted < A.limit and (fresh[f] or line[l]) do
+    local candidate
+    if not line[l] or (fresh[f] and before(fresh[f], line[l])) then
+      candidate, f = fresh[f], f + 1
+    else
+      candidate, l = line[l], l + 1
+    end
+    if string.byte(candidate[2]) == 64 then
+      try_address(string.sub(candidate[2], 2))
+    else
+      try_authority(candidate[2], candidate[1])
+    end
+  end
+  for i = f, #fresh do
+    local score, unit = fresh[i][1], fresh[i][2]
+    if due_of[unit] == nil and hot_of[unit] == nil then due_of[unit], hot_of[unit] = false, score end
   end
 end
 
@@ -226,24 +270,8 @@ call('DEL', P .. 'oom') -- a write that the memory limit lets pass makes the res
 collect_expired()
 local closed, started = spent_budget()
 if closed == '' then
-  local candidates = {}
-  promote(candidates)
-  waiting_in_line(candidates)
-  table.sort(candidates, function(a, b)
-    if a[1] ~= b[1] then return a[1] < b[1] end
-    return a[2] < b[2]
-  end)
-  for _, candidate in ipairs(candidates) do
-    local score, unit, fresh = candidate[1], candidate[2], candidate[3]
-    if #leases >= A.limit then
-      if fresh and due_of[unit] == nil and hot_of[unit] == nil then due_of[unit], hot_of[unit] = false, score end
-    elseif string.byte(unit) == 64 then
-      try_address(string.sub(unit, 2))
-    else
-      try_authority(unit, score)
-    end
-  end
-  if #leases > 0 then
+  grant_all()
+  if granted > 0 then
     if not started then call('HSET', KEYS[1], 'started', now) end
     call('HSET', KEYS[1], 'seq', sequence)
   end

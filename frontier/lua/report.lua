@@ -1,21 +1,43 @@
--- End leases with their outcomes. ARGV[2]: map rows (result -> row), list of outcomes (see _finish.lua; t token, a age of
--- the end of the answer). returns {1 or 0 each}: accepted, also when it was accepted before.
+-- End leases with their outcomes. ARGV[2]: map of columns t token, r result, a age of the end of the answer, f fetch_ms,
+-- j jitter, b bytes, w words; more: index -> map of the other fields (see _finish.lua); rows: result -> row.
+-- returns {1 or 0 each}: accepted, also when it was accepted before.
 -- Cost O(outcomes * log(authorities)). Atomic, so that a lease ends once.
 
 call('DEL', P .. 'oom')
-local answers, tokens = {}, {}
-for i, outcome in ipairs(A.list) do tokens[i] = outcome.t end
+local answers, tokens = {}, A.t
 local held = call('HMGET', P .. 'leases', unpack(tokens))
+local leases, authorities, ips, seen = {}, {}, {}, {}
+for i = 1, #tokens do
+  local lease = held[i] and decode_lease(held[i])
+  if lease and lease[5] > now then
+    leases[i] = lease
+    authorities[#authorities + 1] = lease[1]
+    if lease[3] ~= '' and not seen[lease[3]] then
+      seen[lease[3]] = true
+      ips[#ips + 1] = lease[3]
+    end
+  end
+end
+load_many(authorities)
+load_addresses(ips)
+
+local function outcome_of(i)
+  local outcome = { r = A.r[i], f = A.f[i], j = A.j[i], b = A.b[i], w = A.w[i] }
+  if A.more[i] then
+    for name, value in pairs(A.more[i]) do outcome[name] = value end
+  end
+  return outcome
+end
+
 local ended, chunks = {}, {}
-for i, outcome in ipairs(A.list) do
-  local token = outcome.t
+for i, token in ipairs(tokens) do
   local number = tonumber(string.match(token, '^(%x+)%-') or '', 16)
   local chunk, bit = number and floor(number / 1048576), number and number % 1048576
   answers[i] = 0
-  local lease = held[i] and cmsgpack.unpack(held[i])
-  if lease and lease[5] > now and not ended[token] then
+  local lease = leases[i]
+  if lease and not ended[token] then
     lease[6] = token
-    finish(lease, outcome, A.rows[outcome.r], max(now - max(0, outcome.a or 0), lease[4]))
+    finish(lease, outcome_of(i), A.rows[A.r[i]], max(now - max(0, A.a[i]), lease[4]))
     ended[token] = true
     ended[#ended + 1] = token
     call('SETBIT', P .. 'done:' .. chunk, bit, 1)

@@ -30,12 +30,12 @@ end
 -- 1 or 0 for those parked or counted; nil, the element is to be queued
 local function special(authority, record, item)
   local rule = item[5]
-  if rule == '' and C.host_urls > 0 and (record.ad or 0) >= C.host_urls then rule = 'trap_host_urls' end
+  if rule == '' and C.host_urls > 0 and record.ad >= C.host_urls then rule = 'trap_host_urls' end
   if rule == '' and item[3] >= 0 and C.query_variants > 0 then
     rule = query_trap(authority, record, item[3], item[4])
   end
   if rule ~= '' then return trapped(authority, record, item[1], rule) end
-  record.ad = (record.ad or 0) + 1
+  record.ad = record.ad + 1
   if item[2] > now then
     park(authority, record, item[1], 'not_before', item[2])
     return 1
@@ -44,15 +44,15 @@ local function special(authority, record, item)
 end
 
 local function plain(authority, record, element)
-  if C.host_urls > 0 and (record.ad or 0) >= C.host_urls then
+  if C.host_urls > 0 and record.ad >= C.host_urls then
     return trapped(authority, record, element, 'trap_host_urls')
   end
-  record.ad = (record.ad or 0) + 1
+  record.ad = record.ad + 1
   return nil
 end
 
 local function better_place(authority, record)
-  local score = best_band(record) * BAND_UNIT + (record.b or 0)
+  local score = best_band(record) * BAND_UNIT + record.b
   if record.w then
     call('ZADD', P .. 'w:' .. record.w, 'XX', 'LT', score, authority)
     call('ZADD', P .. 'hot', 'XX', 'LT', score, '@' .. record.w)
@@ -63,7 +63,7 @@ end
 
 local function take_group(authority, items)
   local record = make(authority)
-  local empty, best, number = not record.qn, best_band(record), 0
+  local empty, best, number = record.qn == 0, best_band(record), 0
   local first_parked, waits, bands = record.pm, {}, {}
   for _, item in ipairs(items) do
     local is_plain = type(item) == 'string'
