@@ -1,0 +1,228 @@
+"""The command ``python -m corpus``: documents and statistics out of web archives.
+
+Exit codes: 0 all good; 1 some records failed or were damaged (what was good has been written); 2 wrong usage, nothing
+was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from corpus.dedup import DEFAULT_BYTES
+from corpus.errors import CorpusError, UsageFault
+from corpus.extraction import Choice, Extraction
+from corpus.forms import FORMS, form_of
+from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, expand
+from corpus.inputs import SUFFIXES as ARCHIVE_SUFFIXES
+from corpus.outputs import STDOUT, check_target, open_output
+from corpus.report import Report
+from corpus.sources import documents
+from corpus.statistics import GROUPS, Row, Statistics, shortened
+from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
+from relevance import RelevanceError
+from relevance.identification import UNDETERMINED
+from relevance.model import shipped
+
+GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
+_INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
+_EXTRACT_EPILOG = """examples:
+  python -m corpus extract data/zulu/warc -o zulu.jsonl.xz --language zul --min-words 20
+  python -m corpus extract 'crawls/*/warc/*.warc.xz' -o zulu.vert.xz --language zul
+  zcat crawl.warc.gz | python -m corpus extract - -o - --format text
+
+Paragraphs and documents that were there before are dropped (the first stays), as are paragraphs in other languages when
+--language is given. Why something was left out is counted and told at the end, with --json as one JSON object.
+Exit code: 0 all good, 1 some records failed or were damaged (the good ones are in the output), 2 wrong usage.
+"""
+_STATS_EPILOG = """examples:
+  python -m corpus stats zulu.jsonl.xz
+  python -m corpus stats data/zulu/warc --json > zulu.json
+  python -m corpus stats data/*/warc --plot languages.png --top 10
+
+Of archives all documents count, in every language and with duplicates; of JSON lines what stands there.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m corpus", description=(__doc__ or "").splitlines()[0])
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    raw = argparse.RawDescriptionHelpFormatter
+    text = "WARC files to documents: main text, language by paragraph, without duplicates"
+    extract = commands.add_parser("extract", help=text, description=text, epilog=_EXTRACT_EPILOG, formatter_class=raw)
+    _extract_arguments(extract)
+    text = "documents, words and bytes by language, host and month"
+    stats = commands.add_parser("stats", help=text, description=text, epilog=_STATS_EPILOG, formatter_class=raw)
+    _stats_arguments(stats)
+    for sub in (extract, stats):
+        sub.add_argument("files", nargs="+", metavar="FILE", help=_INPUTS)
+        sub.add_argument("--quiet", "-q", action="store_true", help="warnings and errors only")
+    return top
+
+
+def _extract_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("-o", "--output", required=True, metavar="OUT", help="file (.xz .gz .zst: compressed), or -")
+    sub.add_argument(
+        "--format", choices=list(FORMS), help="default: by the name of OUT (.jsonl .txt .vert), else jsonl"
+    )
+    sub.add_argument(
+        "--language",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="only this language (ISO 639-3; may be repeated)",
+    )
+    sub.add_argument("--min-words", type=int, default=1, metavar="N", help="drop documents of fewer words (default 1)")
+    sub.add_argument(
+        "--dedup-mib",
+        type=int,
+        default=DEFAULT_BYTES >> 20,
+        metavar="MIB",
+        help="memory for duplicates (default %(default)s; 0: keep duplicates)",
+    )
+    sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
+
+
+def _stats_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--json", action="store_true", help="one JSON object")
+    sub.add_argument("--top", type=int, default=20, metavar="N", help="rows of each table (default 20; 0: all)")
+    sub.add_argument("--plot", type=Path, metavar="PNG", help="also draw a picture")
+    sub.add_argument("--jsonl", action="store_true", help="standard input has JSON lines, not an archive")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    # What the reader says of damage is in the report, once.
+    logging.getLogger("archive").addHandler(logging.NullHandler())
+    logging.getLogger("archive").propagate = False
+    try:
+        return {"extract": _extract, "stats": _stats}[options.command](options)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except KeyboardInterrupt:
+        print("corpus: interrupted; no output was written", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        print(f"corpus: {error.filename or options.command}: {error.strerror or error}", file=sys.stderr)
+        return USAGE
+    except (CorpusError, RelevanceError) as error:
+        print(f"corpus: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _extract(options: argparse.Namespace) -> int:
+    choice = _choice(options)
+    files = expand(options.files)
+    check_target(options.output)
+    if options.output != STDOUT and any(name != STDIN and _same(name, options.output) for name in files):
+        raise UsageFault(f"{options.output}: is one of the files to read")
+    form = FORMS[options.format or form_of(options.output)]
+    run = Extraction(choice, Report(quiet=options.quiet))
+    with open_output(options.output) as out:
+        for document in run.documents(files):
+            out.write(form(document).encode("utf-8", "replace"))
+    _summary(run, options)
+    return FAULTS if run.tally.faults else GOOD
+
+
+def _choice(options: argparse.Namespace) -> Choice:
+    known = sorted({label for label in shipped().labels if label != UNDETERMINED})
+    languages = frozenset(code for part in options.language for code in part.split(",") if code)
+    for code in sorted(languages - set(known)):
+        raise UsageFault(f"--language {code}: not one of {' '.join(known)}")
+    if options.min_words < 0 or options.dedup_mib < 0:
+        raise UsageFault("--min-words and --dedup-mib: not below 0")
+    links = (options.format or form_of(options.output)) == "vertical"
+    return Choice(languages, options.min_words, options.dedup_mib << 20, links)
+
+
+def _same(name: str, other: str) -> bool:
+    return Path(other).exists() and Path(name).samefile(other)
+
+
+def _summary(run: Extraction, options: argparse.Namespace) -> None:
+    tally = run.tally
+    if options.json:
+        print(json.dumps({"output": options.output, **tally.as_json()}), file=sys.stderr)
+        return
+    detail = [f"{count:>9,} records: {RECORD_REASONS[reason]}" for reason, count in tally.dropped.most_common()]
+    for reason, count in tally.dropped_paragraphs.most_common():
+        if count:
+            detail.append(f"{count:>9,} paragraphs: {PARAGRAPH_REASONS[reason]}")
+    detail += [f"{count:>9,} pages: {name}" for name, count in _notes(tally)]
+    run.report.ok(
+        f"{options.output}: {tally.documents:,} documents, {tally.paragraphs:,} paragraphs, {tally.words:,} words "
+        f"from {tally.records:,} records of {tally.files} files; left out:",
+        detail or ["nothing"],
+    )
+    if tally.faults:
+        run.report.warn(f"{tally.damages} damaged places, {tally.faults - tally.damages} records that failed")
+
+
+def _notes(tally: Tally) -> list[tuple[str, int]]:
+    words = {"cut": "longer than 8 MiB, only the beginning was read", "links": "their links could not be placed"}
+    return [(words[note], count) for note, count in tally.notes.most_common()]
+
+
+def _stats(options: argparse.Namespace) -> int:
+    files = expand(options.files, (*ARCHIVE_SUFFIXES, *DOCUMENT_SUFFIXES))
+    if options.plot is not None:
+        check_target(str(options.plot))
+    tally, statistics = Tally(), Statistics()
+    for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
+        statistics.add(document)
+    if options.plot is not None:
+        from corpus.chart import draw
+
+        draw(statistics, options.plot)
+    if options.json:
+        print(json.dumps(statistics.as_json(), ensure_ascii=True))
+    else:
+        _tables(statistics, options.top)
+    return FAULTS if tally.faults else GOOD
+
+
+def _tables(statistics: Statistics, top: int) -> None:
+    """Tables on a terminal; elsewhere lines of group, value, documents, words, bytes with tabs between."""
+    if not sys.stdout.isatty():
+        for group in GROUPS:
+            for name, row in shortened(statistics.ranked(group), top):
+                print(group, name, row.documents, row.words, row.bytes, sep="\t")
+        total = statistics.total
+        print("all", "all", total.documents, total.words, total.bytes, sep="\t")
+        return
+    console = Console(markup=False, highlight=False)
+    for group in GROUPS:
+        table = Table(group)
+        for column in ("documents", "words", "share", "bytes"):
+            table.add_column(column, justify="right")
+        for name, row in shortened(statistics.ranked(group), top):
+            table.add_row(name, *_cells(row, statistics.total))
+        table.add_section()
+        table.add_row("all", *_cells(statistics.total, statistics.total))
+        console.print(table)
+
+
+def _cells(row: Row, total: Row) -> list[str]:
+    share = f"{row.words / total.words:.1%}" if total.words else "-"
+    return [f"{row.documents:,}", f"{row.words:,}", share, f"{row.bytes:,}"]
+
+
+def stop_on_term() -> None:
+    """A SIGTERM ends the run as Ctrl-C does: the half-written output is removed."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,0 +1,70 @@
+"""Exact duplicates: documents with the same text, paragraphs that were there before.
+
+Rules (after the vertical mode of the seeds' deduplicator): a document whose whole text was there before is dropped; of
+the others, long paragraphs are dropped when they were there before, and a short one shares the lot of the long one
+that follows it (a heading goes with its text), after the last long one of the one before it. A document of short
+paragraphs only is judged as a whole. A document of which nothing is left is a duplicate, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from corpus.document import Document, Paragraph
+from corpus.hashes import HashSet, text_hash
+
+LONG_CHARACTERS = 50
+DEFAULT_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplicated:
+    """``document`` None: it is a duplicate. ``dropped``: paragraphs left out of it, when it is none."""
+
+    document: Document | None
+    dropped: int = 0
+
+
+class Deduplicator:
+    """Remembers what has been kept; ``limit_bytes`` of memory, see :mod:`corpus.hashes`. Order of input matters: the
+    first stays."""
+
+    def __init__(self, limit_bytes: int = DEFAULT_BYTES, long_characters: int = LONG_CHARACTERS) -> None:
+        self._documents = HashSet(limit_bytes // 4)
+        self._paragraphs = HashSet(limit_bytes // 2)
+        self._long = long_characters
+
+    @property
+    def capacity(self) -> int:
+        """How many long paragraphs are surely remembered."""
+        return self._paragraphs.capacity
+
+    @property
+    def forgotten(self) -> bool:
+        """Has anything been forgotten for want of memory?"""
+        return self._documents.forgotten or self._paragraphs.forgotten
+
+    def __call__(self, document: Document) -> Deduplicated:
+        if not self._documents.add(text_hash(document.text)):
+            return Deduplicated(None)
+        kept = self._new_ones(document.paragraphs)
+        if not kept:
+            return Deduplicated(None)
+        dropped = len(document.paragraphs) - len(kept)
+        return Deduplicated(replace(document, paragraphs=kept) if dropped else document, dropped)
+
+    def _new_ones(self, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
+        kept: list[Paragraph] = []
+        waiting: list[Paragraph] = []
+        last_was_new = True
+        for paragraph in paragraphs:
+            waiting.append(paragraph)
+            if len(paragraph.text) < self._long:
+                continue
+            last_was_new = self._paragraphs.add(text_hash(paragraph.text))
+            if last_was_new:
+                kept += waiting
+            waiting.clear()
+        if last_was_new:
+            kept += waiting
+        return tuple(kept)

@@ -1,0 +1,138 @@
+"""A document: what the corpus is made of; and its form as one line of JSON.
+
+The line has the document's paragraphs as ``text``, one a line, and beside it ``paragraphs``, as many entries as
+``text`` has lines, with language, kind and words of each. So tools that know only ``text`` (Hugging Face datasets,
+datatrove) can read it, and nothing is stored twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+UNDETERMINED = "und"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The letters ``start`` to ``end`` of a paragraph's text are the anchor of a link to ``url`` (absolute)."""
+
+    start: int
+    end: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block of running text without line breaks. ``language``: ISO 639-3 or "und"; ``kind``: of relevance.Block.
+
+    ``words``: white-space separated.
+    """
+
+    text: str
+    kind: str = "main"
+    language: str = UNDETERMINED
+    links: tuple[Link, ...] = ()
+
+    @property
+    def words(self) -> int:
+        return self.text.count(" ") + 1 if self.text else 0
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.text.encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """``id``: unique (the WARC record's UUID); ``date``: when it was captured, as the archive writes it; ``place``:
+    file and offset of its record; ``charset``: that it was read with; ``truncated``: reason when the archive has only
+    its beginning."""
+
+    id: str
+    url: str
+    title: str = ""
+    date: str = ""
+    language: str = UNDETERMINED
+    paragraphs: tuple[Paragraph, ...] = ()
+    charset: str = ""
+    place: str = ""
+    truncated: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(paragraph.text for paragraph in self.paragraphs)
+
+    @property
+    def words(self) -> int:
+        return sum(paragraph.words for paragraph in self.paragraphs)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the text in UTF-8, line ends between paragraphs not counted."""
+        return sum(paragraph.size_bytes for paragraph in self.paragraphs)
+
+
+def main_language(paragraphs: tuple[Paragraph, ...]) -> str:
+    """The language of most words; "und" only when no paragraph has another."""
+    words: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        words[paragraph.language] += paragraph.words
+    del words[UNDETERMINED]
+    return words.most_common(1)[0][0] if words else UNDETERMINED
+
+
+def to_json(document: Document) -> str:
+    """One line, without its line end. Keys always in this order; ``truncated`` only when it is so."""
+    row: dict[str, Any] = {
+        "id": document.id,
+        "url": document.url,
+        "title": document.title,
+        "date": document.date,
+        "language": document.language,
+        "words": document.words,
+        "text": document.text,
+        "paragraphs": [
+            {"language": paragraph.language, "kind": paragraph.kind, "words": paragraph.words}
+            for paragraph in document.paragraphs
+        ],
+        "charset": document.charset,
+        "place": document.place,
+    }
+    if document.truncated:
+        row["truncated"] = document.truncated
+    return json.dumps({**row, **document.extra}, ensure_ascii=False)
+
+
+_KNOWN = frozenset(
+    ("id", "url", "title", "date", "language", "words", "text", "paragraphs", "charset", "place", "truncated")
+)
+
+
+def from_json(line: str) -> Document:
+    """The document of a line; fields that others have added are in ``extra``. ValueError when it is none.
+
+    A line with ``text`` and without ``paragraphs`` (of another tool) has a paragraph a line, in the document's
+    language.
+    """
+    row = json.loads(line)
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        raise ValueError("no object with a text")
+    language = str(row.get("language") or UNDETERMINED)
+    texts = row["text"].split("\n") if row["text"] else []
+    facts = row.get("paragraphs")
+    if facts is None:
+        facts = [{"language": language}] * len(texts)
+    if not isinstance(facts, list) or len(facts) != len(texts) or not all(isinstance(fact, dict) for fact in facts):
+        raise ValueError("paragraphs do not fit the lines of text")
+    paragraphs = tuple(
+        Paragraph(text, str(fact.get("kind", "main")), str(fact.get("language", UNDETERMINED)))
+        for text, fact in zip(texts, facts, strict=True)
+    )
+    words = {name: str(row.get(name) or "") for name in ("id", "url", "title", "date", "charset", "place", "truncated")}
+    extra = {name: value for name, value in row.items() if name not in _KNOWN}
+    return Document(paragraphs=paragraphs, language=language, extra=extra, **words)

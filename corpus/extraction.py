@@ -1,0 +1,144 @@
+"""Archives -> documents: reading, choosing, dropping duplicates; every drop counted.
+
+Guarantees: documents come in the order of the archive's records and files; damage is reported with its place and does
+not end the run; memory is bounded (a record's body is looked at up to 8 MiB, hashes as :mod:`corpus.hashes` says).
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from archive import ArchiveError, Reader, Record
+from corpus.dedup import DEFAULT_BYTES, Deduplicator
+from corpus.document import Document, main_language
+from corpus.inputs import STDIN, open_stored
+from corpus.records import Read, read_record
+from corpus.report import Report
+from corpus.tally import Tally
+from relevance import RelevanceError
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is wanted. ``languages`` empty: all, and paragraphs of any language; else only paragraphs in one of them.
+
+    ``min_words``: of a document, after the choice of paragraphs and before duplicates go. ``dedup_bytes`` 0: duplicates
+    stay. ``links``: find the places of links (for the vertical form).
+    """
+
+    languages: frozenset[str] = frozenset()
+    min_words: int = 1
+    dedup_bytes: int = DEFAULT_BYTES
+    links: bool = False
+
+
+@dataclass(slots=True)
+class Extraction:
+    """One run over any number of files; ``tally`` says what became of everything."""
+
+    choice: Choice = field(default_factory=Choice)
+    report: Report = field(default_factory=lambda: Report(quiet=True))
+    tally: Tally = field(default_factory=Tally)
+    _dedup: Deduplicator | None = None
+
+    def __post_init__(self) -> None:
+        if self.choice.dedup_bytes:
+            self._dedup = Deduplicator(self.choice.dedup_bytes)
+
+    def documents(self, files: Sequence[str]) -> Iterator[Document]:
+        """The documents of these files, ``-`` being standard input."""
+        for name in files:
+            before, faults = self.tally.documents, self.tally.faults
+            yield from self._file(name)
+            self.tally.files += 1
+            found, bad = self.tally.documents - before, self.tally.faults - faults
+            self.report.ok(f"{name}: {found} documents" + (f", {bad} faults" if bad else ""))
+        if self._dedup is not None and self._dedup.forgotten:
+            self.report.warn(
+                "the memory for duplicates was full, the oldest were forgotten: "
+                f"duplicates more than {self._dedup.capacity} paragraphs apart may have stayed"
+            )
+
+    def _file(self, name: str) -> Iterator[Document]:
+        try:
+            with (
+                self.report.progress(Path(name).name, _size(name)) as tick,
+                open_stored(name) as source,
+                Reader(source) as reader,
+            ):
+                for record in reader:
+                    tick(record.offset)
+                    document = self._record(record)
+                    if document is not None:
+                        yield document
+                self._damages(reader)
+        except (OSError, ArchiveError) as error:
+            self.tally.damages += 1
+            self.report.err(f"{name}: cannot be read on: {error}")
+
+    def _damages(self, reader: Reader) -> None:
+        for damage in reader.damages:
+            self.tally.damages += 1
+            self.report.warn(f"damage: {damage}")
+
+    def _record(self, record: Record) -> Document | None:
+        self.tally.records += 1
+        try:
+            read = read_record(record, links=self.choice.links)
+            why = "no HTTP head"
+        except (RelevanceError, ArchiveError, ValueError) as error:
+            read, why = Read(reason="failed"), str(error)
+        if read.reason == "failed":
+            self.report.warn(f"failed: {record.url} at {record.path}:{record.offset}+{record.inner}: {why}")
+        self.tally.dropped_paragraphs["aside"] += read.asides
+        self.tally.notes.update(read.notes)
+        if read.document is None:
+            self.tally.dropped[read.reason] += 1
+            return None
+        return self._keep(read.document)
+
+    def _keep(self, document: Document) -> Document | None:
+        chosen = self._choose(document)
+        if not chosen.paragraphs:
+            self.tally.dropped["language"] += 1
+            return None
+        if chosen.words < self.choice.min_words:
+            self.tally.dropped["few_words"] += 1
+            return None
+        unique = self._without_duplicates(chosen)
+        if unique is None:
+            self.tally.dropped["duplicate"] += 1
+            return None
+        self.tally.documents += 1
+        self.tally.paragraphs += len(unique.paragraphs)
+        self.tally.words += unique.words
+        self.tally.text_bytes += unique.size_bytes
+        return unique
+
+    def _without_duplicates(self, document: Document) -> Document | None:
+        if self._dedup is None:
+            return document
+        unique = self._dedup(document)
+        self.tally.dropped_paragraphs["duplicate"] += unique.dropped
+        return unique.document
+
+    def _choose(self, document: Document) -> Document:
+        """The document with the paragraphs in a wanted language only."""
+        if not self.choice.languages:
+            return document
+        kept = tuple(paragraph for paragraph in document.paragraphs if paragraph.language in self.choice.languages)
+        if len(kept) == len(document.paragraphs):
+            return document
+        self.tally.dropped_paragraphs["language"] += len(document.paragraphs) - len(kept)
+        return replace(document, paragraphs=kept, language=main_language(kept))
+
+
+def _size(name: str) -> int | None:
+    """Stored bytes of a file, None when they are not known (a pipe)."""
+    if name == STDIN:
+        return None
+    found = Path(name).stat()
+    return found.st_size if stat.S_ISREG(found.st_mode) else None

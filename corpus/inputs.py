@@ -1,0 +1,119 @@
+"""Names on the command line -> files, in order.
+
+A name is a file, a folder (its archives, in every depth, by name), a pattern (``*``, ``?``, ``[``), ``@LIST`` (a file
+of names, one a line, ``#`` begins a comment; relative names are relative to the list's folder), or ``-`` (standard
+input). A file that is named twice is read twice.
+"""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import io
+import lzma
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from corpus.errors import UsageFault
+
+STDIN = "-"
+_ARCHIVES = (".warc", ".arc", ".wet")
+_STORED = ("", ".gz", ".xz", ".zst")
+SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
+DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
+
+
+def expand(names: Sequence[str], suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
+    """The files meant by ``names``; ``suffixes`` says which files of a folder count. UsageFault when a name means
+    none."""
+    found: list[str] = []
+    for name in names:
+        found += _expand_one(name, suffixes, Path())
+    return found
+
+
+def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
+    if name == STDIN:
+        return [STDIN]
+    if name.startswith("@"):
+        return _listed(base / name[1:], suffixes)
+    path = base / name
+    if path.is_dir():
+        inside = sorted(str(file) for file in path.rglob("*") if file.name.endswith(suffixes) and file.is_file())
+        if not inside:
+            raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder")
+        return inside
+    if path.exists():
+        return [str(path)]
+    if any(letter in name for letter in "*?["):
+        matches = sorted(match for match in glob.glob(str(path), recursive=True) if Path(match).is_file())  # noqa: PTH207
+        if matches:
+            return matches
+        raise UsageFault(f"{path}: no file fits this pattern")
+    raise UsageFault(f"{path}: no such file")
+
+
+def _listed(path: Path, suffixes: tuple[str, ...]) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageFault(f"{path}: cannot read this list: {error}") from None
+    names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not names:
+        raise UsageFault(f"{path}: the list is empty")
+    found: list[str] = []
+    for name in names:
+        if name.startswith("@"):
+            raise UsageFault(f"{path}: a list in a list: {name}")
+        found += _expand_one(name, suffixes, path.parent)
+    return found
+
+
+class _Unread(io.RawIOBase):
+    """A stream with bytes put back in front of it, so that a pipe can be looked at and then read from its start."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        data = self._head[: len(view)] or self._rest.read(len(view))
+        self._head = self._head[len(data) :] if self._head else b""
+        view[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def open_stored(name: str) -> Iterator[BinaryIO]:
+    """The bytes of a file as stored; "-" is standard input, which stays open."""
+    if name == STDIN:
+        yield sys.stdin.buffer
+        return
+    with Path(name).open("rb") as file:
+        yield file
+
+
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """The plain bytes of a file that may be stored as gz, xz, zst or bz2: seen from its first bytes."""
+    head = file.read(6)
+    whole = cast(BinaryIO, io.BufferedReader(_Unread(head, file), 1 << 18))
+    if head.startswith(b"\x1f\x8b"):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=whole))
+    if head.startswith(b"\xfd7zXZ\0"):
+        return cast(BinaryIO, lzma.LZMAFile(whole))
+    if head.startswith(b"BZh"):
+        return cast(BinaryIO, bz2.BZ2File(whole))
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        reader = zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True)
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), 1 << 18))
+    return whole

@@ -1,0 +1,85 @@
+"""Files that are there whole or not at all, compressed by their suffix.
+
+Guarantee: the target name always means the old file or the whole new one. What is written goes to a hidden file beside
+it, which is synced, renamed, and the folder synced; when anything fails it is removed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from corpus.errors import UsageFault
+
+STDOUT = "-"
+XZ_PRESET, GZ_LEVEL, ZST_LEVEL = 2, 6, 9
+COMPRESSED = (".xz", ".gz", ".zst")
+
+
+def check_target(name: str) -> None:
+    """UsageFault when a file of this name cannot be made: found before the work, not after it."""
+    if name == STDOUT:
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise UsageFault(f"{path}: is a folder")
+    if not path.parent.is_dir():
+        raise UsageFault(f"{path.parent}: no such folder")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageFault(f"{path.parent}: cannot write there")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, that takes the place of ``path`` when the block ends well."""
+    hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with hidden.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        hidden.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+@contextmanager
+def _packed(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
+    """A writer whose bytes go compressed into ``file``. The gzip header has no name and no time: equal input, equal
+    output."""
+    if suffix == ".gz":
+        with gzip.GzipFile("", "wb", GZ_LEVEL, file, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+    elif suffix == ".xz":
+        with lzma.LZMAFile(file, "wb", preset=XZ_PRESET) as packed_xz:
+            yield cast(BinaryIO, packed_xz)
+    elif suffix == ".zst":
+        with zstandard.ZstdCompressor(ZST_LEVEL, write_checksum=True).stream_writer(file, closefd=False) as packed_zst:
+            yield cast(BinaryIO, packed_zst)
+    else:
+        yield file
+
+
+@contextmanager
+def open_output(name: str) -> Iterator[BinaryIO]:
+    """Where results go: ``-`` is standard output (plain), else a file, compressed when its name ends so."""
+    if name == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    with replaced(path) as file, _packed(file, path.suffix) as packed:
+        yield packed

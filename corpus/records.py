@@ -1,0 +1,132 @@
+"""From a record of an archive to a document, or to the reason why it is none.
+
+Read are answers with status 200 (``response``), ``resource`` and ``conversion`` records (WET) that hold HTML, XHTML or
+plain text. Transfer- and content-codings (gzip, deflate, br, zstd) are taken off, at most :data:`MAX_BODY` bytes of a
+page are looked at. Encodings: byte order mark, HTTP, meta, then UTF-8 or windows-1252 (:mod:`relevance.encoding`).
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from archive import Record
+from corpus.anchors import place_links
+from corpus.document import Document, Link, Paragraph, main_language
+from corpus.languages import paragraph_languages
+from corpus.selection import main_blocks
+from relevance import Page, read_page
+from relevance.page import MAX_BODY
+
+_CAPTURES = frozenset(("response", "resource", "conversion"))
+_HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
+_TEXT = frozenset(("text/plain",))
+_LOOKS_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BINARY_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What became of a record: a ``document``, or a ``reason`` of :data:`corpus.tally.RECORD_REASONS` why not.
+
+    ``asides``: blocks that are no main text. ``notes``: names of :attr:`corpus.tally.Tally.notes`.
+    """
+
+    document: Document | None = None
+    reason: str = ""
+    asides: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def read_record(record: Record, *, links: bool = False) -> Read:
+    """``links``: also find where the links stand in the text (as much work again)."""
+    reason = _unfit(record)
+    if reason:
+        return Read(reason=reason)
+    media, content_type = _media(record)
+    body = record.body(MAX_BODY + 1)
+    if not media and _LOOKS_HTML.search(body, 0, 1024):
+        media, content_type = "text/html", None
+    if media not in _HTML | _TEXT:
+        return Read(reason="media_type")
+    notes: tuple[str, ...] = ("cut",) if len(body) > MAX_BODY else ()
+    page = read_page(body, _printable(record.url), content_type)
+    if _is_binary(page):
+        return Read(reason="binary", notes=notes)
+    places = place_links(body, content_type, page) if links and media in _HTML and page.links else None
+    if links and media in _HTML and page.links and places is None:
+        notes += ("links",)
+    return _document(record, page, places, notes)
+
+
+def _unfit(record: Record) -> str:
+    kind = record.type
+    if kind == "revisit":
+        return "revisit"
+    if kind not in _CAPTURES:
+        return "record_type"
+    if record.damage is not None:
+        return "damaged"
+    http = record.http
+    if http is None and record.is_http:
+        return "failed"
+    if http is not None and http.status != 200:
+        return "status"
+    return "robots_txt" if urlsplit(record.url).path == "/robots.txt" else ""
+
+
+def _media(record: Record) -> tuple[str, str | None]:
+    """Media type ("" when none is given) and the whole Content-Type."""
+    http = record.http
+    content_type = http.headers.get("content-type") if http is not None else record.field("Content-Type")
+    media = content_type.partition(";")[0].strip().lower()
+    return media, content_type or None
+
+
+def _is_binary(page: Page) -> bool:
+    text = "".join(block.text for block in page.blocks[:50])[:4096]
+    return len(_CONTROL.findall(text)) > _BINARY_SHARE * len(text)
+
+
+def _document(record: Record, page: Page, places: list[tuple[Link, ...]] | None, notes: tuple[str, ...]) -> Read:
+    chosen = main_blocks(page.blocks)
+    asides = len(page.blocks) - len(chosen)
+    if not chosen:
+        return Read(reason="no_text", asides=asides, notes=notes)
+    texts = [page.blocks[place].text for place in chosen]
+    paragraphs = tuple(
+        Paragraph(_one_line(text), page.blocks[place].kind, language, places[place] if places else ())
+        for text, place, language in zip(texts, chosen, paragraph_languages(texts), strict=True)
+    )
+    document = Document(
+        id=_identity(record),
+        url=_printable(record.url),
+        title=page.title,
+        date=_printable(record.date),
+        language=main_language(paragraphs),
+        paragraphs=paragraphs,
+        charset=page.charset,
+        place=_printable(f"{record.path}:{record.offset}+{record.inner}"),
+        truncated=_printable(record.field("WARC-Truncated")),
+    )
+    return Read(document, asides=asides, notes=notes)
+
+
+def _one_line(text: str) -> str:
+    """Lines of plain text may have odd white space inside; blocks of HTML are folded already and stay as they are."""
+    return " ".join(text.split())
+
+
+def _printable(text: str) -> str:
+    """Header bytes that are no UTF-8 become U+FFFD: the output is always UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _identity(record: Record) -> str:
+    """The record's UUID; of records without one (ARC) a UUID from URL and date, the same at each run."""
+    found = _UUID.search(record.id)
+    return found[0].lower() if found else str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.url} {record.date} {record.id}"))

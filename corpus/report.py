@@ -1,0 +1,74 @@
+"""What a run says while it works: lines that people and programs can read, and a bar on a terminal.
+
+A line begins with ``+OK``, ``-WARN`` or ``-ERR`` and one space (the log format of the earlier tools); what is of more
+than one line stands between ``…_STAR`` and ``…_END``, and a line in it that looks like a marker is set in by a space.
+All of it goes to standard error: standard output is for results.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+MARKERS = {"ok": "+OK", "warn": "-WARN", "err": "-ERR"}
+_STARTS = tuple(MARKERS.values())
+
+
+class Tick(Protocol):
+    """Say how far reading has come, in stored bytes of the file in hand."""
+
+    def __call__(self, stored_bytes: int) -> None: ...
+
+
+def log_lines(level: str, text: str, detail: Sequence[str] = ()) -> list[str]:
+    """A message in log form. ``level``: a key of :data:`MARKERS`."""
+    marker = MARKERS[level]
+    rows = [f"{marker} {' '.join(text.split())}"]
+    if detail:
+        inner = [f" {row}" if row.startswith(_STARTS) else row for part in detail for row in part.splitlines()]
+        rows += [f"{marker}_STAR", *inner, f"{marker}_END"]
+    return rows
+
+
+class Report:
+    """``quiet``: neither bar nor ``+OK`` lines; warnings and errors stay."""
+
+    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._quiet = quiet
+        self._console = Console(file=self._stream, soft_wrap=True, highlight=False, markup=False)
+
+    def ok(self, text: str, detail: Sequence[str] = ()) -> None:
+        if not self._quiet:
+            self._say("ok", text, detail)
+
+    def warn(self, text: str, detail: Sequence[str] = ()) -> None:
+        self._say("warn", text, detail)
+
+    def err(self, text: str, detail: Sequence[str] = ()) -> None:
+        self._say("err", text, detail)
+
+    def _say(self, level: str, text: str, detail: Sequence[str]) -> None:
+        for row in log_lines(level, text, detail):
+            # Names and URLs may have bytes that are no UTF-8.
+            self._console.print(row.encode("utf-8", "replace").decode("utf-8"))
+
+    @contextmanager
+    def progress(self, name: str, total_bytes: int | None) -> Iterator[Tick]:
+        """A bar for one file when standard error is a terminal, nothing elsewhere."""
+        if self._quiet or not self._console.is_terminal:
+            yield _no_tick
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self._console, transient=True) as bar:
+            task = bar.add_task(name, total=total_bytes)
+            yield lambda stored_bytes: bar.update(task, completed=stored_bytes)
+
+
+def _no_tick(stored_bytes: int) -> None:
+    """Nobody is looking."""

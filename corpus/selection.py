@@ -1,0 +1,43 @@
+"""Which blocks of a page are its main text.
+
+The context rule of jusText (Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011), on the
+blocks and kinds of :mod:`relevance.page`: full paragraphs are main text; a short block or list entry is when it
+stands between two of them; a heading when a full paragraph follows soon. Navigation and link lists never are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relevance import Block
+
+HEADING_REACH = 3
+"""Blocks after a heading among which main text must follow."""
+_CERTAIN = frozenset(("main",))
+_BY_CONTEXT = frozenset(("short", "list"))
+
+
+def main_blocks(blocks: Sequence[Block]) -> list[int]:
+    """The places in ``blocks`` of the main text, ascending."""
+    certain = [block.kind in _CERTAIN for block in blocks]
+    before = _nearest(blocks, certain)
+    after = list(reversed(_nearest(blocks[::-1], certain[::-1])))
+    chosen = []
+    for place, block in enumerate(blocks):
+        within = block.kind in _BY_CONTEXT and before[place] and after[place]
+        leading = block.kind == "heading" and any(certain[place + 1 : place + 1 + HEADING_REACH])
+        if certain[place] or within or leading:
+            chosen.append(place)
+    return chosen
+
+
+def _nearest(blocks: Sequence[Block], certain: Sequence[bool]) -> list[bool]:
+    """For each block: is the nearest decided one before it main text? Headings and short blocks are undecided."""
+    state, states = False, []
+    for block, sure in zip(blocks, certain, strict=True):
+        states.append(state)
+        if sure:
+            state = True
+        elif block.kind not in _BY_CONTEXT and block.kind != "heading":
+            state = False
+    return states

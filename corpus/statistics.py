@@ -1,0 +1,98 @@
+"""How much text there is: documents, words and bytes by language, host and month.
+
+By language, words and bytes count for the language of their paragraph, documents for their main language: a document
+in two languages gives its words to both. By host and month everything of a document counts together. Words are
+separated by white space; bytes are those of the text in UTF-8, not of pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from corpus.document import Document
+
+GROUPS = ("language", "host", "month")
+UNKNOWN = "-"
+_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
+_COMPACT = re.compile(r"(\d{4})(0[1-9]|1[0-2])\d{2,10}\Z")
+
+
+@dataclass(slots=True)
+class Row:
+    documents: int = 0
+    words: int = 0
+    bytes: int = 0
+
+    def as_json(self) -> dict[str, int]:
+        return {"documents": self.documents, "words": self.words, "bytes": self.bytes}
+
+
+@dataclass(slots=True)
+class Statistics:
+    """``groups[group][value]``; memory grows with the number of hosts, not of documents."""
+
+    total: Row = field(default_factory=Row)
+    groups: dict[str, dict[str, Row]] = field(default_factory=lambda: {group: {} for group in GROUPS})
+
+    def add(self, document: Document) -> None:
+        words, size = document.words, document.size_bytes
+        keys = {"host": host_of(document.url), "month": month_of(document.date)}
+        rows = [self.total, *(self._row(group, key) for group, key in keys.items())]
+        for row in rows:
+            row.documents += 1
+            row.words += words
+            row.bytes += size
+        self._row("language", document.language).documents += 1
+        for paragraph in document.paragraphs:
+            row = self._row("language", paragraph.language)
+            row.words += paragraph.words
+            row.bytes += paragraph.size_bytes
+
+    def _row(self, group: str, key: str) -> Row:
+        return self.groups[group].setdefault(key, Row())
+
+    def ranked(self, group: str) -> list[tuple[str, Row]]:
+        """Months by time; the others by words, most first, equal ones by name."""
+        rows = self.groups[group].items()
+        return sorted(rows) if group == "month" else sorted(rows, key=lambda item: (-item[1].words, item[0]))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "total": self.total.as_json(),
+            **{group: {key: row.as_json() for key, row in self.ranked(group)} for group in GROUPS},
+        }
+
+
+def shortened(ranked: list[tuple[str, Row]], most: int) -> Iterator[tuple[str, Row]]:
+    """The first ``most`` rows (0: all), and one row "others" that sums up the rest."""
+    if not most or len(ranked) <= most:
+        yield from ranked
+        return
+    yield from ranked[:most]
+    rest = Row()
+    for _, row in ranked[most:]:
+        rest.documents += row.documents
+        rest.words += row.words
+        rest.bytes += row.bytes
+    yield f"{len(ranked) - most} others", rest
+
+
+def host_of(url: str) -> str:
+    """Host in lower case without port, "-" when the URL has none."""
+    try:
+        return urlsplit(url).hostname or UNKNOWN
+    except ValueError:
+        return UNKNOWN
+
+
+def month_of(date: str) -> str:
+    """``YYYY-MM`` of a WARC date (or of an ARC's fourteen digits), "-" when it is none."""
+    found = _MONTH.match(date)
+    if found:
+        return found[0]
+    compact = _COMPACT.match(date)
+    return f"{compact[1]}-{compact[2]}" if compact else UNKNOWN

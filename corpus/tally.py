@@ -1,0 +1,68 @@
+"""How much went in, how much came out, and why the rest did not: every drop has a reason.
+
+Reasons for records (each record of a file is counted once): :data:`RECORD_REASONS`; for paragraphs of documents:
+:data:`PARAGRAPH_REASONS`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+RECORD_REASONS = {
+    "record_type": "no capture: warcinfo, request, metadata, ...",
+    "revisit": "says only that the content was captured before",
+    "status": "the answer was not 200",
+    "media_type": "neither HTML nor plain text",
+    "robots_txt": "a robots.txt",
+    "damaged": "its bytes in the archive are damaged",
+    "binary": "said to be text, but its bytes are not",
+    "failed": "could not be read",
+    "no_text": "no main text",
+    "language": "nothing in a wanted language",
+    "few_words": "fewer words than --min-words",
+    "duplicate": "the same text as a document before, or nothing new in it",
+}
+PARAGRAPH_REASONS = {
+    "aside": "navigation, lists of links, captions: not main text",
+    "language": "not in a wanted language",
+    "duplicate": "a paragraph seen before, or short ones before it",
+}
+FAULTS = frozenset(("damaged", "failed"))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one run. ``notes``: what was kept, but not as it should be (``cut``: only the first 8 MiB of a page;
+    ``links``: links left out of the vertical)."""
+
+    files: int = 0
+    records: int = 0
+    documents: int = 0
+    paragraphs: int = 0
+    words: int = 0
+    text_bytes: int = 0
+    damages: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    dropped_paragraphs: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def faults(self) -> int:
+        """Damaged places and records that failed: when there are any, the run is not all good."""
+        return self.damages + sum(self.dropped[reason] for reason in FAULTS)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "records": self.records,
+            "documents": self.documents,
+            "paragraphs": self.paragraphs,
+            "words": self.words,
+            "text_bytes": self.text_bytes,
+            "damages": self.damages,
+            "dropped": dict(sorted(self.dropped.items())),
+            "dropped_paragraphs": dict(sorted(self.dropped_paragraphs.items())),
+            "notes": dict(sorted(self.notes.items())),
+        }

@@ -1,0 +1,109 @@
+"""Text -> sentences -> tokens by plain rules, for languages that write words apart in the Latin script.
+
+Guarantees: tokens in order are the text without its white space, none is lost or changed; a token has no white space.
+Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` is one token), as is ``i-Afrika`` or
+``eGoli``. A sentence ends only where white space follows; scripts without spaces give one sentence a paragraph.
+
+Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two),
+words with inner apostrophes and hyphens, abbreviations of :data:`ABBREVIATIONS` and single initials with their full
+stop, ``...``; any other sign is a token by itself. A sentence ends after ``. ! ? …`` and the quotes and brackets that
+close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``), a digit or an opening
+sign; never after an abbreviation or initial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SHORT_FORMS = """
+mnu mnz nksz nkk nks dkt dr prof mfu adv rev hon st mr mrs ms jr sr nr vs etc ak isib njll njalonjalo bk kk cf eg ie
+jan feb mar apr jun jul aug sep sept oct nov dec pty ltd inc
+"""
+ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
+"""In lower case, without the stop: titles and short forms of isiZulu, isiXhosa and English."""
+
+_LETTER = r"[^\W\d_]"
+_WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‑]\w[\w\u0300-\u036f]*)*"
+_TOKEN = re.compile(
+    rf"""
+      (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's own sign after it
+    | [\w.+-]+@\w[\w-]*(?:\.[\w-]+)+                            # mail address
+    | [@\#]\w+                                                  # @name, #tag
+    | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
+    | {_WORD}
+    | \.{{2,}} | [!?]{{2,}} | -{{2,}}
+    | \S
+    """,
+    re.X,
+)
+_ENDS = re.compile(r"(?:\.+|[!?]+|…)\Z")
+_CLOSING = frozenset("\"'”’»)]}")
+_OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
+_STARTS = re.compile(r"(?:[a-z]{1,4}-?)?[^\W\d_a-z]|\d")
+_INITIAL = re.compile(r"[^\W\d_]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A token and its place in the text."""
+
+    form: str
+    start: int
+    end: int
+
+
+def tokens(text: str, cuts: Sequence[int] = ()) -> list[Span]:
+    """The tokens of a text. ``cuts``: places where a token must not go over (ends of links), ascending."""
+    found: list[Span] = []
+    borders = iter([*(cut for cut in cuts if 0 < cut < len(text)), len(text)])
+    start = 0
+    for border in borders:
+        found += _within(text, start, border)
+        start = max(start, border)
+    return found
+
+
+def _within(text: str, start: int, end: int) -> list[Span]:
+    spans = [Span(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text, start, end)]
+    joined: list[Span] = []
+    for span in spans:
+        if span.form == "." and joined and joined[-1].end == span.start and _takes_stop(joined[-1].form):
+            joined[-1] = Span(joined[-1].form + ".", joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _takes_stop(form: str) -> bool:
+    return form.lower() in ABBREVIATIONS or (_INITIAL.match(form) is not None and form.isupper())
+
+
+def sentences(text: str, spans: Sequence[Span]) -> list[list[Span]]:
+    """The tokens of a text, sentence by sentence; every token is in one, none is empty."""
+    found: list[list[Span]] = []
+    current: list[Span] = []
+    for place, span in enumerate(spans):
+        current.append(span)
+        if place + 1 < len(spans) and _ends(current) and _begins(text, span, spans, place + 1):
+            found.append(current)
+            current = []
+    if current:
+        found.append(current)
+    return found
+
+
+def _ends(current: Sequence[Span]) -> bool:
+    for span in reversed(current):
+        if span.form not in _CLOSING:
+            return _ENDS.match(span.form) is not None
+    return False
+
+
+def _begins(text: str, last: Span, spans: Sequence[Span], place: int) -> bool:
+    """Does a sentence begin at this token, after ``last``?"""
+    if not text[last.end : spans[place].start].isspace():
+        return False
+    first = spans[place].form
+    return _STARTS.match(first) is not None or first[0] in _OPENING
