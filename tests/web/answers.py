@@ -21,6 +21,8 @@ from tests.web.paths import Paths, Resource
 from tests.web.sites import SHORT_CODES, Site
 from tests.web.spec import WebSpec
 
+KEPT_BYTES = 48 * 2**20
+
 
 class Answers:
     """Answers of all hosts."""
@@ -30,6 +32,8 @@ class Answers:
         self.paths = paths
         self.graph = graph
         self.pages = pages
+        self._bodies: dict[tuple[int, int], bytes] = {}
+        self._kept_bytes = 0
         self.feeds = Feeds(spec, paths)
         pages.feeds = self.feeds.named()
 
@@ -64,7 +68,17 @@ class Answers:
                 return error(404)
 
     def page_body(self, site: Site, i: int) -> bytes:
-        """Bytes of plain page `i` before any content coding."""
+        """Bytes of plain page `i` before any content coding; kept for the next time, 48 MiB in all."""
+        body = self._bodies.get((site.index, i))
+        if body is None:
+            body = self._draw_body(site, i)
+            self._kept_bytes += len(body)
+            if self._kept_bytes > KEPT_BYTES:
+                self._bodies, self._kept_bytes = {}, len(body)
+            self._bodies[site.index, i] = body
+        return body
+
+    def _draw_body(self, site: Site, i: int) -> bytes:
         html = self.pages.html(site, i)
         charset = self.graph.traits(site, i).charset
         if charset == "utf-16":
