@@ -10,11 +10,16 @@ from scrapy.http import Request, Response
 
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
-from crawler.robots import RobotsDeniedError
-from frontier.types import Kind, Lease
+from frontier.types import Kind, Lease, RobotsRecord
 
+# RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
+MOST_BYTES = 500 * 1024
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
+
+
+class RobotsDeniedError(IgnoreRequest):
+    """The host's robots.txt does not allow this URL, or there is no record to ask."""
 
 
 def result_of(response: Response) -> str:
@@ -111,3 +116,16 @@ def lease_of(request: Request) -> Lease | None:
     """The lease on which `request` runs; None for a request that Scrapy's own tools made."""
     lease: Lease | None = request.meta.get("lease")
     return lease
+
+
+def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
+    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1)."""
+    status = response.status
+    if 200 <= status < 300:
+        return RobotsRecord("rules", response.body[:MOST_BYTES], expires_in_ms=max_age_ms)
+    if 300 <= status < 400 and response.headers.get("Location"):
+        return None
+    # 429 is a refusal for now, not the absence of rules: treated as unreachable, like 5xx.
+    if 400 <= status < 500 and status != 429:
+        return RobotsRecord("allow", expires_in_ms=max_age_ms)
+    return RobotsRecord("disallow", expires_in_ms=max_age_ms)

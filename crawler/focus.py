@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import xxhash
@@ -18,7 +19,6 @@ from scrapy.http import Request, Response
 
 from crawler import answers
 from crawler.findings import Finding
-from crawler.robots import record_of
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
@@ -33,6 +33,8 @@ RECURRING = (Kind.FEED, Kind.SITEMAP)
 # A page with more links than this is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
+_MOST_MARKS = 20_000
+_PAGES_A_MARK = 3
 _DIGITS = re.compile(r"\d+")
 
 
@@ -57,6 +59,7 @@ class FocusMiddleware:
         self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
+        self._marks: OrderedDict[tuple[str, bytes], int] = OrderedDict()
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
             Kind.PAGE: self._read_page,
@@ -127,10 +130,23 @@ class FocusMiddleware:
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         finding.verdict = verdict = self._judge(page, response, lease, said)
+        finding.page_mark = page_mark(page)
         if answers.may_follow(said):
             finding.links = self._links(page, response, lease, verdict)
-        finding.page_mark = page_mark(page)
+            if self._is_repetitive(lease.authority, finding.page_mark):
+                # The frontier stops a host that goes on like this; until then its other pages go first.
+                finding.links = [replace(link, score=0.0) for link in finding.links]
         finding.metadata = page_metadata(page, lease, verdict)
+
+    def _is_repetitive(self, authority: str, mark: bytes) -> bool:
+        """Whether this worker has met the mark on several pages of the authority."""
+        if not mark:
+            return False
+        key = (authority, mark)
+        self._marks[key] = times = self._marks.pop(key, 0) + 1
+        while len(self._marks) > _MOST_MARKS:
+            self._marks.popitem(last=False)
+        return times > _PAGES_A_MARK
 
     def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
         context = PageContext(
@@ -192,7 +208,7 @@ class FocusMiddleware:
             finding.links = [Candidate(url, lease.kind, source=response.url, depth=depth, score=lease.score)]
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
-        finding.robots = record_of(response, self._robots_age_ms)
+        finding.robots = answers.record_of(response, self._robots_age_ms)
         if finding.robots is not None and finding.robots.kind == "disallow":
             finding.result = "robots_unreachable" if finding.result == "ok" else finding.result
 

@@ -54,6 +54,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_AHEAD_MS", 50, "A lease may be handed out this long before it may be used."),
     Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence)."),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence)."),
+    Option("FRONTIER_MAX_EQUAL_PAGES", 100, "A host rests for a day after about so many near-identical pages."),
     Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
     Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),
     Option(

@@ -10,21 +10,15 @@ from collections import OrderedDict
 from typing import Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Request, Response
+from scrapy.http import Request
 
+from crawler.answers import RobotsDeniedError
 from crawler.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
 
 _MOST_RULES = 5000
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
-# RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
-MOST_BYTES = 500 * 1024
-
-
-class RobotsDeniedError(IgnoreRequest):
-    """The host's robots.txt does not allow this URL, or there is no record to ask."""
 
 
 class RobotsMiddleware:
@@ -66,16 +60,3 @@ def _text(record: RobotsRecord | None) -> bytes:
     if record is None or record.kind == "disallow":
         return _NOTHING_ALLOWED
     return record.body if record.kind == "rules" else b""
-
-
-def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
-    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1)."""
-    status = response.status
-    if 200 <= status < 300:
-        return RobotsRecord("rules", response.body[:MOST_BYTES], expires_in_ms=max_age_ms)
-    if 300 <= status < 400 and response.headers.get("Location"):
-        return None
-    # 429 is a refusal for now, not the absence of rules: treated as unreachable, like 5xx.
-    if 400 <= status < 500 and status != 429:
-        return RobotsRecord("allow", expires_in_ms=max_age_ms)
-    return RobotsRecord("disallow", expires_in_ms=max_age_ms)

@@ -107,6 +107,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         limits=Limits(
             depth=settings.getint("FRONTIER_MAX_DEPTH"),
             host_urls=settings.getint("FRONTIER_MAX_HOST_URLS"),
+            equal_pages=settings.getint("FRONTIER_MAX_EQUAL_PAGES"),
         ),
     )
 

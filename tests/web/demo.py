@@ -107,6 +107,7 @@ class Demo:
             "FRONTIER_IDLE_CLOSE_S": "3",
             "DOWNLOAD_TIMEOUT": "5",
             "FRONTIER_AUDIT": "1",
+            "FRONTIER_MAX_EQUAL_PAGES": "10",
             "LOG_FILE": str(self.folder / f"worker-{number}.log"),
         }
         command = [sys.executable, "-m", "scrapy", "crawl", CRAWL, "-a", f"seeds={self.folder / 'web' / 'crawl.toml'}"]

@@ -6,8 +6,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from crawler import answers
+from crawler.answers import MOST_BYTES, RobotsDeniedError, record_of
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
-from crawler.robots import MOST_BYTES, RobotsDeniedError, record_of
 from frontier.outcomes import OUTCOMES
 from frontier.types import Kind, Lease
 
