@@ -124,7 +124,8 @@ def _is_feed_path(href: str) -> bool:
 
 def _join(base: str, href: str) -> str | None:
     try:
-        link = urljoin(base, href.strip().removeprefix("feed:").replace("feed://", "http://", 1))
+        href = re.sub(r"^feed:(?=//)", "http:", href.strip(), flags=re.IGNORECASE)
+        link = urljoin(base, href.removeprefix("feed:"))
     except ValueError:
         return None
     return link.split("#", 1)[0] if link.startswith(("http://", "https://")) else None

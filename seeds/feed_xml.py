@@ -30,7 +30,16 @@ _DECLARED = re.compile(rb"^\s*<\?xml[^>]*encoding\s*=", re.IGNORECASE)
 _SKIP = re.compile(rb"<skip(Hours|Days)\b[^>]{0,100}>(.{0,4000}?)</skip\1", re.IGNORECASE | re.DOTALL)
 _DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
-_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00\x00\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00\x00<")
+_WIDE = (  # how documents of more than one byte a character begin; the longer first
+    (b"\xff\xfe\x00\x00", "utf-32le"),
+    (b"\x00\x00\xfe\xff", "utf-32be"),
+    (b"<\x00\x00\x00", "utf-32le"),
+    (b"\x00\x00\x00<", "utf-32be"),
+    (b"\xff\xfe", "utf-16le"),
+    (b"\xfe\xff", "utf-16be"),
+    (b"<\x00", "utf-16le"),
+    (b"\x00<", "utf-16be"),
+)
 
 
 def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
@@ -73,8 +82,9 @@ def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
 def _charset(body: bytes, content_type: str | None) -> str:
     """The `charset` parameter to tell feedparser, "" to leave it to the document's declaration."""
     found = _CHARSET.search(content_type or "")
-    if body.startswith(_BOMS):
-        return f"; charset={found[1]}" if found else ""
+    for start, encoding in _WIDE:
+        if body.startswith(start):
+            return f"; charset={encoding}"
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
@@ -94,7 +104,8 @@ def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
     spoken = [_text(entry, "language"), *(_text(part, "language") for part in contents)]
     spoken.append(_text(dict.get(entry, "title_detail") or {}, "language"))
     content = max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary")
-    enclosures = (_text(part, "href") for part in dict.get(entry, "enclosures") or () if isinstance(part, dict))
+    links = [part for part in dict.get(entry, "links") or () if isinstance(part, dict)]
+    enclosures = (_text(part, "href") for part in links if part.get("rel") == "enclosure")
     return FeedEntry(
         link=link,
         id=_text(entry, "id"),

@@ -1,0 +1,141 @@
+"""Looking at a seed file against the live web: `scrapy seeds check`, `discover` and `add` without their command line.
+
+Everything is fetched through one injected function that is polite and obeys robots.txt (`seeds.probe.Fetch`); language
+is told by another. Nothing is written but by `add_to_file`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from seeds import feeds, sitemaps
+from seeds.crawl import parse_crawl
+from seeds.errors import Problem, SeedError
+from seeds.model import Crawl
+from seeds.probe import Fetch, Fetched
+
+__all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover", "to_add"]
+
+Language = Callable[[bytes, str, str], str]  # body, url, content type -> ISO 639-3 or "und"
+_MOST_TRIES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one seed: `state` is alive, moved, blocked (robots), dead or wrong (answers, but is not what it
+    is listed as)."""
+
+    url: str
+    kind: str
+    state: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What a site offers: feeds with the number of their items, sitemaps, and the language of the page looked at."""
+
+    url: str
+    state: str
+    feeds: tuple[tuple[str, int], ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    language: str = ""
+    detail: str = ""
+
+
+def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
+    """Each seed of the crawl in turn; for sites also the feeds they name that the crawl does not list."""
+    listed = {feed.url for feed in crawl.feeds}
+    for seed in crawl.seeds():
+        answer = fetch(seed.url)
+        if not answer.ok:
+            state = "blocked" if answer.problem == "robots_denied" else "dead"
+            yield Finding(seed.url, seed.kind, state, answer.problem or f"status {answer.status}")
+            continue
+        wrong = _wrong(seed.kind, answer)
+        if wrong:
+            yield Finding(seed.url, seed.kind, "wrong", wrong)
+        elif _moved(seed.url, answer.url):
+            note = "" if crawl.in_scope(answer.url) or seed.kind != "page" else ", outside the crawl's scope"
+            yield Finding(seed.url, seed.kind, "moved", f"to {answer.url}{note}")
+        else:
+            unlisted = (
+                [url for url in feeds.discover(answer.body, answer.url) if url not in listed]
+                if seed.kind == "page"
+                else []
+            )
+            yield Finding(
+                seed.url, seed.kind, "alive", f"feeds not listed: {' '.join(unlisted[:3])}" if unlisted else ""
+            )
+
+
+def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discovery:
+    """The feeds and sitemaps of a site that answer, from one of its pages."""
+    page = fetch(url)
+    if not page.ok:
+        return Discovery(url, "dead", detail=page.problem or f"status {page.status}")
+    named = feeds.discover(page.body, page.url)
+    found = _reading(named[:_MOST_TRIES], fetch) or _reading(
+        feeds.likely_feeds(page.body, page.url)[:_MOST_TRIES], fetch
+    )
+    root = "{0.scheme}://{0.netloc}".format(urlsplit(page.url))
+    robots = fetch(f"{root}/robots.txt")
+    maps = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
+    for guess in sitemaps.well_known(page.url)[:3] if not maps else ():
+        answer = fetch(guess)
+        if answer.ok and not _wrong("sitemap", answer):
+            maps.append(answer.url)
+            break
+    spoken = language(page.body, page.url, page.content_type) if language else ""
+    return Discovery(url, "alive", tuple(found), tuple(maps), spoken)
+
+
+def to_add(discovery: Discovery, scope: str = "host") -> str:
+    """The tables that put a site and its feeds into a seed file."""
+    text = f'\n[[site]]\nurl = "{discovery.url}"\nscope = "{scope}"\n'
+    for url, _ in discovery.feeds[:1]:
+        text += f'\n[[feed]]\nurl = "{url}"\n'
+    return text
+
+
+def add_to_file(path: Path, addition: str) -> Crawl:
+    """Append tables to a seed file; raises SeedError, with nothing written, if the file would then be wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SeedError(str(path), [Problem(0, error.strerror or str(error))]) from error
+    changed = text.rstrip("\n") + "\n" + addition
+    crawl = parse_crawl(changed, str(path))
+    new = path.with_name(path.name + ".new")
+    new.write_text(changed, encoding="utf-8")
+    new.replace(path)
+    return crawl
+
+
+def _reading(urls: list[str], fetch: Fetch) -> list[tuple[str, int]]:
+    found = []
+    for url in urls:
+        answer = fetch(url)
+        if answer.ok and not _wrong("feed", answer):
+            found.append((url, len(feeds.entries(answer.body, answer.url, answer.content_type))))
+    return found
+
+
+def _wrong(kind: str, answer: Fetched) -> str:
+    """Why the answer is not what it is listed as, "" when it is."""
+    try:
+        if kind == "feed":
+            feed = feeds.parse(answer.body, answer.url, answer.content_type)
+            return "" if feed.format else "not a feed"
+        if kind == "sitemap":
+            sitemaps.parse(answer.body, answer.url, content_type=answer.content_type)
+    except (feeds.FeedError, sitemaps.SitemapError) as error:
+        return str(error)
+    return ""
+
+
+def _moved(asked: str, answered: str) -> bool:
+    return asked.rstrip("/") != answered.rstrip("/")

@@ -1,0 +1,113 @@
+"""Lists of addresses from elsewhere: OPML and plain text, a URL a line (the layout of the old collector's
+`rss_sources/*.txt`), made into the tables of a seed file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lxml import etree
+
+from seeds.errors import SeedsError
+from seeds.scope import host_of
+
+__all__ = ["ListError", "Listed", "import_files", "read_list", "to_toml"]
+
+_MAX_BYTES = 8 << 20
+
+
+class ListError(SeedsError):
+    """A list that cannot be read; says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One address of a list, with the title and group it stands under ("" when none)."""
+
+    url: str
+    title: str = ""
+    group: str = ""
+
+
+def read_list(body: bytes, name: str = "list") -> list[Listed]:
+    """The feeds of an OPML document, or the addresses of a plain list (`#` begins a comment), each once."""
+    if len(body) > _MAX_BYTES:
+        raise ListError(f"{name}: {len(body)} bytes, limit {_MAX_BYTES}")
+    found = _opml(body, name) if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) else _plain(body, name)
+    unique: dict[str, Listed] = {}
+    for listed in found:
+        unique.setdefault(listed.url, listed)
+    return list(unique.values())
+
+
+def import_files(paths: Iterable[Path]) -> list[Listed]:
+    """All lists together; of an address that stands in several the first counts. A plain list's group is its name."""
+    found: dict[str, Listed] = {}
+    for path in paths:
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            raise ListError(f"{path}: {error.strerror or error}") from error
+        for listed in read_list(body, str(path)):
+            found.setdefault(listed.url, listed if listed.group else Listed(listed.url, listed.title, path.stem))
+    return list(found.values())
+
+
+def to_toml(listed: Iterable[Listed], table: str = "feed") -> str:
+    """`[[feed]]` (or other) tables, one a group, to be put into a seed file."""
+    groups: dict[str, list[Listed]] = {}
+    for entry in listed:
+        groups.setdefault(entry.group, []).append(entry)
+    parts = []
+    for group, entries in groups.items():
+        lines = [
+            f"    {_quoted(entry.url)},{f'  # {_one_line(entry.title)}' if entry.title else ''}" for entry in entries
+        ]
+        tags = f"tags = [{_quoted(group)}]\n" if group else ""
+        parts.append(f"[[{table}]]\nurl = [\n" + "\n".join(lines) + f"\n]\n{tags}")
+    return "\n".join(parts)
+
+
+def _opml(body: bytes, name: str) -> list[Listed]:
+    parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    root = etree.fromstring(body.lstrip(), parser)
+    if root is None:
+        raise ListError(f"{name}: OPML that cannot be read")
+    found = []
+    for outline in root.iter("outline", "OUTLINE", "Outline"):
+        fields = {str(key).lower(): str(value).strip() for key, value in outline.attrib.items()}
+        url = re.sub(
+            r"^feed:(?://)?(?=http)|^feed(?=://)",
+            lambda match: "" if match[0] != "feed" else "http",
+            fields.get("xmlurl", ""),
+        )
+        parent = outline.getparent()
+        above = {str(key).lower(): str(value) for key, value in parent.attrib.items()} if parent is not None else {}
+        if host_of(url):
+            found.append(
+                Listed(url, fields.get("title") or fields.get("text", ""), above.get("text") or above.get("title", ""))
+            )
+    return found
+
+
+def _plain(body: bytes, name: str) -> list[Listed]:
+    found = []
+    for number, line in enumerate(body.decode("utf-8-sig", "replace").splitlines(), start=1):
+        word = re.sub(r"(?:^|\s)#.*", "", line).strip()
+        if not word:
+            continue
+        if not host_of(word) or re.search(r"\s", word):
+            raise ListError(f"{name}:{number}: not an address: {word[:80]!r}")
+        found.append(Listed(word))
+    return found
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", "", escaped) + '"'
+
+
+def _one_line(text: str) -> str:
+    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())[:80]

@@ -1,0 +1,190 @@
+"""Feeds beyond the outside cases: hostile ones, encodings, originals behind counters, discovery in odd pages."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seeds.feeds import FeedError, discover, entries, likely_feeds, parse
+from seeds.links import clean_link
+from seeds.sitemaps import SitemapError
+from seeds.sitemaps import parse as parse_sitemap
+
+LAUGHS = (
+    '<!DOCTYPE x [<!ENTITY a0 "lol">' + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10)) + "]>"
+)
+ITEM = b"<item><link>https://a.example/1</link><title>Indaba</title></item>"
+
+
+def hostile(opening: bytes, unit: bytes) -> bytes:
+    """An opening and one unit over and over, 2 MiB."""
+    return opening + unit * ((2 << 20) // len(unit))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (LAUGHS.encode() + b'<rss version="2.0"><channel><title>&a9;</title></channel></rss>', "entity_expansion"),
+        ((LAUGHS + "<rss><channel><title>&a9;</title></channel></rss>").encode("utf-16"), "entity_expansion"),
+        (b'<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1/x">%p;]><rss/>', "entity_expansion"),
+        (b'<!DOCTYPE x [<!ENTITY a "' + b"a" * 5000 + b'">]><rss/>', "entity_expansion"),
+        (hostile(b"<rss><channel>", b"<a>"), "too_deep"),
+        (hostile(b"<rss><channel>", b"<item></item>"), "too_many_tags"),
+        (hostile(b"<rss><channel><item><description>", b"<b></b>"), "too_many_tags"),
+        (hostile(b"<rss><channel>", b"<"), "broken_markup"),
+        (hostile(b"<rss><channel>", b"<a "), "broken_markup"),
+        (b"<rss><item " + b" ".join(b'a%d="1"' % n for n in range(5000)) + b">", "too_many_attributes"),
+        (b"<rss>" + b"x" * (100 << 20), "too_large"),
+        (b"<!doctype html><html><head><title>404</title>", "html"),
+    ],
+)  # fmt: skip
+def test_hostile_documents_are_refused_soon(body: bytes, reason: str) -> None:
+    started = time.process_time()
+    with pytest.raises(FeedError) as caught:
+        parse(body, "https://a.example/")
+    assert caught.value.reason == reason
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("unit", [b"<![CDATA[", b"<!--", b" ", b'"', b"\xff", b"]]>", b"<!DOCTYPE x "])
+def test_endless_documents_are_bounded(unit: bytes) -> None:
+    started = time.process_time()
+    with suppress(FeedError):
+        entries(hostile(b"<rss version='2.0'><channel>" + ITEM, unit), "")
+    assert time.process_time() - started < 3
+
+
+def test_a_file_name_or_address_as_body_is_never_opened() -> None:
+    assert entries(b"/etc/passwd", "") == []
+    assert entries(b"http://127.0.0.1:9/feed", "") == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=300), st.sampled_from([b"", b"<rss version='2.0'><channel>" + ITEM, b'{"items": [', b"<feed>"])
+)
+def test_any_bytes_are_read_or_refused(tail: bytes, head: bytes) -> None:
+    for read in (
+        lambda: entries(head + tail, "https://a.example/"),
+        lambda: parse_sitemap(head + tail, "https://a.example/"),
+    ):
+        with suppress(FeedError, SitemapError):
+            read()
+    discover(head + tail, "https://a.example/")
+
+
+@pytest.mark.parametrize(
+    ("declared", "content_type", "encoding"),
+    [
+        ("utf-8", "text/xml", "utf-8"),
+        ("iso-8859-1", "application/rss+xml", "utf-8"),
+        ("utf-8", "text/xml; charset=iso-8859-1", "utf-8"),
+        ("iso-8859-2", "text/xml; charset=iso-8859-2", "iso-8859-2"),
+        ("windows-1250", None, "windows-1250"),
+        ("utf-16", "application/xml", "utf-16"),
+    ],
+)
+def test_wrong_charsets(declared: str, content_type: str | None, encoding: str) -> None:
+    title = "Žluťoučký kůň úpěl ďábelské ódy"
+    item = f"<item><title>{title}</title></item>"
+    text = f'<?xml version="1.0" encoding="{declared}"?><rss version="2.0"><channel>{item}</channel></rss>'
+    assert [entry.title for entry in entries(text.encode(encoding), "", content_type)] == [title]
+
+
+def test_broken_xml_is_rescued() -> None:
+    feed = parse(
+        b'<rss version="2.0"><channel><item><title>A & B <b>c</title><link>/1?a=1&b=2</link></item>',
+        "https://a.example/f",
+    )
+    assert feed.rescued
+    assert [entry.link for entry in feed.entries] == ["https://a.example/1?a=1&b=2"]
+
+
+def test_dates_languages_originals_and_enclosures() -> None:
+    (entry,) = entries(
+        b'<rss version="2.0" xmlns:feedburner="http://rssnamespace.org/feedburner/ext/1.0"><channel>'
+        b"<language>ZU-za</language>"
+        b"<item><link>http://feeds.example/~r/x</link><feedburner:origLink>https://a.example/1?utm_source=x</feedburner:origLink>"
+        b"<pubDate>Sat, 21 Nov 2026 02:00:00 +0200</pubDate>"
+        b'<enclosure url="/a.mp3" type="audio/mpeg" length="1"/></item></channel></rss>',
+        "https://a.example/feed",
+    )
+    assert (entry.link, entry.url) == ("http://feeds.example/~r/x", "https://a.example/1")
+    assert entry.published_ms == 1_795_219_200_000
+    assert (entry.language, entry.enclosures) == ("zu-za", ("https://a.example/a.mp3",))
+
+
+@pytest.mark.parametrize(
+    ("found", "clean"),
+    [
+        ("https://a.example/x?utm_source=a&utm_medium=b", "https://a.example/x"),
+        ("https://a.example/x?id=1&utm_source=a#top", "https://a.example/x?id=1#top"),
+        ("https://a.example/x?fbclid=1&id=2&gclid=3", "https://a.example/x?id=2"),
+        ("https://a.example/x?id=2", "https://a.example/x?id=2"),
+        ("https://a.example/x?", "https://a.example/x?"),
+        ("https://a.example/x?utm=1", "https://a.example/x?utm=1"),
+        ("https://medium.com/x?source=rss-b1f3d322dadf------2", "https://medium.com/x"),
+        ("https://www.google.com/url?rct=j&url=https://a.example/x%3Fid%3D1&ct=ga", "https://a.example/x?id=1"),
+        ("https://www.google.com/url?url=javascript:x", "https://www.google.com/url?url=javascript:x"),
+        ("https://[bad/?utm_source=1", "https://[bad/"),
+    ],
+)
+def test_clean_links(found: str, clean: str) -> None:
+    assert clean_link(found) == clean
+
+
+def test_discovery_in_anchors_and_by_platform() -> None:
+    html = b'<html><body><a href="/feed/">RSS</a> <a href="/feedback">x</a> <a href="feed://b.example/rss">y</a></body></html>'
+    assert discover(html, "https://a.example/x/") == ["https://a.example/feed/", "http://b.example/rss"]
+    link = b'<link rel="alternate" type="application/rss+xml" href="%s">'
+    head = link % b"/comments/feed/" + link % b"/feed/"
+    assert discover(head, "https://a.example/") == ["https://a.example/feed/", "https://a.example/comments/feed/"]
+    assert (
+        discover(b'<link rel="alternate" hreflang="zu" type="text/html" href="/zu/feed">', "https://a.example/") == []
+    )
+    assert likely_feeds(b'<link href="/wp-content/x.css">', "https://a.example/a/")[0] == "https://a.example/feed/"
+    assert "https://a.example/feeds/posts/default" in likely_feeds(b"www.blogger.com", "https://a.example/")
+
+
+def test_sitemaps_are_bounded() -> None:
+    bomb = gzip.compress(b"\0" * (60 << 20), 9)
+    with pytest.raises(SitemapError, match="too_large"):
+        parse_sitemap(bomb)
+    with pytest.raises(SitemapError, match="gzip"):
+        parse_sitemap(b"\x1f\x8b garbage")
+    with pytest.raises(SitemapError, match="html"):
+        parse_sitemap(b"<html><body>x</body></html>")
+    with pytest.raises(SitemapError, match="not_a_sitemap"):
+        parse_sitemap(b"hello")
+    many = (
+        b"<urlset>" + b"".join(b"<url><loc>https://a.example/%d</loc></url>" % n for n in range(50_010)) + b"</urlset>"
+    )
+    sitemap = parse_sitemap(many, "https://a.example/sitemap.xml")
+    assert (len(sitemap.entries), sitemap.dropped) == (50_000, {"over_limit": 10})
+
+
+def test_sitemap_entries_by_age_and_news() -> None:
+    body = (
+        b'<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
+        b' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">'
+        b"<url><loc>https://a.example/1</loc><lastmod>2020-01</lastmod></url><url><loc>https://a.example/2</loc></url>"
+        b"<url><loc>https://a.example/3?a=1&b=2</loc><image:image><image:loc>https://a.example/i.png</image:loc></image:image>"
+        b"<news:news><news:publication><news:name>Ilanga</news:name><news:language>ZU</news:language></news:publication>"
+        b"<news:publication_date>2026-11-21T00:00:00+02:00</news:publication_date><news:title>Indaba</news:title></news:news></url></urlset>"
+    )
+    sitemap = parse_sitemap(body, "https://a.example/", newer_than_ms=1_600_000_000_000)
+    assert sitemap.locs == ["https://a.example/2", "https://a.example/3?a=1&b=2"]
+    assert sitemap.dropped == {"older": 1}
+    news = sitemap.entries[1].news
+    assert news is not None
+    assert (news.publication, news.language, news.title, news.published_ms) == (
+        "Ilanga",
+        "zu",
+        "Indaba",
+        1_795_212_000_000,
+    )

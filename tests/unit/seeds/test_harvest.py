@@ -1,0 +1,280 @@
+"""One poll at a time: validators, failures, moves, gaps, index pages, sitemaps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from email.utils import formatdate
+
+import pytest
+
+from seeds.harvest import Answer, Polling, PollResult, poll, request
+from seeds.harvest_stats import as_counts, counter_name, rows, table
+from seeds.history import FeedHistory
+from seeds.revisits import AGES_S, revisit
+
+URL = "https://news.example/feed/"
+NOW_MS = 1_790_000_000_000
+HOUR_MS = 3_600_000
+
+
+def rss(numbers: Sequence[int], now_ms: int = NOW_MS, head: str = "", dated: bool = True) -> bytes:
+    """A feed of these items; item n appeared n hours after the first poll."""
+    items = "".join(
+        f"<item><link>https://news.example/{n}/</link><title>Indaba {n}</title>"
+        + (f"<pubDate>{formatdate(NOW_MS / 1000 + n * 3600)}</pubDate>" if dated else "")
+        + "</item>"
+        for n in numbers
+    )
+    return f'<rss version="2.0"><channel><title>Izindaba</title>{head}{items}</channel></rss>'.encode()
+
+
+def ask(memo: bytes, now_ms: int, body: bytes = b"", status: int = 200, **more: object) -> PollResult:
+    return poll(URL, memo, Answer(URL, status, now_ms, body=body, **more))  # type: ignore[arg-type]
+
+
+def links(result: PollResult) -> list[str]:
+    return [item.url.removeprefix("https://news.example/").rstrip("/") for item in result.new_items]
+
+
+def reasons(result: PollResult) -> list[str]:
+    return [warning.reason for warning in result.warnings]
+
+
+def test_new_items_once() -> None:
+    first = ask(b"", NOW_MS, rss(range(-1, -11, -1)))
+    assert links(first) == [str(n) for n in range(-1, -11, -1)]
+    again = ask(first.memo, NOW_MS + HOUR_MS, rss(range(-1, -11, -1)))
+    assert links(again) == []
+    assert again.stats.unchanged == 1
+    later = ask(again.memo, NOW_MS + 3 * HOUR_MS, rss([2, 1, *range(-1, -9, -1)]))
+    assert links(later) == ["2", "1"]
+    assert later.stats.dated == 2
+    assert later.stats.delay_s == 3 * 3600
+    assert later.again_in_ms is not None
+    assert HOUR_MS / 4 < later.again_in_ms < HOUR_MS
+
+
+def test_conditional_requests_and_a_full_look_now_and_then() -> None:
+    headers = {"etag": '"a"', "last-modified": "Sat, 21 Nov 2026 00:00:00 GMT"}
+    memo = ask(b"", NOW_MS, rss([-1]), headers=headers).memo
+    asked = request(URL, memo, NOW_MS)
+    assert asked.headers == {"If-None-Match": '"a"', "If-Modified-Since": headers["last-modified"]}
+    conditions = []
+    for poll_number in range(60):
+        conditions.append(bool(request(URL, memo, NOW_MS).headers))
+        result = ask(memo, NOW_MS + poll_number * HOUR_MS, status=304)
+        assert result.stats.unchanged == 1
+        memo = result.memo
+    assert conditions.count(False) == 2
+
+
+def test_a_quiet_feed_is_polled_ever_more_rarely() -> None:
+    result = ask(b"", NOW_MS, rss(range(-1, -9, -1)))
+    now_ms, waits = NOW_MS, []
+    for _ in range(12):
+        assert result.again_in_ms is not None
+        waits.append(result.again_in_ms)
+        now_ms += result.again_in_ms
+        result = ask(result.memo, now_ms, status=304)
+    assert waits[0] < 2 * HOUR_MS
+    assert waits[-1] > 2 * waits[0]
+
+
+def test_failures_back_off_and_recovery_forgets_them() -> None:
+    result = ask(b"", NOW_MS, rss([-1, -2]))
+    waits = []
+    for _ in range(6):
+        result = ask(result.memo, NOW_MS + HOUR_MS, status=503, retry_after_ms=10_000)
+        waits.append(result.again_in_ms or 0)
+        assert result.stats.errors == 1
+    assert waits[-1] > 8 * waits[0]
+    assert reasons(result) == []
+    assert ask(b"", NOW_MS, problem="timeout", retry_after_ms=9 * HOUR_MS).again_in_ms == 9 * HOUR_MS
+    healed = ask(result.memo, NOW_MS + 2 * HOUR_MS, rss([1, -1, -2]))
+    assert FeedHistory.unpack(healed.memo).errors == 0
+    assert links(healed) == ["1"]
+
+
+def test_gone_and_moved() -> None:
+    gone = ask(b"", NOW_MS, status=410)
+    assert gone.again_in_ms is None
+    assert reasons(gone) == ["gone"]
+    for status, again in ((301, None), (308, None), (302, 86_400_000), (307, 86_400_000)):
+        moved = ask(b"", NOW_MS, status=status, location="https://other.example/feed/")
+        assert moved.again_in_ms == again
+        assert [(follow.kind, follow.url) for follow in moved.follow_ups] == [("feed", "https://other.example/feed/")]
+    assert ask(b"", NOW_MS, status=301, location="ftp://other.example/").stats.errors == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><body>404</body></html>",
+        b"not a feed",
+        b"{}",
+        b"\x00" * 100,
+        b'<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rss><channel><title>&b;</title></channel></rss>',
+        b"<rss><channel>" + b"<a>" * 200_000,
+        b"<rss><channel>" + b"<item/>" * 200_000,
+        b"<rss>" + b" " * (9 << 20),
+    ],
+    ids=["page", "text", "json", "nul", "laughs", "deep", "many", "large"],
+)
+def test_hostile_and_wrong_bodies_are_refused_and_polling_goes_on(body: bytes) -> None:
+    before = ask(b"", NOW_MS, rss([-1, -2]))
+    result = ask(before.memo, NOW_MS + HOUR_MS, body)
+    assert reasons(result) == ["refused"]
+    assert result.again_in_ms
+    assert links(ask(result.memo, NOW_MS + 2 * HOUR_MS, rss([1, -1, -2]))) == ["1"]
+
+
+def test_a_damaged_memo_starts_anew() -> None:
+    result = ask(b"\xffgarbage", NOW_MS, rss([-1]))
+    assert reasons(result) == ["memo_lost"]
+    assert links(result) == ["-1"]
+    assert request(URL, b"\xffgarbage", NOW_MS).url == URL
+
+
+def test_hints_are_kept() -> None:
+    head = (
+        "<ttl>240</ttl><skipHours><hour>1</hour><hour>24</hour></skipHours><skipDays><day>Sunday</day></skipDays>"
+        '<sy:updatePeriod xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">daily</sy:updatePeriod>'
+        '<sy:updateFrequency xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">4</sy:updateFrequency>'
+    )
+    result = ask(
+        b"", NOW_MS, rss([-1, -2, -40], head=head), headers={"cache-control": "public, max-age=600", "age": "100"}
+    )
+    kept = FeedHistory.unpack(result.memo)
+    assert (kept.ttl_s, kept.period_s, kept.max_age_s) == (14_400, 21_600, 500)
+    assert (kept.skip_hours, kept.skip_days) == (0b11, 1 << 6)
+
+
+def test_wordpress_is_paged_back_until_the_known_turns_up() -> None:
+    head = "<generator>https://wordpress.org/?v=6.6</generator>"
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1), head=head)).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    flood = ask(memo, now_ms, rss(range(40, 30, -1), head=head))
+    assert reasons(flood) == ["gap"]
+    assert flood.stats.gaps == 1
+    assert flood.again_in_ms == 1000
+    memo, found = flood.memo, links(flood)
+    pages = {2: range(30, 20, -1), 3: range(20, 10, -1), 4: range(10, 0, -1), 5: [-1, -2, -3]}
+    for page, numbers in pages.items():
+        asked = request(URL, memo, now_ms).url
+        assert asked == f"{URL}?paged={page}"
+        result = poll(URL, memo, Answer(asked, 200, now_ms, body=rss(numbers)))
+        memo, found = result.memo, found + links(result)
+    assert reasons(result) == ["gap_closed"]
+    assert sorted(map(int, found)) == list(range(1, 41))
+    assert request(URL, memo, now_ms).url == URL
+
+
+def test_the_sitemap_is_the_last_resort() -> None:
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    named = ["https://news.example/sitemap.xml", "https://elsewhere.example/news.xml"]
+    flood = ask(memo, now_ms, rss(range(40, 30, -1)), sitemaps=named)
+    asked = request(URL, flood.memo, now_ms).url
+    assert asked == f"{URL}?paged=2"
+    ignored = poll(URL, flood.memo, Answer(asked, 200, now_ms, body=rss(range(40, 30, -1))))
+    asked = request(URL, ignored.memo, now_ms).url
+    assert asked == "https://news.example/sitemap.xml"
+    index = (
+        b"<sitemapindex><sitemap><loc>/old.xml</loc><lastmod>2020-01-01</lastmod></sitemap>"
+        b"<sitemap><loc>/posts.xml</loc></sitemap></sitemapindex>"
+    )
+    stepped = poll(URL, ignored.memo, Answer(asked, 200, now_ms, body=index))
+    asked = request(URL, stepped.memo, now_ms).url
+    assert asked == "https://news.example/posts.xml"
+    dates = {20: "2026-09-22T12:00:00Z", -20: "2026-09-01", 9: ""}
+    body = "".join(
+        f"<url><loc>https://news.example/{n}/</loc><lastmod>{when}</lastmod></url>" for n, when in dates.items()
+    )
+    closed = poll(URL, stepped.memo, Answer(asked, 200, now_ms, body=f"<urlset>{body}</urlset>".encode()))
+    assert links(closed) == ["20"]
+    assert reasons(closed) == ["gap_closed"]
+
+
+def test_ordinary_polls_go_before_older_pages() -> None:
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    flood = ask(memo, now_ms, rss(range(40, 30, -1)))
+    assert request(URL, flood.memo, now_ms + 24 * HOUR_MS).url == URL
+
+
+def test_index_pages_become_feeds() -> None:
+    def page(numbers: Sequence[int]) -> bytes:
+        teasers = "".join(
+            f'<div class="teaser teaser-{n}"><h2><a href="/2026/indaba-{n}">Isihloko sendaba enkulu {n}</a></h2></div>'
+            for n in numbers
+        )
+        nav = '<nav><a href="/x">Imidlalo yonke namuhla</a></nav>'
+        return f"<html><body>{nav}<main>{teasers}</main></body></html>".encode()
+
+    front = "https://news.example/"
+    first = poll(front, b"", Answer(front, 200, NOW_MS, body=page(range(9, 0, -1)), kind="index"))
+    assert len(first.new_items) == 9
+    second = poll(front, first.memo, Answer(front, 200, NOW_MS + HOUR_MS, body=page(range(11, 2, -1)), kind="index"))
+    assert [item.url for item in second.new_items] == [
+        "https://news.example/2026/indaba-11",
+        "https://news.example/2026/indaba-10",
+    ]
+    alone = page([12])
+    third = poll(front, second.memo, Answer(front, 200, NOW_MS + 2 * HOUR_MS, body=alone, kind="index"))
+    assert [item.title for item in third.new_items] == ["Isihloko sendaba enkulu 12"]
+    empty = poll(front, third.memo, Answer(front, 200, NOW_MS, body=b"<html><body></body></html>", kind="index"))
+    assert reasons(empty) == ["refused"]
+
+
+def test_sitemaps_are_polled_too() -> None:
+    url = "https://news.example/sitemap.xml"
+    index = b"<sitemapindex><sitemap><loc>/a.xml</loc></sitemap></sitemapindex>"
+    result = poll(url, b"", Answer(url, 200, NOW_MS, body=index, kind="sitemap"))
+    assert [(follow.kind, follow.url) for follow in result.follow_ups] == [("sitemap", "https://news.example/a.xml")]
+    pages = b"".join(b"<url><loc>/%d</loc><lastmod>2026-09-01</lastmod></url>" % n for n in range(1000))
+    first = poll(url, b"", Answer(url, 200, NOW_MS, body=b"<urlset>" + pages + b"</urlset>", kind="sitemap"))
+    assert len(first.new_items) == 1000
+    assert len(first.memo) < 2048
+    more = pages + b"<url><loc>/new</loc><lastmod>2026-09-21</lastmod></url>"
+    second = poll(
+        url, first.memo, Answer(url, 200, NOW_MS + HOUR_MS, body=b"<urlset>" + more + b"</urlset>", kind="sitemap")
+    )
+    assert "https://news.example/new" in [item.url for item in second.new_items]
+
+
+def test_json_feed_and_items_without_a_page() -> None:
+    items = [{"id": "1", "url": "/1?utm_source=rss&x=1"}, {"id": "2"}, {"id": "3", "url": "ftp://x/"}]
+    body = json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": items}).encode()
+    assert [item.url for item in ask(b"", NOW_MS, body).new_items] == ["https://news.example/1?x=1"]
+
+
+def test_counters_add_up_to_a_table() -> None:
+    first = ask(b"", NOW_MS, rss([-1, -2]))
+    second = ask(first.memo, NOW_MS + 2 * HOUR_MS, rss([1, -1, -2]))
+    days = [as_counts(URL, first.stats), as_counts(URL, second.stats), {}]
+    (row,) = rows(days)
+    assert (row.stats.polls, row.stats.new_items, row.delay_s) == (2, 3, 3600)
+    assert table([row])[1][-1] == "1.0 h"
+    assert counter_name(NOW_MS) == "harvest:2026-09-21"
+
+
+def test_articles_are_revisited_ever_more_rarely() -> None:
+    visit = revisit(b"", b"a")
+    waits = [visit.again_in_ms]
+    while visit.again_in_ms is not None:
+        visit = revisit(visit.memo, None)
+        waits.append(visit.again_in_ms)
+    assert waits == [*(age * 1000 for age in AGES_S), None]
+    changed = revisit(revisit(visit.memo, b"a").memo, b"b")
+    assert changed.changed
+    assert changed.again_in_ms == AGES_S[0] * 1000
+    for number in range(20):
+        changed = revisit(changed.memo, str(number).encode())
+    assert changed.again_in_ms is None
+
+
+def test_polling_bounds_are_obeyed() -> None:
+    polling = Polling(min_s=7200, jitter=0)
+    result = poll(URL, b"", Answer(URL, 200, NOW_MS, body=rss(range(-1, -11, -1))), polling)
+    assert result.again_in_ms == 2 * HOUR_MS
