@@ -41,6 +41,7 @@ _START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 _MAX_HEAD = 1 << 20
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
+_AT_ONCE = 64 << 10
 
 
 class _Rest:
@@ -71,6 +72,8 @@ class Reader:
     ``source``: a path or an open binary file (a pipe will do). ``sound``: leave damaged records out (they are still
     reported). ``offset``: begin at this place of the stored file, the beginning of a unit or (plain files) of a record.
 
+    ``whole_bytes``: units of up to this many plain bytes are checked before a record of theirs is given (0: 8 MiB).
+
     ``stored_as``: "xz", "gz", "zst" or "none"; ``dictionary``: of a zst file. ``gap``: the plain bytes between the
     end of the block before and the record in hand, or, after the last one, the end of the file.
     """
@@ -82,6 +85,7 @@ class Reader:
         types: Collection[str] | None = None,
         sound: bool = False,
         offset: int = 0,
+        whole_bytes: int = 0,
     ) -> None:
         self.damages: list[Damage] = []
         self.stored_as = "none"
@@ -95,9 +99,9 @@ class Reader:
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
         self._is_arc = False
         self._streamed: _Rest | None = None
-        self._plain = PlainBytes(self._open(offset))
+        self._plain = PlainBytes(self._open(offset, whole_bytes))
 
-    def _open(self, offset: int) -> Iterator[Chunk]:
+    def _open(self, offset: int, whole_bytes: int) -> Iterator[Chunk]:
         window = Source(self._file)
         try:
             kind = detect(window)
@@ -110,7 +114,7 @@ class Reader:
             self._is_arc = kind is None and arc.LINE.match(window.peek(4096)) is not None
             self._file.seek(offset)
             window = Source(self._file, offset)
-        return iter(Unpacked(window, kind, self.path, self.damages))
+        return iter(Unpacked(window, kind, self.path, self.damages, whole_bytes))
 
     def close(self) -> None:
         if self._owned:
@@ -410,11 +414,14 @@ class Reader:
 def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Record]:
     """The record at a place an index names. The caller closes the reader. ArchiveNotFound: no record begins there.
 
-    Costs the unpacking of one pack up to the record; other packs are not touched.
+    Costs the unpacking of one pack up to the record, no more. As the pack's own checksum is not reached, the record's
+    block digest is checked instead; ``damage`` is set when it does not hold.
     """
-    reader = Reader(path, offset=offset)
+    reader = Reader(path, offset=offset, whole_bytes=_AT_ONCE)
     for record in reader:
         if record.offset == offset and record.inner == inner:
+            if record.in_memory and digest_holds(record.field("WARC-Block-Digest"), record.block()) is False:
+                record.damage = Damage(str(path), offset, inner, "the block digest does not hold")
             return reader, record
         if record.offset > offset or record.inner > inner:
             break

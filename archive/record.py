@@ -14,6 +14,7 @@ from archive.http import MAX_BODY_BYTES, HttpHead, decode, parse_head
 from archive.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
+_HTTP_TYPE = b"\nContent-Type: application/http"
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
@@ -164,10 +165,15 @@ class Record:
     def payload(self) -> bytes:
         """The block without its HTTP head, as archived; of a record without HTTP: the block."""
         start, end = self.block_start, self.block_start + self.length
-        if self._stream is None and self._buffer.startswith(b"HTTP/", start) and self.is_http:
-            head_end = self._buffer.find(b"\r\n\r\n", start, end) + 4
-            if head_end > start + 4 and self._buffer.find(b"\n\n", start, head_end) < 0:
-                return self._buffer[head_end:end]
+        buffer = self._buffer
+        if self._stream is None and buffer.find(_HTTP_TYPE, self.start, start) > 0:
+            head_end = buffer.find(b"\r\n\r\n", start, end) + 4
+            line_end = buffer.find(b"\r\n", start, end)
+            if head_end > start + 4 and buffer.find(b"HTTP/", start, line_end) >= 0:
+                return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
+        return self._slow_payload()
+
+    def _slow_payload(self) -> bytes:
         head = self.http
         block = self.block()
         return block[head.size :] if head is not None else block

@@ -72,14 +72,15 @@ class _Unpacker(Protocol):
 
 
 class _XzUnpacker:
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._state = lzma.LZMADecompressor(lzma.FORMAT_XZ)
         self.eof = self.pending = False
         self.unused = 0
 
     def feed(self, piece: bytes) -> bytes:
         state = self._state
-        data = state.decompress(piece, _WHOLE)
+        data = state.decompress(piece, self._most)
         if state.eof:
             self.eof, self.pending, self.unused = True, False, len(state.unused_data)
         else:
@@ -88,7 +89,8 @@ class _XzUnpacker:
 
 
 class _GzUnpacker:
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._state = zlib_ng.decompressobj(31)
         self._tail = b""
         self.eof = self.pending = False
@@ -96,12 +98,12 @@ class _GzUnpacker:
 
     def feed(self, piece: bytes) -> bytes:
         state = self._state
-        data = state.decompress(self._tail + piece if self._tail else piece, _WHOLE)
+        data = state.decompress(self._tail + piece if self._tail else piece, self._most)
         self._tail = state.unconsumed_tail
         if state.eof:
             self.eof, self.pending, self.unused = True, False, len(state.unused_data)
         else:
-            self.pending = bool(self._tail) or len(data) >= _WHOLE
+            self.pending = bool(self._tail) or len(data) >= self._most
         return data
 
 
@@ -130,13 +132,14 @@ class Kind:
         """Is there a unit at the position?"""
         return source.peek(len(self.magic)) == self.magic
 
-    def unpacker(self) -> _Unpacker:
+    def unpacker(self, most: int) -> _Unpacker:
+        """A fresh state that gives about ``most`` bytes at a time."""
         raise NotImplementedError
 
     def plausible(self, source: Source) -> bool:
         """After damage: does the unit at the position begin like a record, or is its magic there by chance?"""
         try:
-            data = self.unpacker().feed(source.peek(_SALVAGE_PIECE))
+            data = self.unpacker(_SALVAGE_PIECE).feed(source.peek(_SALVAGE_PIECE))
         except _ERRORS:
             return False
         return not data or _RECORD_START.match(data) is not None
@@ -156,8 +159,8 @@ class XzKind(Kind):
             return False
         return crc32(head[6:8]) == int.from_bytes(head[8:12], "little")
 
-    def unpacker(self) -> _Unpacker:
-        return _XzUnpacker()
+    def unpacker(self, most: int) -> _Unpacker:
+        return _XzUnpacker(most)
 
     def skip_filler(self, source: Source) -> None:
         while source.peek(4) == b"\0\0\0\0":
@@ -172,8 +175,8 @@ class GzKind(Kind):
         head = source.peek(4)
         return len(head) == 4 and head.startswith(GZ_MAGIC) and not head[3] & 0xE0
 
-    def unpacker(self) -> _Unpacker:
-        return _GzUnpacker()
+    def unpacker(self, most: int) -> _Unpacker:
+        return _GzUnpacker(most)
 
     def skip_filler(self, source: Source) -> None:
         while source.peek(1) == b"\0":
@@ -189,7 +192,7 @@ class ZstKind(Kind):
         loaded = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
         self._context = zstandard.ZstdDecompressor(dict_data=loaded)
 
-    def unpacker(self) -> _Unpacker:
+    def unpacker(self, most: int) -> _Unpacker:  # noqa: ARG002 - libzstd decides
         return _ZstUnpacker(self._context)
 
     def skip_filler(self, source: Source) -> None:
@@ -233,9 +236,15 @@ def detect(source: Source) -> Kind | None:
 
 
 class Unpacked:
-    """Iterate over the chunks of a source. Damages go to ``damages`` as they are met."""
+    """Iterate over the chunks of a source. Damages go to ``damages`` as they are met.
 
-    def __init__(self, source: Source, kind: Kind | None, path: str, damages: list[Damage]) -> None:
+    ``whole_bytes``: units of up to this many plain bytes are checked before anything of them is given (0: 8 MiB).
+    """
+
+    def __init__(
+        self, source: Source, kind: Kind | None, path: str, damages: list[Damage], whole_bytes: int = 0
+    ) -> None:
+        self._whole = whole_bytes or _WHOLE
         self._source = source
         self._kind = kind
         self._path = path
@@ -285,7 +294,7 @@ class Unpacked:
     def _unit(self, kind: Kind) -> Iterator[Chunk]:
         source = self._source
         unit = Unit(source.position)
-        unpacker = kind.unpacker()
+        unpacker = kind.unpacker(self._whole)
         parts: list[bytes] = []
         size = given = 0
         try:
@@ -304,7 +313,7 @@ class Unpacked:
                 data = unpacker.feed(piece)
                 parts.append(data)
                 size += len(data)
-                if size >= _WHOLE and not unpacker.eof:
+                if size >= self._whole and not unpacker.eof:
                     yield Chunk(parts[0] if len(parts) == 1 else b"".join(parts), unit, given)
                     given += size
                     parts, size = [], 0
@@ -330,7 +339,7 @@ class Unpacked:
 
     def _prefix(self, kind: Kind, skip: int) -> bytes:
         """Unpack as far as it goes, in small steps, leaving out the first ``skip`` bytes."""
-        unpacker = kind.unpacker()
+        unpacker = kind.unpacker(_WHOLE)
         parts: list[bytes] = []
         size = 0
         try:
