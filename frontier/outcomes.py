@@ -62,7 +62,8 @@ OUTCOMES: dict[str, Row] = {
     "too_large": _DONE,
     "http_429": Row(retries=8, rest_base_ms=MINUTE, rest_cap_ms=DAY),
     "http_503": Row(retries=6, rest_base_ms=MINUTE, rest_cap_ms=DAY),
-    "http_5xx": Row(retries=3, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * SECOND, rest_cap_ms=HOUR),
+    # one page's fault more often than the host's, which says 503 when it is overloaded
+    "http_5xx": Row(retries=3, base_ms=10 * MINUTE, cap_ms=6 * HOUR),
     # no (whole) answer
     "dns": Row(sent=False, retries=4, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
     "connect": Row(retries=4, base_ms=MINUTE, cap_ms=6 * HOUR, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR),
