@@ -88,6 +88,10 @@ class RedisFrontier:
             yield
         except (redis.ConnectionError, redis.TimeoutError) as error:
             raise FrontierUnavailable(self.crawl, str(error)) from error
+        except redis.ResponseError as error:
+            if "OOM" in str(error) or isinstance(error, redis.OutOfMemoryError):
+                raise FrontierFull(self.crawl, str(error)) from error
+            raise
 
     def _now(self) -> int:
         if self._now_ms:
@@ -112,7 +116,8 @@ class RedisFrontier:
         """Move up to `limit` entries from the head of the sieve's ready queue, atomically; the number moved (0: none
         there, or another worker was quicker). Raises FrontierFull with nothing moved."""
         with self._answering():
-            pipe = self._redis.pipeline(transaction=True)
+            # no MULTI: at its memory limit Redis refuses to queue even reads; take_in.lua sees a count that moved on
+            pipe = self._redis.pipeline(transaction=False)
             taken, entries = pipe.get(self.keys.ready_taken).lrange(self.keys.ready, 0, limit - 1).execute()
         if not entries:
             return 0
@@ -122,12 +127,7 @@ class RedisFrontier:
         return len(entries) if self._take(wire.intake(arrivals, refused, ready)) >= 0 else 0
 
     def _take(self, arguments: dict[str, object]) -> int:
-        try:
-            return int(self._run("take_in", arguments))
-        except redis.ResponseError as error:
-            if "OOM" in str(error):
-                raise FrontierFull(self.crawl, str(error)) from error
-            raise
+        return int(self._run("take_in", arguments))
 
     # -- leases ----------------------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class RedisFrontier:
         """See :class:`frontier.types.Frontier`."""
         keys = self.keys
         with self._answering():
-            pipe = self._redis.pipeline(transaction=True)
+            pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcard(keys.expiries).zrange(keys.unparks, 0, 0, withscores=True)
             pipe.zcard(keys.known).hgetall(keys.reasons).hgetall(keys.results)
             meta, leased, first, authorities, reasons, results = pipe.execute()
@@ -268,7 +268,7 @@ class RedisFrontier:
         """See :class:`frontier.types.Frontier`."""
         keys, last = self.keys, limit - 1
         with self._answering():
-            pipe = self._redis.pipeline(transaction=True)
+            pipe = self._redis.pipeline(transaction=False)
             pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
             tokens, hot, due, known = pipe.zrange(keys.known, 0, last).execute()
             leases = self._redis.hmget(keys.leases, tokens) if tokens else []
@@ -288,7 +288,7 @@ class RedisFrontier:
         """See :class:`frontier.types.Frontier`."""
         names = [self.keys.hops(authority), *(self.keys.queue(authority, band) for band in range(BANDS))]
         with self._answering():
-            pipe = self._redis.pipeline(transaction=True)
+            pipe = self._redis.pipeline(transaction=False)
             for name in names:
                 pipe.lrange(name, 0, limit - 1)
             pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True)

@@ -173,6 +173,11 @@ def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: En
         frontier.host_of(target).hops.append(hop)
         frontier.host_of(target).rank = None
         _gate(origin, end_ms + frontier.config.robots_hop_wait_ms, "robots_wait", end_ms)
+    elif outcome.result == "expired":
+        # its worker died, which says nothing about the host: ask again, politely, from the beginning
+        origin.robots_retry_ms, origin.rank = 0, None
+        if origin.gate_reason == "robots_wait":
+            origin.gate_ms, origin.gate_reason = 0, ""
     elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
         _set_robots(frontier, origin, outcome.robots, end_ms)
     else:

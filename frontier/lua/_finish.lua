@@ -109,6 +109,9 @@ local function end_robots(origin, hops, outcome, end_ms)
     target.h = (target.h or 0) + 1
     if outcome.ht ~= origin then replace(outcome.ht, target) end
     gate(record, end_ms + C.hop_wait, 'robots_wait', end_ms)
+  elseif outcome.r == 'expired' then
+    record.rr = nil
+    if record.rgr == 'robots_wait' then record.rg, record.rgr = nil, nil end
   elseif outcome.ro == 'rules' or outcome.ro == 'allow' then
     set_robots(origin, record, outcome.ro, outcome, end_ms)
   else

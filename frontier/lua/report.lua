@@ -29,6 +29,8 @@ local function outcome_of(i)
   return outcome
 end
 
+-- now was rounded down: an answer must not seem to have ended before it did
+local tick = C.now and 0 or 1
 local ended, chunks = {}, {}
 for i, token in ipairs(tokens) do
   local number = tonumber(string.match(token, '^(%x+)%-') or '', 16)
@@ -37,7 +39,7 @@ for i, token in ipairs(tokens) do
   local lease = leases[i]
   if lease and not ended[token] then
     lease[6] = token
-    finish(lease, outcome_of(i), A.rows[A.r[i]], max(now - max(0, A.a[i]), lease[4]))
+    finish(lease, outcome_of(i), A.rows[A.r[i]], max(now + tick - max(0, A.a[i]), lease[4]))
     ended[token] = true
     ended[#ended + 1] = token
     call('SETBIT', P .. 'done:' .. chunk, bit, 1)

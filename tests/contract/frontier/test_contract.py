@@ -221,15 +221,18 @@ def test_an_expired_lease_is_handed_out_again_after_a_rest(make: Make, clock: Cl
     assert frontier.accepted([dead.token, again.token]) == {again.token}
 
 
-def test_an_expired_robots_lease_counts_as_unreachable(make: Make, clock: Clock) -> None:
+def test_an_expired_robots_lease_is_no_fault_of_the_host(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])
     assert one(frontier).kind is Kind.ROBOTS
-    clock.forward(60_000)
-    frontier.lease(1)
-    state = frontier.host(A)
-    assert state is not None
-    assert state.robots_gate_reason == "robots_unreachable"
+    clock.forward(61_999)
+    assert frontier.lease(1).leases == ()
+    clock.forward(1)
+    hop = one(frontier)
+    done(frontier, hop, "robots_redirect", location=f"{B}/moved.txt")
+    assert one(frontier).url == f"{B}/moved.txt"
+    clock.forward(62_000)
+    assert one(frontier).url == f"{A}/robots.txt"
 
 
 def test_a_repeated_report_is_accepted_and_changes_nothing(make: Make, clock: Clock) -> None:

@@ -1,0 +1,192 @@
+"""Real processes and a real Redis: kills, stops and restarts, and by the workers' own log no gap is too short,
+nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import redis
+
+from crawler.embedded_redis import EmbeddedRedis
+from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, Outcome
+from frontier.audit import verify, verify_plain
+from frontier.redis_frontier import RedisFrontier
+from tests.integration.frontier.fleet import CONFIG
+
+ROOT = Path(__file__).parents[3]
+HOSTS, PAGES = 40, 10
+
+
+def start_worker(url: str, log: Path, seconds: float) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.integration.frontier.fleet", url, "fleet", str(log), str(seconds)]
+    return subprocess.Popen(command, cwd=ROOT)
+
+
+def intervals(log: Path) -> tuple[list[tuple[str, str, float, float]], list[str]]:
+    """Fetches as (host, address, start_ms, end_ms) and the URLs done; a fetch without an end ended as it began."""
+    started: dict[str, tuple[str, str, float, float]] = {}
+    done = []
+    for line in log.read_text().splitlines():
+        event, host, address, moment_us, url, token = line.split("\t")
+        if event == "start":
+            started[token] = (host, address, int(moment_us) / 1000, int(moment_us) / 1000)
+            continue
+        started[token] = (*started[token][:3], int(moment_us) / 1000)
+        if not url.endswith("/robots.txt"):
+            done.append(url)
+    return list(started.values()), done
+
+
+def disturb(
+    workers: list[subprocess.Popen[bytes]], start: Callable[[], subprocess.Popen[bytes]], rng: random.Random
+) -> None:
+    """Kill one and start another, or stop one for longer than a lease."""
+    number = rng.randrange(len(workers))
+    victim = workers[number]
+    if rng.random() < 0.6:
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+        workers[number] = start()
+    else:
+        victim.send_signal(signal.SIGSTOP)
+        time.sleep(CONFIG.lease_ms / 1000 + 0.3)
+        victim.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.slow
+def test_killed_and_stopped_workers_break_no_delay_and_lose_nothing(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    log = tmp_path / "log"
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        frontier = RedisFrontier(server.url, "fleet", CONFIG)
+        urls = [f"http://h{host}.example/{page}" for host in range(HOSTS) for page in range(PAGES)]
+        frontier.take_in([Candidate(url) for url in urls])
+        workers = [start_worker(server.url, log, 60) for _ in range(4)]
+        try:
+            deadline = time.monotonic() + 45
+            time.sleep(1)
+            while time.monotonic() < deadline:
+                status = frontier.status()
+                if not status.queued and not status.leased and not status.parked:
+                    break
+                if status.queued > HOSTS:
+                    disturb(workers, lambda: start_worker(server.url, log, 60), rng)
+                time.sleep(0.3)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+        status = frontier.status()
+        proof = verify(frontier.audit(), tolerance_ms=2)  # ends and durations are whole milliseconds, rounded up
+        frontier.close()
+    fetches, done = intervals(log)
+    assert (status.queued, status.leased, status.parked) == (0, 0, 0)
+    assert sorted(done) == sorted(set(done)) == sorted(urls)
+    assert proof.ok, proof.short
+    # starts are logged a little before, ends a little after the frontier knows of them; clocks tick in ms
+    seen = verify_plain(fetches, CONFIG.delay_ms, CONFIG.address_delay_ms, tolerance_ms=2)
+    assert seen.ok, seen.short[:5]
+    assert seen.fetches > 2 * HOSTS * PAGES
+
+
+@pytest.mark.slow
+def test_a_restart_of_redis_keeps_every_lease_and_delay(tmp_path: Path) -> None:
+    config = FrontierConfig(obey_robots=False, delay_ms=60_000)
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        frontier = RedisFrontier(server.url, "c", config)
+        frontier.take_in([Candidate(f"http://h{n}.example/{p}") for n in range(3) for p in range(2)])
+        first, second = frontier.lease(2).leases
+        frontier.report([Outcome(first.token, "ok")])
+        before = frontier.host(first.authority)
+        os.kill(server.server_pid(), signal.SIGKILL)
+        time.sleep(0.2)
+        with pytest.raises(FrontierUnavailable):
+            frontier.lease(1)
+        with pytest.raises(FrontierUnavailable):
+            frontier.status()
+        with EmbeddedRedis(tmp_path / "redis") as again:
+            frontier = RedisFrontier(again.url, "c", config)
+            assert frontier.host(first.authority) == before
+            assert [lease.authority for lease in frontier.lease(5).leases] == ["http://h2.example"]
+            assert frontier.report([Outcome(first.token, "ok"), Outcome(second.token, "ok")]) == [True, True]
+            frontier.close()
+
+
+def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c", FrontierConfig(obey_robots=False))
+        frontier.take_in([Candidate(f"http://h{n}.example/{p}") for n in range(5) for p in range(3)])
+        (leased,) = frontier.lease(1).leases
+        ready = "{c}:ready"
+        client.rpush(ready, b"\x92\xb3http://h9.example/9\xc4\x00", b"\x92\xb3http://h9.example/8\xc4\x00")
+        client.config_set("maxmemory", 1)
+        before = client.zcard(frontier.keys.known)
+        with pytest.raises(FrontierFull, match="'c'"):
+            frontier.take_in([Candidate("http://new.example/")])
+        with pytest.raises(FrontierFull):
+            frontier.take_ready(10)
+        assert (client.zcard(frontier.keys.known), client.llen(ready)) == (before, 2)
+        assert frontier.report([Outcome(leased.token, "ok")]) == [True]
+        leases = frontier.lease(4).leases
+        assert len(leases) == 4
+        assert frontier.bind(leases[0].token, "192.0.2.1").granted
+        assert frontier.release([lease.token for lease in leases]) == 4
+        client.config_set("maxmemory", 0)
+        assert frontier.take_ready(10) == 2
+        assert frontier.take_ready(10) == 0
+        assert int(client.get("{c}:ready:taken") or 0) == 2
+        assert frontier.status().queued == 16
+        client.close()
+
+
+def test_two_workers_never_take_the_same_ready_entry(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c", FrontierConfig())
+        client.rpush("{c}:ready", b"\x92\xb3http://h9.example/9\xc4\x00", b"\x92\xa9mailto:xx\xc4\x00")
+        stale = client.lrange("{c}:ready", 0, -1)
+        assert frontier.take_ready(1) == 1
+        assert len(stale) == 2
+        assert frontier.take_ready(5) == 1
+        status = frontier.status()
+        assert (status.queued, status.results["refused:not_a_url"]) == (1, 1)
+        client.close()
+
+
+def test_crawls_on_one_redis_do_not_meet(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        one, other = RedisFrontier(server.url, "one"), RedisFrontier(server.url, "other")
+        one.take_in([Candidate("http://a.example/1")])
+        (lease,) = one.lease(5).leases
+        assert other.lease(5).leases == ()
+        assert other.report([Outcome(lease.token, "ok")]) == [False]
+        assert other.status().authorities == 0
+        one.close()
+        other.close()
+
+
+def test_every_key_lies_in_the_crawls_slot(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c", FrontierConfig(audit=True))
+        frontier.take_in([Candidate("http://a.example/1"), Candidate("http://a.example/2", depth=99)])
+        (lease,) = frontier.lease(1).leases
+        frontier.bind(lease.token, "192.0.2.1")
+        frontier.report([Outcome(lease.token, "ok")])
+        frontier.opt_out(["x.example"])
+        frontier.add_counts("n", {"a": (1,)})
+        prefixes: dict[str, int] = defaultdict(int)
+        for key in client.scan_iter():
+            prefixes[key.decode().partition(":")[0]] += 1
+        assert set(prefixes) == {"{c}"}
+        client.close()
