@@ -1,46 +1,45 @@
 """Which site of a crawl a URL belongs to: asked for every link found, so it is one regular expression, one look-up.
 
-Scopes: `host` is the host name (any port, http or https, with or without `www.`, since the one commonly redirects to
-the other); `domain` the registrable domain by the public suffix list; `prefix` the host and everything below the URL's
-path, whole path segments (`/zu` covers `/zu`, `/zu/x` and `/zu?x`, not `/zulu`); `open` leads anywhere. The most
-specific site wins: the longest prefix, then host, then domain.
+Scopes are those of `sieve.urls.in_scope`, but that `www.` never counts, since the one host commonly redirects to the
+other: `host` is the host name and port (http or https); `domain` the registrable domain by the public suffix list;
+`prefix` the host, port and everything below the URL's path, whole path segments (`/zu` covers `/zu`, `/zu/x` and
+`/zu?x`, not `/zulu`); `open` leads anywhere. The most specific site wins: the longest prefix, then host, then domain.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
-from publicsuffixlist import PublicSuffixList
+from sieve.urls import registrable_domain
 
-__all__ = ["SCOPES", "SiteIndex", "host_of", "registrable_domain"]
+__all__ = ["SCOPES", "SiteIndex", "host_of"]
 
 SCOPES = ("host", "domain", "prefix", "open")
 
-_PARTS = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]+)(?::\d*)?([^?#]*)", re.IGNORECASE)
+_PARTS = re.compile(r"https?://(?:[^/?#@]*@)?((?:\[[^\]/]*\]|[^/?#:]+)(?::\d*)?)([^?#]*)", re.IGNORECASE)
+_PORT = re.compile(r":(?:80|443)?$")
 _HOSTS_KEPT = 1 << 16
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList()
-
-
-def registrable_domain(host: str) -> str:
-    """`x.news24.co.za` -> `news24.co.za`; the host itself when it is a public suffix or an address."""
-    return _suffixes().privatesuffix(host) or host
 
 
 def host_of(url: str) -> str:
     """The host name of an absolute http(s) URL, lower-case; "" for anything else."""
     match = _PARTS.match(url)
-    return match[1].lower().rstrip(".") if match else ""
+    return _split(match[1])[0] if match else ""
 
 
-def _bare(host: str) -> str:
-    return host.lower().rstrip(".").removeprefix("www.")
+def _split(place: str) -> tuple[str, str]:
+    """Host name and port of what stands between `//` and the path; port "" for the usual ones."""
+    name, colon, port = _PORT.sub("", place).lower().rpartition(":")
+    if not colon or port.endswith("]"):
+        name, port = name + colon + port, ""
+    return name.rstrip("."), port
+
+
+def _bare(place: str) -> str:
+    name, port = _split(place)
+    return f"{name.removeprefix('www.')}:{port}"
 
 
 class _Sited(Protocol):
@@ -76,7 +75,7 @@ class SiteIndex(Generic[S]):
         if rules is None:
             rules = self._look_up(match[1])
         for prefix, site in rules[0]:
-            path = match[2]
+            path = match[2] or "/"
             if path.startswith(prefix) and (len(path) == len(prefix) or prefix[-1:] == "/" or path[len(prefix)] == "/"):
                 return site
         return rules[1]
@@ -87,7 +86,7 @@ class SiteIndex(Generic[S]):
 
     def _look_up(self, found_host: str) -> tuple[tuple[tuple[str, S], ...], S | None]:
         host = _bare(found_host)
-        site = self._hosts.get(host) or self._domains.get(registrable_domain(host))
+        site = self._hosts.get(host) or self._domains.get(registrable_domain(_split(found_host)[0]))
         rules = (tuple(self._prefixes.get(host, ())), site)
         if len(self._seen) >= _HOSTS_KEPT:
             self._seen.clear()
@@ -102,7 +101,7 @@ class SiteIndex(Generic[S]):
         if site.scope == "prefix":
             self._prefixes.setdefault(host, []).append((match[2] or "/", site))
         elif site.scope == "domain":
-            self._domains.setdefault(registrable_domain(host), site)
+            self._domains.setdefault(registrable_domain(_split(match[1])[0]), site)
         else:
             self._hosts.setdefault(host, site)
             self.open = self.open or site.scope == "open"
