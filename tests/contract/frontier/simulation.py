@@ -1,0 +1,132 @@
+"""A whole crawl on a virtual clock: workers fetch, die, hang and report late; an account of its own checks the promises."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+
+from frontier import Candidate, Frontier, FrontierConfig, Kind, Lease, Outcome, RobotsRecord
+from frontier.outcomes import OUTCOMES
+from tests.contract.frontier.conftest import Clock
+
+STEP_MS = 250
+
+
+@dataclass
+class World:
+    """What a simulation is made of; shares of leases that end badly in `faults`."""
+
+    hosts: int = 20
+    pages: int = 5
+    addresses: int = 7
+    seconds: int = 120
+    batch: int = 16
+    faults: dict[str, float] = field(default_factory=dict)
+
+
+class Simulation:
+    """Run with :meth:`run`; raises AssertionError at the first broken promise."""
+
+    def __init__(self, frontier: Frontier, config: FrontierConfig, clock: Clock, world: World, seed: int) -> None:
+        self.frontier, self.config, self.clock, self.world = frontier, config, clock, world
+        self.rng = random.Random(seed)
+        self.open: list[tuple[int, Lease, str, int]] = []  # end, lease, fate, fetch time
+        self.holders: dict[str, tuple[str, int]] = {}  # authority or address -> token, expiry
+        self.free_ms: dict[str, int] = {}
+        self.urls = {f"http://h{h}.example/{p}" for h in range(world.hosts) for p in range(world.pages)}
+        self.finished: Counter[str] = Counter()
+        self.grants = 0
+
+    def run(self) -> None:
+        """All of it."""
+        self.frontier.take_in([Candidate(url, score=self.rng.random()) for url in sorted(self.urls)])
+        end_ms = self.clock.now_ms + self.world.seconds * 1000
+        while self.clock.now_ms < end_ms:
+            self.finish_due()
+            while leases := self.frontier.lease(self.world.batch, ahead_ms=100).leases:
+                for lease in leases:
+                    self.begin(lease)
+            self.clock.forward(STEP_MS)
+        self.account()
+
+    def address_of(self, lease: Lease) -> str:
+        """Where the lease's host lives."""
+        return f"192.0.2.{zlib.crc32(lease.authority.encode()) % self.world.addresses}"
+
+    def begin(self, lease: Lease) -> None:
+        """Check a grant, bind it, and draw its fate."""
+        self.grants += 1
+        self.check(lease.authority, lease.due_ms, lease)
+        due_ms = lease.due_ms
+        address = self.address_of(lease)
+        if not lease.address:
+            bound = self.frontier.bind(lease.token, address)
+            if not bound.granted:
+                del self.holders[lease.authority]
+                return
+            due_ms = bound.due_ms
+        self.check("@" + address, due_ms, lease)
+        fate = "ok"
+        for name, share in self.world.faults.items():
+            if self.rng.random() < share:
+                fate = name
+        fetch_ms = self.rng.choice((20, 150, 700, 4000))
+        if fate == "release":
+            assert self.frontier.release([lease.token]) == 1
+            self.let_go(lease, address, None)
+            return
+        self.open.append((due_ms + fetch_ms, lease, fate, fetch_ms))
+
+    def check(self, name: str, due_ms: int, lease: Lease) -> None:
+        """Nobody else holds it, and it has rested."""
+        holder, expires_ms = self.holders.get(name, ("", 0))
+        assert not holder or expires_ms <= self.clock.now_ms, (name, holder, lease)
+        if holder:  # expired: it rests from then
+            delay_ms = self.config.address_delay_ms if name[0] == "@" else self.config.delay_ms
+            self.free_ms[name] = max(self.free_ms.get(name, 0), expires_ms + delay_ms)
+        assert due_ms >= self.free_ms.get(name, 0), (name, lease)
+        self.holders[name] = (lease.token, lease.expires_ms)
+
+    def finish_due(self) -> None:
+        """Report what has ended, as its fate wills."""
+        ended = [entry for entry in self.open if entry[0] <= self.clock.now_ms]
+        self.open = [entry for entry in self.open if entry[0] > self.clock.now_ms]
+        for end_ms, lease, fate, fetch_ms in ended:
+            if fate == "killed":
+                continue
+            if fate == "late":
+                self.open.append((lease.expires_ms + 5000, lease, "too late", fetch_ms))
+                continue
+            self.report(lease, fate, end_ms, fetch_ms)
+
+    def report(self, lease: Lease, fate: str, end_ms: int, fetch_ms: int) -> None:
+        address = self.address_of(lease)
+        result = fate if fate in OUTCOMES else "ok"
+        robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS and result == "ok" else None
+        ago_ms = self.clock.now_ms - end_ms
+        outcome = Outcome(lease.token, result, fetch_ms=fetch_ms, ended_ago_ms=ago_ms, robots=robots)
+        accepted = self.frontier.report([outcome])
+        assert accepted == [fate != "too late"], (fate, lease)
+        if fate == "too late":
+            return
+        self.let_go(lease, address, end_ms if OUTCOMES[result].sent else None)
+        if lease.kind is Kind.PAGE and result == "ok":
+            self.finished[lease.url] += 1
+
+    def let_go(self, lease: Lease, address: str, end_ms: int | None) -> None:
+        for name, delay_ms in ((lease.authority, self.config.delay_ms), ("@" + address, self.config.address_delay_ms)):
+            del self.holders[name]
+            if end_ms is not None:
+                self.free_ms[name] = max(self.free_ms.get(name, 0), end_ms + delay_ms)
+
+    def account(self) -> None:
+        """Each URL is done once, or still here, or given up."""
+        assert set(self.finished.values()) <= {1}
+        status = self.frontier.status()
+        # robots leases hold no URL, so those that are out may make the right side larger
+        gave_up = sum(number for name, number in status.results.items() if name.startswith("gave_up:"))
+        here = status.queued + status.parked
+        missing = len(self.urls) - len(self.finished) - gave_up - here
+        assert 0 <= missing <= status.leased
