@@ -20,7 +20,7 @@ from relevance.page import MAX_BODY
 _FIRST = 0xF0000
 _MOST = 0xFFF0
 _END = "\U00100000"
-_OPEN_TAG = re.compile(r"""<a\b(?=[^>]*\bhref)(?>[^>"']|"[^"]*"|'[^']*')*+>""", re.I)
+_OPEN_TAG = re.compile(r"""<a\b(?>[^>"']|"[^"]*"|'[^']*')*+>""", re.I)
 _CLOSE_TAG = re.compile(r"</a\s*>", re.I)
 _MARKS = re.compile("[\U000f0000-\U000ffff0\U00100000]")
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
@@ -65,6 +65,8 @@ def _marked(text: str) -> str | None:
 
     def mark(match: re.Match[str]) -> str:
         nonlocal count
+        if "href" not in match[0].lower():
+            return match[0]
         count += 1
         return match[0] + chr(_FIRST + count - 1) if count <= _MOST else match[0]
 

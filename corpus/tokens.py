@@ -22,7 +22,8 @@ mnu mnz nksz nkk nks dkt dr prof mfu adv rev hon st mr mrs ms jr sr nr vs etc ak
 jan feb mar apr jun jul aug sep sept oct nov dec pty ltd inc
 """
 ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
-"""In lower case, without the stop: titles and short forms of isiZulu, isiXhosa and English."""
+"""In lower case, without the stop: titles and short forms of isiZulu, isiXhosa and English. A prefix may stand before
+them: ``uMnu.``, ``kuDkt.``"""
 
 _LETTER = r"[^\W\d_]"
 _WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‑]\w[\w\u0300-\u036f]*)*"
@@ -42,7 +43,7 @@ _ENDS = re.compile(r"(?:\.+|[!?]+|…)\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
 _STARTS = re.compile(r"(?:[a-z]{1,4}-?)?[^\W\d_a-z]|\d")
-_INITIAL = re.compile(r"[^\W\d_]\Z")
+_PREFIXED = re.compile(r"[A-Za-z]{1,4}?([A-Z][a-z]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,9 @@ def _within(text: str, start: int, end: int) -> list[Span]:
 
 
 def _takes_stop(form: str) -> bool:
-    return form.lower() in ABBREVIATIONS or (_INITIAL.match(form) is not None and form.isupper())
+    prefixed = _PREFIXED.fullmatch(form)
+    short = prefixed[1] if prefixed else form
+    return short.lower() in ABBREVIATIONS or (len(form) == 1 and form.isupper())
 
 
 def sentences(text: str, spans: Sequence[Span]) -> list[list[Span]]:

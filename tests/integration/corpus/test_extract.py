@@ -1,0 +1,293 @@
+"""Archives in, documents out: the command as users run it."""
+
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+import zstandard
+
+from archive import Exchange
+from corpus.cli import main
+from corpus.vertical_reader import read_vertical
+from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
+
+REPO = Path(__file__).parents[3]
+SHARED = REPO.parent / "shared" / "data"
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def summary(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().err.splitlines()[-1])
+    return found
+
+
+def run(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("compression", ["xz", "gz", "zst", "none"])
+def test_every_compression_gives_the_same(tmp_path: Path, compression: str) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())], compression)
+    assert run("extract", path, "-o", tmp_path / "out.jsonl") == 0
+    [row] = rows(tmp_path / "out.jsonl")
+    assert row["text"].split("\n") == ZULU
+    assert (row["url"], row["title"], row["language"]) == ("https://a.example/1", "Izindaba", "zul")
+    assert [part["language"] for part in row["paragraphs"]] == ["zul"] * 3
+    assert row["words"] == sum(part["words"] for part in row["paragraphs"]) == sum(len(text.split()) for text in ZULU)
+    assert row["date"].startswith("2024-")
+    assert len(row["id"]) == 36
+
+
+CODINGS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gzip", gzip.compress),
+    ("deflate", zlib.compress),
+    ("br", brotli.compress),
+    ("zstd", zstandard.ZstdCompressor().compress),
+    ("gzip, br", lambda data: brotli.compress(gzip.compress(data))),
+]
+
+
+@pytest.mark.parametrize(("coding", "encode"), CODINGS, ids=[name for name, _ in CODINGS])
+def test_content_codings(tmp_path: Path, coding: str, encode: Callable[[bytes], bytes]) -> None:
+    coded = exchange("1", encode(page(*ZULU).encode()), head=f"Content-Encoding: {coding}\r\n")
+    run("extract", write(tmp_path / "w", [coded]), "-o", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "\n".join(ZULU) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    ("charset", "content_type", "meta"),
+    [
+        ("windows-1252", "text/html; charset=windows-1252", ""),
+        ("iso-8859-2", "text/html", '<meta charset="iso-8859-2">'),
+        ("utf-16", "text/html", ""),
+        ("windows-1252", "text/html", ""),
+    ],
+)
+def test_encodings(tmp_path: Path, charset: str, content_type: str, meta: str) -> None:
+    text = "Die skrywer sê dat dié boek oor die gemeenskap gaan en hoe almal saam geleef het in daardie ou tyd."
+    body = page(text).replace("<title>", meta + "<title>").replace("ê", "ë").encode(charset)
+    run("extract", write(tmp_path / "w", [exchange("1", body, content_type)]), "-o", tmp_path / "out.jsonl")
+    assert rows(tmp_path / "out.jsonl")[0]["text"] == text.replace("ê", "ë")
+
+
+def test_a_bomb_is_read_to_its_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = gzip.compress(page(ZULU[0]).encode() + b" " * (40 << 20))
+    bomb = exchange("1", body, head="Content-Encoding: gzip\r\n")
+    assert run("extract", write(tmp_path / "w", [bomb]), "-o", tmp_path / "out.jsonl", "--json") == 0
+    found = summary(capsys)
+    assert (found["documents"], found["notes"]) == (1, {"cut": 1})
+
+
+def many() -> list[Exchange]:
+    """One page for each thing that may happen to one."""
+    html = page(*ZULU).encode()
+    return [
+        exchange("1", html),
+        exchange("2", page(*ZULU, title="Enye").encode()),
+        exchange("3", page(*ENGLISH).encode()),
+        exchange("4", page(ENGLISH[0] + " Indeed.", ZULU[0] + " Yebo.").encode()),
+        exchange("5", page(ZULU[1], ZULU[2] + " Kuphelile.").encode()),
+        exchange("gone", b"<p>nothing here", status=404),
+        exchange("image", b"\x89PNG\r\n\x1a\n" + bytes(500), "image/png"),
+        exchange("robots.txt", b"User-agent: *\nDisallow: /private and more text to be found", "text/plain"),
+        exchange("binary", bytes(range(256)) * 20, "text/html"),
+        exchange("menu", page().encode()),
+        exchange("again", html),
+    ]
+
+
+def test_every_drop_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", many())
+    code = run("extract", path, "-o", tmp_path / "o.jsonl", "--language", "zul", "--min-words", 8, "--json")
+    found = summary(capsys)
+    assert code == 0
+    assert found["records"] == found["documents"] + sum(found["dropped"].values())
+    dropped = found["dropped"]
+    assert dropped.pop("record_type") > 10
+    assert dropped == {
+        "binary": 1, "duplicate": 1, "language": 1, "media_type": 1, "no_text": 1, "revisit": 1, "robots_txt": 1,
+        "status": 1,
+    }  # fmt: skip
+    assert found["dropped_paragraphs"]["language"] == 3
+    assert found["dropped_paragraphs"]["duplicate"] == 1
+    by_name = {row["url"][-1]: row for row in rows(tmp_path / "o.jsonl")}
+    assert sorted(by_name) == ["1", "4", "5"]
+    assert by_name["4"]["text"] == ZULU[0] + " Yebo."
+    assert by_name["5"]["text"] == ZULU[2] + " Kuphelile."
+
+
+def test_duplicates_may_stay_and_few_words_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", many())
+    assert run("extract", path, "-o", tmp_path / "o.jsonl", "--dedup-mib", 0, "--min-words", 30, "--json") == 0
+    assert summary(capsys)["dropped"]["few_words"] == 1
+    assert [row["url"][-1] for row in rows(tmp_path / "o.jsonl")] == ["1", "2", "3", "4"]
+
+
+def test_damage_is_reported_and_what_is_sound_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = [exchange(str(number), page(ZULU[0] + f" {number}.").encode()) for number in range(4)]
+    path = write(tmp_path / "w", pages, "gz")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + b"\0\0\0\0" + whole[len(whole) // 2 + 4 :])
+    assert run("extract", path, "-o", tmp_path / "out.jsonl") == 1
+    assert "-WARN damage: " in capsys.readouterr().err
+    assert 1 <= len(rows(tmp_path / "out.jsonl")) <= 4
+
+
+def test_a_file_that_cannot_be_read_does_not_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())])
+    (tmp_path / "noise.warc").write_bytes(os.urandom(5000))
+    assert run("extract", tmp_path / "noise.warc", good, "-o", tmp_path / "out.jsonl") == 1
+    assert len(rows(tmp_path / "out.jsonl")) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["extract", "none.warc", "-o", "-"],
+        ["extract", "IN", "-o", "no/such/folder/x"],
+        ["extract", "IN", "-o", "-", "--language", "xx"],
+        ["extract", "IN", "-o", "-", "--min-words", "-1"],
+        ["extract", "IN", "-o", "IN"],
+        ["extract", "IN"],
+        ["stats", "none.jsonl"],
+        ["stats", "IN", "--plot", "no/such/folder/x.png"],
+        [],
+        ["nonsense"],
+    ],
+)
+def test_wrong_usage(tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())])
+    before = path.read_bytes()
+    assert run(*(str(path) if argument == "IN" else argument for argument in arguments)) == 2
+    assert capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_vertical(tmp_path: Path) -> None:
+    linked = page(ZULU[0].replace("ukuze kuphele", '<a href="/x">ukuze kuphele</a>'), ENGLISH[0])
+    path = write(tmp_path / "w", [exchange("1", linked.encode())])
+    assert run("extract", path, "-o", tmp_path / "out.vert.xz", "-q") == 0
+    text = lzma.decompress((tmp_path / "out.vert.xz").read_bytes()).decode()
+    [found] = read_vertical(text.split("\n"))
+    assert found.text == ZULU[0] + "\n" + ENGLISH[0]
+    assert [paragraph.lang for paragraph in found.paragraphs] == ["zu", "en"]
+    assert 'kuphele\t<link="https://a.example/x">\t<length=2>' in text
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", many())
+    for name in ("a.jsonl.gz", "b.jsonl.gz", "a.vert", "b.vert"):
+        run("extract", path, "-o", tmp_path / name, "-q")
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    assert (tmp_path / "a.vert").read_bytes() == (tmp_path / "b.vert").read_bytes()
+
+
+def test_a_pipe_on_both_ends(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())], "gz")
+    done = subprocess.run(
+        [sys.executable, "-m", "corpus", "extract", "-", "-o", "-", "--format", "text", "-q"],
+        input=path.read_bytes(),
+        capture_output=True,
+        cwd=REPO,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.decode() == "\n".join(ZULU) + "\n\n"
+    assert done.stderr == b""
+
+
+def test_statistics_of_archives_and_documents_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", many())
+    run("extract", path, "-o", tmp_path / "all.jsonl.zst", "--dedup-mib", 0, "-q")
+    capsys.readouterr()
+    found = []
+    for name in (path, tmp_path / "all.jsonl.zst"):
+        assert run("stats", name, "--json", "-q") == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert found[0]["total"]["documents"] == 5
+    assert set(found[0]["language"]) == {"zul", "eng"}
+    assert set(found[0]["host"]) == {"a.example"}
+    assert run("stats", path, "-q") == 0
+    assert "host\ta.example\t5\t" in capsys.readouterr().out
+
+
+def test_statistics_as_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the picture needs matplotlib")
+    path = write(tmp_path / "w", many())
+    assert run("stats", path, "--plot", tmp_path / "p.png", "-q") == 0
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bad_lines_of_json_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "a b", "language": "zul"}\n{"text": 3}\n{"text": "c"}\n', encoding="utf-8")
+    assert run("stats", path, "--json", "-q") == 1
+    out = capsys.readouterr()
+    assert json.loads(out.out)["total"] == {"documents": 2, "words": 3, "bytes": 4}
+    assert f"-WARN {path}:2: " in out.err
+
+
+def test_a_broken_stream_of_json_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.jsonl.gz"
+    lines = b"".join(b'{"text": "%d"}\n' % number for number in range(20_000))
+    path.write_bytes(gzip.compress(lines)[:-3000])
+    assert run("stats", path, "--json", "-q") == 1
+    assert "breaks off" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not (SHARED / "warc").is_dir(), reason="needs the archives of ../shared/data")
+def test_archives_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("extract", SHARED / "warc", "-o", tmp_path / "out.vert", "--json") == 1
+    found = summary(capsys)
+    assert found["records"] == found["documents"] + sum(found["dropped"].values())
+    assert found["files"] > 30
+    assert found["notes"] == {}
+    documents = list(read_vertical((tmp_path / "out.vert").read_text(encoding="utf-8").split("\n")))
+    assert len(documents) == found["documents"] > 5
+    assert len({document.attributes["id"] for document in documents}) == len(documents)
+
+
+@pytest.mark.skipif(not (SHARED / "pages").is_dir(), reason="needs the pages of ../shared/data")
+def test_real_pages_give_their_text_and_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted((SHARED / "pages" / "aeb").glob("*.html.gz"))[:20]
+    pages = [exchange(file.name, gzip.decompress(file.read_bytes()), "text/html") for file in files]
+    with contextlib.redirect_stderr(io.StringIO()):
+        assert run("extract", write(tmp_path / "w", pages), "-o", tmp_path / "o.vert") == 0
+    documents = list(read_vertical((tmp_path / "o.vert").read_text(encoding="utf-8").split("\n")))
+    tokens = [token for one in documents for part in one.paragraphs for row in part.sentences for token in row]
+    assert len(documents) >= 18
+    assert len(tokens) > 5000
+    assert sum(1 for token in tokens if token.link) > 20
+
+
+def test_a_stopped_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "old.jsonl").write_text("old", encoding="utf-8")
+    command = [sys.executable, "-m", "corpus", "extract", "-", "-o", str(tmp_path / "old.jsonl"), "-q"]
+    with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        deadline = time.monotonic() + 30
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert said == "corpus: interrupted; no output was written\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]
+    assert (tmp_path / "old.jsonl").read_text(encoding="utf-8") == "old"

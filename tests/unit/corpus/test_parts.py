@@ -1,0 +1,296 @@
+"""Duplicates, languages of paragraphs, main text, places of links, inputs and outputs, statistics."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.anchors import place_links
+from corpus.dedup import Deduplicator
+from corpus.document import Document, Paragraph, from_json, main_language, to_json
+from corpus.errors import UsageFault
+from corpus.forms import form_of
+from corpus.hashes import HashSet, text_hash
+from corpus.inputs import expand, unpacked
+from corpus.languages import paragraph_languages
+from corpus.outputs import check_target, open_output
+from corpus.report import Report, log_lines
+from corpus.selection import main_blocks
+from corpus.statistics import Row, Statistics, host_of, month_of, shortened
+from relevance import Block, read_page
+
+LONG = "Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba."
+OTHER = "Nasi esinye isigaba eside esinamagama ahlukile, esibhekwa ngokwehlukile kwesokuqala."
+
+
+def document(*texts: str, url: str = "https://a.example/", date: str = "2024-03-01T00:00:00Z") -> Document:
+    return Document("id", url, "", date, "zul", tuple(Paragraph(text, "main", "zul") for text in texts))
+
+
+# -- hashes and duplicates
+
+
+@given(st.lists(st.integers(1, 40), max_size=200))
+def test_hash_set_is_a_set(values: list[int]) -> None:
+    ours, oracle = HashSet(0), set[int]()
+    for value in values:
+        assert (value in ours) == (value in oracle)
+        assert ours.add(value) == (value not in oracle)
+        oracle.add(value)
+
+
+def test_hash_set_grows_and_forgets_the_oldest() -> None:
+    hashes = HashSet(0)
+    values = [text_hash(str(number)) for number in range(4 * hashes.capacity)]
+    for place, value in enumerate(values):
+        assert hashes.add(value)
+        recent = values[max(0, place - hashes.capacity // 2)]
+        assert recent in hashes
+    assert hashes.forgotten
+    assert values[0] not in hashes
+    assert all(value in hashes for value in values[-hashes.capacity :])
+
+
+def test_hash_set_of_an_enough_size_forgets_nothing() -> None:
+    hashes = HashSet(1 << 20)
+    values = [text_hash(str(number)) for number in range(40_000)]
+    assert all(hashes.add(value) for value in values)
+    assert not any(hashes.add(value) for value in values)
+    assert not hashes.forgotten
+
+
+def test_the_same_text_is_a_duplicate_whatever_its_url() -> None:
+    dedup = Deduplicator()
+    assert dedup(document(LONG)).document is not None
+    assert dedup(document(LONG, url="https://b.example/")).document is None
+
+
+def test_short_paragraphs_share_the_lot_of_the_long_one_after_them() -> None:
+    dedup = Deduplicator()
+    dedup(document("Isihloko", LONG, "Umbhali"))
+    found = dedup(document("Isihloko", LONG, "Isihloko", OTHER, "Umbhali")).document
+    assert found is not None
+    assert [paragraph.text for paragraph in found.paragraphs] == ["Isihloko", OTHER, "Umbhali"]
+    found = dedup(document("Isihloko sesithathu", OTHER + " Futhi.", LONG, "Okulandelayo")).document
+    assert found is not None
+    assert [paragraph.text for paragraph in found.paragraphs] == ["Isihloko sesithathu", OTHER + " Futhi."]
+
+
+def test_a_document_of_short_paragraphs_is_judged_as_a_whole() -> None:
+    dedup = Deduplicator()
+    assert dedup(document("Yebo", "Cha")).document is not None
+    assert dedup(document("Yebo", "Hhayi")).document is not None
+    assert dedup(document("Yebo", "Cha")).document is None
+
+
+def test_a_document_without_anything_new_is_a_duplicate() -> None:
+    dedup = Deduplicator()
+    dedup(document(LONG))
+    dedup(document(OTHER))
+    assert dedup(document(OTHER, LONG, "Umbhali")).document is None
+
+
+# -- languages
+
+
+def test_short_paragraphs_take_the_language_of_their_neighbours() -> None:
+    zulu = "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha"
+    english = "The president of the country said that our people must work together to end poverty"
+    assert paragraph_languages(["Izindaba", zulu, "Bheka", zulu]) == ["zul"] * 4
+    assert paragraph_languages([zulu, "Bheka", english, "See"]) == ["zul", "und", "eng", "eng"]
+    assert paragraph_languages(["Bheka"]) == ["und"]
+    assert paragraph_languages([]) == []
+
+
+def test_the_main_language_is_that_of_most_words() -> None:
+    assert main_language((Paragraph("a b c", "main", "zul"), Paragraph("a", "main", "eng"))) == "zul"
+    assert main_language((Paragraph("a b c", "main", "und"), Paragraph("a", "main", "eng"))) == "eng"
+    assert main_language((Paragraph("a b c"),)) == "und"
+
+
+# -- main text
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ("main short main", [0, 1, 2]),
+        ("short main list", [1]),
+        ("heading main", [0, 1]),
+        ("heading short short main", [0, 3]),
+        ("heading links", []),
+        ("main short links short main", [0, 4]),
+        ("main list list main", [0, 1, 2, 3]),
+        ("nav nav", []),
+        ("", []),
+    ],
+)
+def test_main_blocks(kinds: str, expected: list[int]) -> None:
+    assert main_blocks([Block("x", kind) for kind in kinds.split()]) == expected
+
+
+# -- links
+
+
+def placed(html: str, url: str = "https://a.example/dir/") -> list[tuple[str, str]]:
+    body = html.encode()
+    page = read_page(body, url)
+    places = place_links(body, None, page)
+    assert places is not None
+    return [
+        (block.text[link.start : link.end], link.url)
+        for block, links in zip(page.blocks, places, strict=True)
+        for link in links
+    ]
+
+
+def test_links_are_placed_by_mark_and_not_by_their_words() -> None:
+    html = (
+        "<p>The house is red. See <a href='/x'> house </a>, <a href=y>here</a> and here.</p><p><a href='y'>here</a></p>"
+    )
+    page = read_page(html.encode(), "https://a.example/dir/")
+    places = place_links(html.encode(), None, page)
+    assert places is not None
+    assert page.blocks[0].text.index("house", 10) == places[0][0].start
+    assert placed(html) == [
+        ("house", "https://a.example/x"),
+        ("here", "https://a.example/dir/y"),
+        ("here", "https://a.example/dir/y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<base href='https://b.example/'><p>a <a href='c d\"e'>f</a>", [("f", "https://b.example/c%20d%22e")]),
+        ("<p><a href='mailto:x@y'>m</a> <a href='javascript:void(0)'>j</a> <a>n</a> <a name=x>o</a>", []),
+        ("<p><a href=/i><img src=x></a> <a title='a>b' href=/t>yebo</a>", [("yebo", "https://a.example/t")]),
+        ("<p><a href=/u>open <b>and</b> shut", [("open and shut", "https://a.example/u")]),
+        ("<!-- <a href=/c>x</a> --><script>'<a href=/s>'</script><p><a href=/r>r</a>", [("r", "https://a.example/r")]),
+        ("<p>x <a href='http://[bad'>bad</a>", []),
+        ("<p>x <a href='/&eacute;?a=1&amp;b=2'>e</a>", [("e", "https://a.example/%C3%A9?a=1&b=2")]),
+    ],
+)  # fmt: skip
+def test_which_links_are_placed(html: str, expected: list[tuple[str, str]]) -> None:
+    assert placed(html) == expected
+
+
+def test_links_that_cannot_be_placed_are_not() -> None:
+    body = "<p>\U000f0001 <a href=/x>y</a>".encode()
+    assert place_links(body, None, read_page(body, "https://a.example/")) is None
+
+
+# -- documents as JSON
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1), max_size=4))
+def test_json_round_trip(texts: list[str]) -> None:
+    made = document(*texts)
+    line = to_json(made)
+    assert "\n" not in line
+    assert from_json(line) == made
+
+
+def test_json_of_other_tools_and_of_later_ones() -> None:
+    found = from_json('{"text": "a b\\nc", "language": "zul", "score": 3}')
+    assert [paragraph.language for paragraph in found.paragraphs] == ["zul", "zul"]
+    assert json.loads(to_json(found))["score"] == 3
+    for bad in ("[]", "{}", '{"text": 1}', '{"text": "a", "paragraphs": []}', "x"):
+        with pytest.raises(ValueError, match=r"."):
+            from_json(bad)
+
+
+# -- files
+
+
+def test_expand(tmp_path: Path) -> None:
+    for name in ("b.warc.gz", "a.warc.xz", "sub/c.warc", "x.cdxj", "d.warc.xz.open"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    names = [Path(name).name for name in expand([str(tmp_path)])]
+    assert names == ["a.warc.xz", "b.warc.gz", "c.warc"]
+    assert [Path(name).name for name in expand([str(tmp_path / "*.gz")])] == ["b.warc.gz"]
+    (tmp_path / "list").write_text("# mine\nb.warc.gz\n\nsub\n", encoding="utf-8")
+    assert [Path(name).name for name in expand([f"@{tmp_path / 'list'}", "-"])] == ["b.warc.gz", "c.warc", "-"]
+
+
+@pytest.mark.parametrize("name", ["none", "*.none", "@none", "empty", "@bad", "@lists"])
+def test_names_that_mean_no_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").write_bytes(b"\n#\n")
+    (tmp_path / "lists").write_text("@lists", encoding="utf-8")
+    with pytest.raises(UsageFault):
+        expand([name])
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
+def test_outputs_are_compressed_by_suffix_and_read_by_their_first_bytes(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"out.jsonl{suffix}"
+    with open_output(str(path)) as out:
+        out.write(b"one\n" * 1000)
+        assert not path.exists()
+    magic = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ", ".zst": b"\x28\xb5\x2f\xfd"}.get(suffix, b"one")
+    assert path.read_bytes().startswith(magic)
+    renamed = path.rename(tmp_path / "no-suffix")
+    with renamed.open("rb") as file:
+        assert unpacked(file).read() == b"one\n" * 1000
+    assert [path.name for path in tmp_path.iterdir()] == ["no-suffix"]
+
+
+def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.xz"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyError), open_output(str(path)) as out:
+        out.write(b"new" + dict[int, bytes]()[0])
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_targets_are_checked_before_the_work(tmp_path: Path) -> None:
+    check_target("-")
+    check_target(str(tmp_path / "new"))
+    for bad in (tmp_path, tmp_path / "no" / "file"):
+        with pytest.raises(UsageFault):
+            check_target(str(bad))
+
+
+def test_form_by_name() -> None:
+    names = ["a.jsonl", "a.vert.xz", "a.txt.gz", "a", "-", "a.jsonl.zst"]
+    assert [form_of(name) for name in names] == ["jsonl", "vertical", "text", "jsonl", "jsonl", "jsonl"]
+
+
+# -- report and statistics
+
+
+def test_log_lines() -> None:
+    assert log_lines("ok", "a\nb") == ["+OK a b"]
+    assert log_lines("warn", "a", ["x", "+OK y"]) == ["-WARN a", "-WARN_STAR", "x", " +OK y", "-WARN_END"]
+
+
+def test_a_quiet_report_still_warns() -> None:
+    stream = io.StringIO()
+    report = Report(quiet=True, stream=stream)
+    report.ok("yes")
+    report.warn("[red]no\udcff")
+    assert stream.getvalue() == "-WARN [red]no?\n"
+
+
+def test_statistics() -> None:
+    statistics = Statistics()
+    statistics.add(document("a b", "c", url="https://A.example:8080/x"))
+    two = (Paragraph("x y z é", "main", "eng"), Paragraph("u", "main", "zul"))
+    statistics.add(Document("", "https://b.example/", "", "20240402000000", "eng", two))
+    assert statistics.total == Row(2, 8, 4 + 8 + 1)
+    assert statistics.ranked("language") == [("eng", Row(1, 4, 8)), ("zul", Row(1, 4, 5))]
+    assert statistics.ranked("host") == [("b.example", Row(1, 5, 9)), ("a.example", Row(1, 3, 4))]
+    assert statistics.ranked("month") == [("2024-03", Row(1, 3, 4)), ("2024-04", Row(1, 5, 9))]
+    assert list(shortened(statistics.ranked("host"), 1)) == [("b.example", Row(1, 5, 9)), ("1 others", Row(1, 3, 4))]
+
+
+def test_dates_and_hosts_that_are_none() -> None:
+    assert [month_of(date) for date in ("", "2024", "2024-13-01", "20241301000000", "yesterday")] == ["-"] * 5
+    assert [host_of(url) for url in ("", "urn:x", "http://[bad")] == ["-"] * 3

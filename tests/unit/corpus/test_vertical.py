@@ -1,0 +1,188 @@
+"""The vertical form keeps its rules, and gives the text back."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.document import Document, Link, Paragraph
+from corpus.errors import FormatError
+from corpus.tokens import sentences, tokens
+from corpus.vertical import escape_token, text_of, unescape_token
+from corpus.vertical_reader import Token, read_vertical
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(lambda text: " ".join(text.split()))
+WORDS = ["Yebo.", "uThabo", "(", ")", "!", "&lt;x>", "<b>", "3.5", "i-Afrika", '"', "Mnu."]
+SENTENCES = st.lists(st.sampled_from(WORDS))
+
+
+def document(*paragraphs: Paragraph, title: str = "Isihloko") -> Document:
+    return Document("0-1", "https://a.example/x?a=1&b=2", title, "2024-01-02", "zul", paragraphs)
+
+
+def rows_of(made: Document) -> list[str]:
+    return text_of(made).split("\n")[:-1]
+
+
+def test_whole_document() -> None:
+    link = Link(0, 15, "https://b.example/?q=1&r=2")
+    rows = rows_of(document(Paragraph("Isolezwe lethu. Yebo", "main", "zul", (link,)), title='A "b" <c>'))
+    assert rows == [
+        '<doc title="A &quot;b&quot; &lt;c&gt;" url="https://a.example/x?a=1&amp;b=2" id="0-1">',
+        *("<head>", "<s>", "A", '"', "<g/>", "b", "<g/>", '"', "<", "<g/>", "c", "<g/>", ">", "</s>", "</head>"),
+        '<p lang="zu">',
+        *("<s>", "Isolezwe", "lethu", "<g/>", '.\t<link="https://b.example/?q=1&amp;r=2">\t<length=3>', "</s>"),
+        *("<s>", "Yebo", "</s>"),
+        "</p>",
+        "</doc>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "tag"), [("zul", '<p lang="zu">'), ("nso", '<p lang="nso">'), ("und", "<p>"), ("eng", '<p lang="en">')]
+)
+def test_language_of_a_paragraph(language: str, tag: str) -> None:
+    assert tag in rows_of(document(Paragraph("Yebo", "main", language)))
+
+
+def test_no_title_no_sentence() -> None:
+    assert rows_of(document(title=""))[1:3] == ["<head>", "</head>"]
+
+
+def test_a_link_inside_a_word_cuts_it() -> None:
+    rows = rows_of(document(Paragraph("kuleNdlu yethu", links=(Link(4, 8, "https://b.example/"),))))
+    assert rows[rows.index("kule") :][:4] == ["kule", "<g/>", 'Ndlu\t<link="https://b.example/">\t<length=1>', "yethu"]
+
+
+def test_a_link_over_two_sentences_counts_all_its_tokens() -> None:
+    found = next(read_vertical(rows_of(document(Paragraph("Yebo. Cha.", links=(Link(0, 10, "https://b.example/"),))))))
+    last = found.paragraphs[0].sentences[1][-1]
+    assert (last.form, last.link, last.length) == (".", "https://b.example/", 4)
+
+
+@pytest.mark.parametrize("form", ["<b>", "</s>", "&lt;b>", "&amp;lt;b>", "<", ">", "<>", "&lt;", "a<b>", "&amp;"])
+def test_tokens_that_look_like_tags(form: str) -> None:
+    written = escape_token(form)
+    assert unescape_token(written) == form
+    assert not re.fullmatch(r"<.*>", written)
+
+
+@given(st.text(st.sampled_from("<>&;ltamp/gx"), min_size=1, max_size=12))
+def test_escaping_loses_nothing(form: str) -> None:
+    assert unescape_token(escape_token(form)) == form
+    assert not (escape_token(form).startswith("<") and escape_token(form).endswith(">"))
+
+
+@given(st.lists(st.one_of(TEXTS, SENTENCES.map(" ".join)), max_size=4), TEXTS)
+def test_round_trip(texts: list[str], title: str) -> None:
+    made = document(*(Paragraph(text) for text in texts), title=title)
+    [found] = read_vertical(text_of(made).split("\n"))
+    assert [paragraph.text for paragraph in found.paragraphs] == texts
+    assert found.head.text == title
+    assert found.attributes == {"title": title, "url": made.url, "id": made.id}
+
+
+@given(TEXTS, st.data())
+def test_every_link_has_the_tokens_of_its_anchor(text: str, data: st.DataObject) -> None:
+    places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    links = tuple(
+        Link(start, end, f"https://b.example/{start}")
+        for start, end in zip(places[::2], places[1::2], strict=False)
+        if not text[start].isspace() and not text[end - 1].isspace()
+    )
+    [found] = read_vertical(text_of(document(Paragraph(text, links=links))).split("\n"))
+    flat = [token for sentence in found.paragraphs[0].sentences for token in sentence]
+    anchors = {
+        token.link: "".join(one.form for one in flat[place + 1 - token.length : place + 1])
+        for place, token in enumerate(flat)
+        if token.link
+    }
+    assert anchors == {link.url: "".join(text[link.start : link.end].split()) for link in links}
+
+
+@given(st.one_of(TEXTS, SENTENCES.map(" ".join)))
+def test_tokens_are_the_text_without_white_space(text: str) -> None:
+    spans = tokens(text)
+    assert "".join(span.form for span in spans) == "".join(text.split())
+    assert all(text[span.start : span.end] == span.form and not re.search(r"\s", span.form) for span in spans)
+    assert [span for sentence in sentences(text, spans) for span in sentence] == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Sawubona Mnu. Zuma.", ["Sawubona", "Mnu.", "Zuma", "."]),
+        ("i-Afrika, eGoli; o'clock", ["i-Afrika", ",", "eGoli", ";", "o'clock"]),
+        ("R1,000.50 ngo-12:30... (50%)", ["R1", ",", "000.50", "ngo-12", ":", "30", "...", "(", "50%", ")"]),
+        ("1,000.50 2024-01-31 50%", ["1,000.50", "2024-01-31", "50%"]),
+        ("www.isolezwe.co.za. @abc #xyz a@b.co.za", ["www.isolezwe.co.za", ".", "@abc", "#xyz", "a@b.co.za"]),
+        ("U-J. Zuma", ["U-J", ".", "Zuma"]),
+        ("J. G. Zuma", ["J.", "G.", "Zuma"]),
+        ("“Cha!?” — yebo", ["“", "Cha", "!?", "”", "—", "yebo"]),
+    ],
+)  # fmt: skip
+def test_tokens(text: str, expected: list[str]) -> None:
+    assert [span.form for span in tokens(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Yebo. Cha! Ngani? Hhayi…", 4),
+        ("UMnu. Zuma uthe yebo.", 1),
+        ("Sifike. uThabo wahamba.", 2),
+        ("Sifike. iNingizimu Afrika.", 2),
+        ("Uthe: “Yebo.” Wahamba.", 2),
+        ("Ngo-3.5 million. abantu", 1),
+        ("a.b.C. d", 1),
+        ("", 0),
+    ],
+)
+def test_sentences(text: str, expected: int) -> None:
+    assert len(sentences(text, tokens(text))) == expected
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        '<link="U">\t<length=2>',
+        '<link="U"/>\t<length="2"/>',
+        '<link="U">\t<lenght=2>',
+        '<link="U"/>\t<length="2">',
+    ],
+)
+def test_all_spellings_of_links_are_read(columns: str) -> None:
+    rows = ["<doc>", "<head>", "</head>", "<p>", "indlu\tindlu\tNN\t" + columns, "</p>", "</doc>"]
+    [found] = read_vertical(rows)
+    assert found.paragraphs[0].sentences == [[Token("indlu", columns=("indlu", "NN"), link="U", length=2)]]
+
+
+def test_headings_images_and_unknown_structures_are_read() -> None:
+    text = '<doc id="1">|<h2>|<s>|Yebo|</s>|</h2>|<align>|<p>|<img="u.png">\t<length=1>|</p>|</align>|</doc>'
+    rows = text.split("|")
+    [found] = read_vertical(rows)
+    assert [paragraph.heading for paragraph in found.paragraphs] == [2, 0]
+    assert found.paragraphs[1].sentences[0][0].image == "u.png"
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ("<doc>|<p>|a", 3),
+        ("</doc>", 1),
+        ("<doc>|<doc>", 2),
+        ("<doc>|a", 2),
+        ("<doc>|<p>|<p>", 3),
+        ("<doc>|</p>", 2),
+        ("<doc>|<p>|</s>", 3),
+        ("<doc>|<s>", 2),
+        ("<doc>|<p>|</doc>", 3),
+        ("<p>", 1),
+    ],
+)
+def test_broken_files_are_refused_with_the_line(rows: str, line: int) -> None:
+    with pytest.raises(FormatError) as caught:
+        list(read_vertical(rows.split("|"), "x.vert"))
+    assert caught.value.line == line
+    assert str(caught.value).startswith(f"x.vert:{line}: ")
