@@ -48,6 +48,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_DELAY_FACTOR", 2.0, "The delay is also at least this many times the last fetch time."),
     Option("FRONTIER_MAX_DELAY_S", 60.0, "Upper bound of the delay that follows from the last fetch time."),
     Option("FRONTIER_MAX_CRAWL_DELAY_S", 120.0, "A host whose robots.txt asks for more than this is skipped."),
+    Option(
+        "FRONTIER_RETRY_FACTOR", 1.0, "Multiplies all waits before retries (frontier/outcomes.py), not Retry-After."
+    ),
     Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),

@@ -100,6 +100,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         delay_factor=settings.getfloat("FRONTIER_DELAY_FACTOR"),
         adaptive_cap_ms=_ms(settings, "FRONTIER_MAX_DELAY_S"),
         crawl_delay_cap_ms=_ms(settings, "FRONTIER_MAX_CRAWL_DELAY_S"),
+        retry_factor=settings.getfloat("FRONTIER_RETRY_FACTOR"),
         lease_ms=_ms(settings, "FRONTIER_LEASE_S"),
         robots_ttl_ms=_ms(settings, "ROBOTS_MAX_AGE_S"),
         audit=settings.getbool("FRONTIER_AUDIT"),

@@ -18,7 +18,8 @@ rules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from frontier.errors import UnknownOutcome
 
@@ -86,12 +87,18 @@ OUTCOMES: dict[str, Row] = {
 }
 
 
-def row(result: str) -> Row:
-    """The row of `result`; UnknownOutcome when the table has none."""
-    try:
-        return OUTCOMES[result]
-    except KeyError:
-        raise UnknownOutcome(result) from None
+@cache
+def row(result: str, factor: float = 1.0) -> Row:
+    """The row of `result`, its waits multiplied by `factor`; UnknownOutcome when the table has none."""
+    if result not in OUTCOMES:
+        raise UnknownOutcome(result)
+    found = OUTCOMES[result]
+    if factor == 1.0:
+        return found
+    waits = {
+        name: round(getattr(found, name) * factor) for name in ("base_ms", "cap_ms", "rest_base_ms", "rest_cap_ms")
+    }
+    return replace(found, **waits)
 
 
 def backoff_ms(base_ms: int, cap_ms: int, doublings: int, jitter: float) -> int:

@@ -68,7 +68,7 @@ class RedisFrontier:
         self._settings = wire.settings(self.config)
         self._packed = wire.encode(self._settings)
         self._scripts = {name: self._redis.register_script(wire.script_text(name)) for name in wire.PARTS}
-        self._expired_rule = {"expired": wire.rule("expired")}
+        self._expired_rule = {"expired": wire.rule("expired", self.config.retry_factor)}
 
     def close(self) -> None:
         """Close the connection, if this object opened it; leases stay until released or expired."""
@@ -155,7 +155,7 @@ class RedisFrontier:
         answers: list[bool] = []
         for start in range(0, len(outcomes), MOST_LEASES):
             batch = outcomes[start : start + MOST_LEASES]
-            arguments = wire.outcomes(batch, [self._jitter() for _ in batch], self.config.user_agent)
+            arguments = wire.outcomes(batch, [self._jitter() for _ in batch], self.config)
             answers.extend(bool(answer) for answer in self._run("report", arguments))
         return answers
 

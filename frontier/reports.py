@@ -89,7 +89,7 @@ def _count_query(host: Host, places: tuple[int, int], limit: int) -> str:
 
 def finish(frontier: MemoryFrontier, held: Held, ending: Ending) -> None:
     """End a lease that was taken out of `held`."""
-    lease, outcome, rule = held.lease, ending.outcome, row(ending.outcome.result)
+    lease, outcome, rule = held.lease, ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
     host = frontier.known[lease.authority]
     host.token = ""
     frontier.results[("robots:" if lease.kind is Kind.ROBOTS else "") + outcome.result] += 1
@@ -140,7 +140,7 @@ def _count(frontier: MemoryFrontier, host: Host, lease: Lease, outcome: Outcome,
 
 
 def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) -> None:
-    outcome, rule = ending.outcome, row(ending.outcome.result)
+    outcome, rule = ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
     attempt = held.lease.attempt
     if outcome.again_in_ms is not None:
         element = revised(held.element, 0, outcome.memo)
@@ -167,7 +167,7 @@ def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: En
         try:
             target = authority(outcome.location)
         except ValueError:
-            _no_robots(origin, ending)
+            _no_robots(origin, ending, frontier.config.retry_factor)
             return
         hop = hop_element(target, outcome.location, origin.authority, lease.hops + 1)
         frontier.host_of(target).hops.append(hop)
@@ -181,7 +181,7 @@ def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: En
     elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
         _set_robots(frontier, origin, outcome.robots, end_ms)
     else:
-        _no_robots(origin, ending)
+        _no_robots(origin, ending, frontier.config.retry_factor)
 
 
 def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, end_ms: int) -> None:
@@ -197,9 +197,9 @@ def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, en
         origin.gate_ms, origin.gate_reason = origin.robots_expires_ms, "crawl_delay"
 
 
-def _no_robots(origin: Host, ending: Ending) -> None:
+def _no_robots(origin: Host, ending: Ending, retry_factor: float) -> None:
     """Unreachable: keep what is still valid, else nothing is fetched until it was asked for again."""
-    rule = row("robots_unreachable")
+    rule = row("robots_unreachable", retry_factor)
     rest_ms = backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, origin.robots_failures, ending.jitter)
     if ending.outcome.retry_after_ms is not None:
         rest_ms = max(rest_ms, min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms))

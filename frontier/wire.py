@@ -15,7 +15,7 @@ from frontier import robots
 from frontier.audit import Row
 from frontier.config import FrontierConfig
 from frontier.intake import Arrival
-from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, RETRY_AFTER_CAP_MS, SECOND, row
+from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND, row
 from frontier.payload import element, read_element, read_hop
 from frontier.types import HostState, Kind, Lease, Outcome
 from sieve.urls import authority
@@ -54,7 +54,7 @@ def decode(data: bytes) -> Any:
 
 def settings(config: FrontierConfig) -> dict[str, object]:
     """ARGV[1]: what Lua needs of the settings."""
-    unreachable = row("robots_unreachable")
+    unreachable = row("robots_unreachable", config.retry_factor)
     return {
         "delay": config.delay_ms,
         "address_delay": config.address_delay_ms,
@@ -85,9 +85,9 @@ def settings(config: FrontierConfig) -> dict[str, object]:
     }
 
 
-def rule(result: str) -> list[object]:
-    """A row of the outcome table."""
-    found = OUTCOMES[result]
+def rule(result: str, factor: float) -> list[object]:
+    """A row of the outcome table, its waits multiplied by `factor`."""
+    found = row(result, factor)
     return [
         found.sent,
         found.retries,
@@ -100,11 +100,11 @@ def rule(result: str) -> list[object]:
     ]
 
 
-def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], user_agent: str) -> dict[str, object]:
+def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: FrontierConfig) -> dict[str, object]:
     """Arguments of report.lua: columns, and by index (from 1) what most outcomes have not."""
-    others = ((number, _others(found, user_agent)) for number, found in enumerate(batch, 1))
+    others = ((number, _others(found, config.user_agent)) for number, found in enumerate(batch, 1))
     return {
-        "rows": {result: rule(result) for result in {found.result for found in batch}},
+        "rows": {result: rule(result, config.retry_factor) for result in {found.result for found in batch}},
         "t": [found.token for found in batch],
         "r": [found.result for found in batch],
         "a": [found.ended_ago_ms for found in batch],

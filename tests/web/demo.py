@@ -85,6 +85,7 @@ class Demo:
         log = (self.folder / "web.log").open("wb")
         command = [sys.executable, "-m", "tests.web", "serve", "--dir", str(self.folder / "web")]
         sizes = ["--seed", str(self.seed), "--hosts", str(self.hosts), "--pages", str(self.pages)]
+        sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.02"]
         with log, subprocess.Popen([*command, *sizes], stdout=subprocess.PIPE, stderr=log) as process:
             try:
                 assert process.stdout is not None
@@ -108,6 +109,8 @@ class Demo:
             "DOWNLOAD_TIMEOUT": "5",
             "FRONTIER_AUDIT": "1",
             "FRONTIER_MAX_EQUAL_PAGES": "10",
+            # Minutes between retries would be longer than the demo.
+            "FRONTIER_RETRY_FACTOR": "0.005",
             "LOG_FILE": str(self.folder / f"worker-{number}.log"),
         }
         command = [sys.executable, "-m", "scrapy", "crawl", CRAWL, "-a", f"seeds={self.folder / 'web' / 'crawl.toml'}"]
