@@ -364,7 +364,7 @@ def _stats(options: argparse.Namespace) -> int:
                     tick(record)
             code = max(code, _report(reader.damages, options.json))
     if options.json:
-        print(json.dumps(asdict(stats)))
+        print(json.dumps(stats.plain()))
         return code
     console = Console()
     console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")

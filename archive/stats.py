@@ -40,3 +40,13 @@ class Stats:
         for group, value in values.items():
             self.captures[group][value] += 1
             self.bytes[group][value] += size
+
+    def plain(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "records": self.records,
+            "payload_bytes": self.payload_bytes,
+            "kinds": dict(self.kinds),
+            "captures": {group: dict(counts) for group, counts in self.captures.items()},
+            "bytes": {group: dict(counts) for group, counts in self.bytes.items()},
+        }
