@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
+
+import xxhash
 
 from relevance.alphabet import words
 from relevance.identification import Identifier
@@ -82,14 +86,22 @@ class Hints:
         return [self._anchors[text] for text in texts]
 
     def buckets(self, links: Sequence[LinkContext]) -> list[str]:
-        """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host."""
+        """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host;
+        behind these six characters a tag of the host that a link to another host stands on."""
         out = []
         for link, anchor in zip(links, self.anchors([link.anchor for link in links]), strict=True):
             seed = link.source_verdict is None and not link.source_url
             since = "s" if seed else str(min(link.since_relevant, 4))
             away = 0 if not link.source_url else int(host_of(link.url) != host_of(link.source_url))
-            out.append(f"{since}{anchor}{self.url(link.url)}{self.tag(link.hreflang)}{int(link.nav)}{away}")
+            kind = f"{since}{anchor}{self.url(link.url)}{self.tag(link.hreflang)}{int(link.nav)}{away}"
+            out.append(kind + (short_tag(host_of(link.source_url)) if away else ""))
         return out
+
+
+@lru_cache(maxsize=4096)
+def short_tag(host: str) -> str:
+    """Four characters that stand for a host."""
+    return base64.urlsafe_b64encode(xxhash.xxh32_digest(host.encode())[:3]).decode()
 
 
 def host_of(url: str) -> str:
@@ -99,8 +111,8 @@ def host_of(url: str) -> str:
 def places(url: str) -> tuple[str, str, str]:
     """Keys of a URL's host, path prefix and template, from the widest to the narrowest.
 
-    Prefix: the first path segment where there is another behind it. Template: path with numbers as N and the last segment
-    as * where it looks like a title, plus the names of the query's fields.
+    Prefix: the first path segment where there is another behind it. Template: path with numbers as N and the last
+    segment as * where it looks like a title, plus the names of the query's fields.
     """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()

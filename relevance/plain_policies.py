@@ -91,6 +91,9 @@ class Unlearning:
     def link_bucket(self, link: LinkContext) -> str:  # noqa: ARG002
         return ""
 
+    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
+        return [""] * len(links)
+
     def deltas(self) -> dict[str, tuple[int, ...]]:
         return {}
 

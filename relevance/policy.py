@@ -64,7 +64,10 @@ class Policy(Protocol):
         """The same for all links of a page, in order; much cheaper than one by one."""
 
     def link_bucket(self, link: LinkContext) -> str:
-        """A tag (<= 8 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
+        """A tag (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
+
+    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
+        """The same for all links of a page, in order."""
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
         """Counts gathered since the last call, to be added to the fleet's."""

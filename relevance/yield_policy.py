@@ -1,13 +1,14 @@
 """The default policy: follow the yield.
 
-Yield is clean target-language text per fetched byte. A running estimate of a page's gain (its yield, brought to 0..1) is
-kept for each host, path prefix, URL template and kind of link (bucket, see hints). A link's priority combines them:
+Yield is clean target-language text per fetched byte. A running estimate of a page's gain (its yield, brought to 0..1)
+is kept for each host, path prefix, URL template and kind of link (bucket, see hints), and for what the links of a host to
+other hosts led to (a hub may be worth its fetch without being relevant). A link's priority combines them:
 the estimates of its places, narrow ones shrunk towards wide ones, moved by what its kind is worth compared with the
 average page, in log-odds. No verdict is final: every estimate keeps a pull towards its prior, effective counts are
 capped, and a share of the fetches (`exploration`) may go to what is promising only because little is known of it.
 
-Sources: Chakrabarti et al. (1999) for the roles of classifier and distiller; the tunnelling bound after Bergmark, Lagoze
-and Sbityakov (2002); the estimates are Beta means with optimism in the face of uncertainty (UCB). The thesis followed
+Sources: Chakrabarti et al. (1999) for the roles of classifier and distiller; the tunnelling bound after Bergmark,
+Lagoze and Sbityakov (2002); the estimates are Beta means with optimism in the face of uncertainty (UCB). The thesis followed
 all links of relevant pages and none of others; here links of irrelevant pages are ranked low, not lost.
 """
 
@@ -17,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from math import exp, log, sqrt
 from typing import Any
 
-from relevance.hints import OTHER, OURS, SIBLING, Hints, places
+from relevance.hints import OTHER, OURS, SIBLING, Hints, places, short_tag
+from relevance.inlinks import InLinks
 from relevance.measure import Measured
 from relevance.page import Page
 from relevance.plain_policies import ThresholdPolicy, option
@@ -36,6 +38,14 @@ _CAP = 400.0
 _PULL = {"h": 4.0, "p": 4.0, "t": 6.0, "c": 12.0}
 """Pages a prior is worth, by kind of key."""
 
+KIND = 6
+"""Characters of a bucket that say what kind of link it is; behind them stands who links."""
+_HUB = 2.0
+"""Worth of a relevant page found elsewhere through a host, per page fetched of that host: it may open a new site."""
+NOVELTY, FIRST = 0.1, 2
+"""What is added for an unknown host, and for how many pages it is one."""
+NEW = "new"
+"""Key of the pages fetched while their host was unknown: what exploration has cost."""
 ALL = "all"
 """Key of the crawl's own totals: pages, gain, words, kilobytes, explored pages."""
 
@@ -71,6 +81,7 @@ class YieldPolicy(ThresholdPolicy):
         self.tunnel = int(option(options, "tunnel", 3))
         self.full_yield = float(option(options, "full_yield", 10.0))
         self._hints = Hints(target.language, target.siblings, self._identifier)
+        self._inlinks = InLinks()
         self._own: dict[str, list[int]] = {}
         self._fleet: dict[str, tuple[int, ...]] = {}
 
@@ -81,7 +92,11 @@ class YieldPolicy(ThresholdPolicy):
         counts = (1, round(gain * MILLI), verdict.words, max(1, round(size / 1024)))
         keys = [*places(page.url), ALL]
         if context.bucket:
-            keys.append("c:" + context.bucket)
+            keys.append("c:" + context.bucket[:KIND])
+            if len(context.bucket) > KIND:
+                keys.append("l:" + context.bucket[KIND:])
+        if self._counts(keys[0])[0] < FIRST:
+            keys.append(NEW)
         for key in keys:
             self._add(key, counts)
         scores = {**verdict.scores, "gain": round(gain, 3), "yield": round(verdict.words * 1024 / size, 2)}
@@ -98,10 +113,14 @@ class YieldPolicy(ThresholdPolicy):
     def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
         """Priorities of many links at once; anchors are identified together."""
         buckets = self._hints.buckets(links)
+        self._inlinks.add(links)
         return [self._priority(link, bucket) for link, bucket in zip(links, buckets, strict=True)]
 
     def link_bucket(self, link: LinkContext) -> str:
         return self._hints.buckets([link])[0]
+
+    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
+        return self._hints.buckets(links)
 
     def rescore(self, url: str, bucket: str) -> float:
         """The priority as it is known now of a URL queued earlier with this bucket."""
@@ -111,7 +130,7 @@ class YieldPolicy(ThresholdPolicy):
         """The terms of a link's priority."""
         bucket = self.link_bucket(link)
         out: dict[str, float | str] = {"bucket": bucket, "first_guess": first_guess(bucket)}
-        for key in (*places(link.url), "c:" + bucket, ALL):
+        for key in (*places(link.url), "c:" + bucket[:KIND], ALL):
             pages, gain = self._counts(key)[:2]
             out[key] = round(gain / MILLI / pages, 3) if pages else "unknown"
         return {**out, "priority": self.link_priority(link)}
@@ -151,7 +170,7 @@ class YieldPolicy(ThresholdPolicy):
 
     def _estimate(self, url: str, bucket: str) -> float:
         guess = first_guess(bucket)
-        kind, _ = self._mean("c:" + bucket, guess)
+        kind, _ = self._mean("c:" + bucket[:KIND], guess)
         pages, gain = self._counts(ALL)
         average = (gain / MILLI + 4 * 0.4) / (pages + 4)
         host, prefix, template = places(url)
@@ -159,6 +178,23 @@ class YieldPolicy(ThresholdPolicy):
         place, _ = self._mean(prefix, place)
         place, deep = self._mean(template, place)
         trust = 1.0 - 0.5 * deep / (deep + 20.0)
-        mean = 1.0 / (1.0 + exp(-(_logit(place) + trust * (_logit(kind) - _logit(average)))))
+        moved = trust * (_logit(kind) - _logit(average)) + self._inlinks.evidence(url)
+        mean = 1.0 / (1.0 + exp(-(_logit(place) + moved)))
         doubt = sqrt(mean * (1 - mean) / (known + 4.0))
-        return min(1.0, max(0.001, mean + self.exploration * 2.0 * doubt))
+        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(host))
+        worth += self._novelty(host, bucket)
+        return min(1.0, max(0.001, worth + self.exploration * 2.0 * doubt))
+
+    def _novelty(self, host: str, bucket: str) -> float:
+        """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
+        fetched, explored = self._counts(ALL)[0], self._counts(NEW)[0]
+        if bucket[0] not in "01" or explored > self.exploration * fetched + 3:
+            return 0.0
+        pages = self._counts(host)[0]
+        return NOVELTY * (1.0 - pages / FIRST) if pages < FIRST else 0.0
+
+    def _hub(self, host: str) -> float:
+        """What links from this host to others have been worth, for each of its pages."""
+        found = self._counts("l:" + short_tag(host[2:]))[1] / MILLI
+        pages = self._counts(host)[0]
+        return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0

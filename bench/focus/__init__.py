@@ -1,0 +1,1 @@
+"""How well do policies find target text? Crawls simulated on webs held in memory."""

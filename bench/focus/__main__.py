@@ -1,0 +1,93 @@
+"""`python -m bench.focus [--seeds N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
+
+Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and a multiple
+of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from statistics import mean
+
+from bench.focus.crawl import CRAWLS, Found, curve
+from bench.focus.webs import WEBS, Web
+
+
+def run(web: Web) -> dict[str, Found]:
+    return {name: curve(web, crawl(web)) for name, crawl in CRAWLS.items()}
+
+
+def _share(values: list[tuple[int | None, int]]) -> str:
+    if any(a is None for a, _ in values):
+        return "   -"
+    return f"{mean(a / b for a, b in values if a is not None):4.2f}"
+
+
+def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
+    """Lines for one kind of web."""
+    out = [
+        f"{name}: {mean(len(w.nodes) for w, _ in runs):.0f} pages, {mean(r['oracle'].reachable for _, r in runs):.0f} relevant"
+    ]
+    out.append(f"{'':14} 95%/bf  95%/oracle   harvest 10/50/100 %      recall 10/50/100 %   words at 50 %")
+    for crawl in CRAWLS:
+        bf = [(r[crawl].fetches_for(0.95), r["breadth first"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+        best = [(r[crawl].fetches_for(0.95), r["oracle"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+        cells = []
+        for what in ("harvest", "recall", "words"):
+            for part in (0.1, 0.5, 1.0) if what != "words" else (0.5,):
+                cells.append(mean(_at(r[crawl], what, part * len(w.nodes)) for w, r in runs))
+        line = (
+            " ".join(f"{100 * cell:5.1f}" for cell in cells[:3])
+            + "      "
+            + " ".join(f"{100 * c:5.1f}" for c in cells[3:6])
+        )
+        out.append(f"{crawl:14} {_share(bf)}    {_share(best)}       {line}      {100 * cells[6]:5.1f}")
+    return out
+
+
+def _at(found: Found, what: str, fetches: float) -> float:
+    n = max(1, min(round(fetches), len(found.relevant)))
+    if what == "harvest":
+        return found.relevant[n - 1] / n
+    if what == "words":
+        return found.words[n - 1] / max(1, found.words_reachable)
+    return found.recall_at(n)
+
+
+def plot(folder: Path, name: str, found: dict[str, Found]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for crawl, one in found.items():
+        axes.plot([100 * n / one.reachable for n in one.relevant], label=crawl)
+    axes.set_xlabel("pages fetched")
+    axes.set_ylabel("relevant pages found, %")
+    axes.set_title(name)
+    axes.legend()
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"focus-{name}.png", dpi=110)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
+    parser.add_argument("--web", choices=sorted(WEBS), action="append", help="only this kind (repeatable)")
+    parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw recall against fetches")
+    arguments = parser.parse_args()
+    for name in arguments.web or WEBS:
+        runs = []
+        for seed in range(arguments.seeds):
+            web = WEBS[name](seed)
+            runs.append((web, run(web)))
+        print("\n".join(table(name, runs)) + "\n", flush=True)
+        if arguments.plot:
+            plot(arguments.plot, name, runs[0][1])
+
+
+if __name__ == "__main__":
+    main()

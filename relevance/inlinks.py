@@ -1,0 +1,55 @@
+"""How often a URL was seen linked from relevant and from irrelevant pages.
+
+The sieve lets each URL through once, so all later links to it would be lost as evidence. They are counted here in two
+count-min sketches (Cormode and Muthukrishnan 2005) of fixed size: 4 MB, whatever the crawl's size. Navigation does not
+count. Counts stay in the process: a fleet's workers each know the links they have read themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xxhash
+
+from relevance.policy import LinkContext
+
+SLOTS = 1 << 20
+MOST = 5
+"""Links of a kind after which more say nothing."""
+GOOD, BAD = 0.6, 0.2
+"""Log-odds of one more link from a relevant page (beyond the first) and from an irrelevant one."""
+
+
+class InLinks:
+    """Counts links to URLs by the worth of the page they stand on."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros((2, 2, SLOTS), dtype=np.uint8)  # bad/good x hash x slot
+
+    def add(self, links: Sequence[LinkContext]) -> None:
+        """Counts the links of one judged page, each URL once."""
+        of_text = {link.url: link for link in links if not link.nav and link.source_verdict is not None}
+        for url, link in of_text.items():
+            kept = int(link.source_verdict is not None and link.source_verdict.keep)
+            for row, slot in enumerate(_slots(url)):
+                if self._counts[kept, row, slot] < 255:
+                    self._counts[kept, row, slot] += 1
+
+    def seen(self, url: str) -> tuple[int, int]:
+        """At least so many links from (relevant, irrelevant) pages; rarely more than there were."""
+        one, two = _slots(url)
+        return (
+            int(min(self._counts[1, 0, one], self._counts[1, 1, two])),
+            int(min(self._counts[0, 0, one], self._counts[0, 1, two])),
+        )
+
+    def evidence(self, url: str) -> float:
+        """Log-odds to add for what is linked often."""
+        good, bad = self.seen(url)
+        return GOOD * min(max(good - 1, 0), MOST) - BAD * min(bad, MOST)
+
+
+def _slots(url: str) -> tuple[int, int]:
+    both = xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
+    return both % SLOTS, (both >> 32) % SLOTS
