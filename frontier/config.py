@@ -15,7 +15,8 @@ class FrontierConfig:
     last fetch time), the address's max(`address_delay_ms`, `delay_factor` x last fetch time); the adaptive term is at
     most `adaptive_cap_ms`. A host whose Crawl-delay is above `crawl_delay_cap_ms` is skipped ("crawl_delay") until
     its robots.txt is read again. `lease_ms` must be longer than the longest fetch. `user_agent` is the product token
-    that robots.txt is asked for. `retry_factor` multiplies the waits of the outcome table (not a Retry-After). `obey_robots=False` is for tests and for hosts of one's own."""
+    that robots.txt is asked for. `retry_factor` multiplies the waits of the outcome table (not a Retry-After).
+    `obey_robots=False` is for tests and for hosts of one's own."""
 
     user_agent: str = "ulwembu"
     delay_ms: int = 5 * SECOND

@@ -108,7 +108,7 @@ class Demo:
             "FRONTIER_IDLE_CLOSE_S": "3",
             "DOWNLOAD_TIMEOUT": "5",
             "FRONTIER_AUDIT": "1",
-            "FRONTIER_MAX_EQUAL_PAGES": "10",
+            "FRONTIER_MAX_EQUAL_PAGES": "30",
             # Minutes between retries would be longer than the demo.
             "FRONTIER_RETRY_FACTOR": "0.005",
             "LOG_FILE": str(self.folder / f"worker-{number}.log"),

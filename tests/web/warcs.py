@@ -77,15 +77,18 @@ def _plain(path: Path) -> IO[bytes]:
 
 
 def _decoded(payload: bytes, coding: str) -> bytes:
-    match coding:
-        case "gzip":
-            return gzip.GzipFile(fileobj=io.BytesIO(payload)).read()
-        case "deflate":
-            return zlib.decompress(payload)
-        case "br":
-            return cast("bytes", cast("Any", brotli).decompress(payload))
-        case _:
-            return payload
+    """The payload without its content-coding; as it is when the web served it damaged on purpose."""
+    try:
+        match coding:
+            case "gzip":
+                return gzip.GzipFile(fileobj=io.BytesIO(payload)).read()
+            case "deflate":
+                return zlib.decompress(payload)
+            case "br":
+                return cast("bytes", cast("Any", brotli).decompress(payload))
+    except (OSError, EOFError, zlib.error, brotli.error):
+        return payload
+    return payload
 
 
 def _key(url: str, web: Web | None) -> str:
