@@ -104,8 +104,12 @@ class Crawl:
         return self.in_scope(url) if self.whitelist_only else host_of(url) != ""
 
     def seeds(self) -> Iterator[Seed]:
-        """Every URL the crawl starts from: sites, then feeds, index pages and sitemaps, in order of the file."""
-        yield from (Seed(site.url, "page") for site in self.sites)
+        """Every URL the crawl starts from: sites, then feeds, index pages and sitemaps, in order of the file.
+
+        A site's URL that is an index page too comes as that only: a URL is admitted once.
+        """
+        polled = {index.url.rstrip("/") for index in self.indexes}
+        yield from (Seed(site.url, "page") for site in self.sites if site.url.rstrip("/") not in polled)
         yield from (Seed(feed.url, "feed") for feed in self.feeds)
         yield from (Seed(index.url, "index") for index in self.indexes)
         yield from (Seed(sitemap.url, "sitemap") for sitemap in self.sitemaps)

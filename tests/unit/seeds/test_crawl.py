@@ -202,6 +202,12 @@ def test_items_of_feeds_may_lead_elsewhere_unless_whitelisted() -> None:
     assert [listed.wants_item(url) for url in ("https://a.example/x", "https://b.example/")] == [True, False]
 
 
+def test_a_front_page_read_as_a_feed_is_one_seed() -> None:
+    crawl = parse_crawl(HEAD + SITE + '[[index]]\nurl = "https://a.example"\n')
+    assert list(crawl.seeds()) == [Seed("https://a.example", "index")]
+    assert crawl.in_scope("https://a.example/x")
+
+
 def test_crawls_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text('[crawl]\nname = "eins"\n', encoding="utf-8")
     (tmp_path / "broken.toml").write_text("[", encoding="utf-8")

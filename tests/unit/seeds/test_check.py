@@ -1,0 +1,104 @@
+"""Lists from elsewhere, and looking at seeds against a web of a few pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seeds.check import add_to_file, check, discover, to_add
+from seeds.crawl import load_crawl, parse_crawl
+from seeds.errors import SeedError
+from seeds.lists import Listed, ListError, import_files, read_list, to_toml
+from seeds.probe import Fetched
+
+FEED = b'<rss version="2.0"><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>'
+PAGE = b'<html lang="zu"><link rel="alternate" type="application/rss+xml" href="/feed/"></html>'
+WEB = {
+    "https://a.example/": Fetched("https://a.example/", 200, PAGE, "text/html"),
+    "https://a.example/feed/": Fetched("https://a.example/feed/", 200, FEED, "text/xml"),
+    "https://a.example/robots.txt": Fetched("https://a.example/robots.txt", 200, b"Sitemap: /map.xml"),
+    "https://b.example/": Fetched("https://www.c.example/", 200, b"<html></html>"),
+    "https://d.example/": Fetched("https://d.example/", 0, problem="robots_denied"),
+    "https://e.example/": Fetched("https://e.example/", 200, b'<link href="/wp-content/a.css">'),
+    "https://e.example/feed/": Fetched("https://e.example/feed/", 200, FEED),
+    "https://e.example/sitemap.xml": Fetched("https://e.example/sitemap.xml", 200, b"<urlset></urlset>"),
+}
+HEAD = '[crawl]\nname = "x"\nlanguage = "zul"\n'
+
+
+def fetch(url: str) -> Fetched:
+    return WEB.get(url, Fetched(url, 404))
+
+
+def test_every_seed_is_looked_at() -> None:
+    sites = ", ".join(f'"https://{name}.example/"' for name in "abdf")
+    crawl = parse_crawl(
+        f'{HEAD}[[site]]\nurl = [{sites}]\n[[feed]]\nurl = ["https://e.example/feed/", "https://a.example/"]\n'
+        '[[sitemap]]\nurl = "https://a.example/feed/"\n'
+    )
+    found = [(finding.url[8:], finding.state, finding.detail) for finding in check(crawl, fetch)]
+    assert found == [
+        ("a.example/", "alive", "feeds not listed: https://a.example/feed/"),
+        ("b.example/", "moved", "to https://www.c.example/, outside the crawl's scope"),
+        ("d.example/", "blocked", "robots_denied"),
+        ("f.example/", "dead", "status 404"),
+        ("e.example/feed/", "alive", ""),
+        ("a.example/", "wrong", "html: a page, not a feed"),
+        ("a.example/feed/", "alive", ""),
+    ]
+
+
+def test_discovery_of_a_site() -> None:
+    found = discover("https://a.example/", fetch, lambda body, url, kind: "zul")
+    assert (found.feeds, found.sitemaps, found.language) == (
+        (("https://a.example/feed/", 2),),
+        ("https://a.example/map.xml",),
+        "zul",
+    )
+    guessed = discover("https://e.example/", fetch)
+    assert (guessed.feeds, guessed.sitemaps) == ((("https://e.example/feed/", 2),), ("https://e.example/sitemap.xml",))
+    assert discover("https://f.example/", fetch).state == "dead"
+
+
+def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(HEAD + '# by hand\n[[site]]\nurl = "https://b.example/"\n', encoding="utf-8")
+    addition = to_add(discover("https://a.example/", fetch), "domain")
+    crawl = add_to_file(path, addition)
+    assert [site.url for site in crawl.sites] == ["https://b.example/", "https://a.example/"]
+    assert [feed.url for feed in load_crawl(path).feeds] == ["https://a.example/feed/"]
+    assert "# by hand" in path.read_text("utf-8")
+    before = path.read_text("utf-8")
+    with pytest.raises(SeedError, match="listed already"):
+        add_to_file(path, addition)
+    assert path.read_text("utf-8") == before
+
+
+def test_plain_lists_and_opml(tmp_path: Path) -> None:
+    (tmp_path / "cs_media.txt").write_text(
+        "# media\nhttps://a.example/feed/ # one\n\nhttps://a.example/feed/\n", "utf-8"
+    )
+    (tmp_path / "blogs.opml").write_text(
+        '<opml version="2.0"><body><outline text="Izindaba"><outline title="A &quot;B&quot;" xmlUrl="feed://b.example/rss"/>'
+        '<outline xmlUrl="https://a.example/feed/"/><outline xmlUrl="javascript:x"/></outline></body></opml>',
+        "utf-8",
+    )
+    found = import_files([tmp_path / "cs_media.txt", tmp_path / "blogs.opml"])
+    assert found == [
+        Listed("https://a.example/feed/", "", "cs_media"),
+        Listed("http://b.example/rss", 'A "B"', "Izindaba"),
+    ]
+    crawl = parse_crawl(HEAD + to_toml(found))
+    assert [(feed.url, feed.tags) for feed in crawl.feeds] == [
+        ("https://a.example/feed/", ("cs_media",)),
+        ("http://b.example/rss", ("Izindaba",)),
+    ]
+
+
+@pytest.mark.parametrize("body", [b"https://a.example/\nnot an address\n", b"<opml", b"x" * (9 << 20)])
+def test_lists_that_cannot_be_read(body: bytes) -> None:
+    with pytest.raises(ListError):
+        read_list(body, "x.txt")
+    with pytest.raises(ListError, match="No such file"):
+        import_files([Path("/nonexistent/list.txt")])
