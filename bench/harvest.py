@@ -62,9 +62,8 @@ def whole_polls(count: int, hours: float) -> None:
     outcome = harvest(found, hours / 24, Polling())
     spent = time.process_time() - started
     missed = sum(len(feed.missed(START_S + hours * 3600)) for feed in found)
-    print(
-        f"whole polls      {count} feeds, {hours:g} h: {outcome.polls} polls, {spent / outcome.polls * 1e3:.2f} ms CPU each"
-    )
+    each_ms = spent / outcome.polls * 1e3
+    print(f"whole polls      {count} feeds, {hours:g} h: {outcome.polls} polls, {each_ms:.2f} ms CPU each")
     print(f"                 {sum(len(feed.delays()) for feed in found)} items found, {missed} missed")
     shares = [middle_delay(feed) for feed in found if len(feed.delays()) > 3]
     print(f"                 median delay {median(shares):.2f} of a feed's item spacing")
