@@ -40,7 +40,7 @@ def timestamp(date: str) -> str:
 
 def memory_record(data: bytes, path: str = "") -> Record:
     """A record that was just built, whole, as one that was read."""
-    record = Record(path, Unit(0, len(data)), 0, 0, data, 0)
+    record = Record(path, Unit(0, len(data)), 0, data, 0)
     record.block_start = data.find(b"\r\n\r\n") + 4
     record.length = len(data) - record.block_start - _TRAILER
     return record

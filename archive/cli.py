@@ -23,10 +23,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from archive import cdxj
+from archive.access import record_at
 from archive.codecs import SUFFIXES
 from archive.convert import compression_of, convert, renamed, repair
 from archive.errors import ArchiveError, ArchiveNotFound, Damage
-from archive.reader import Reader, record_at
+from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
 from archive.surt import surt

@@ -74,3 +74,23 @@ class PlainBytes:
         data = self.buffer[self.position : self.position + size]
         self.position += len(data)
         return data
+
+
+class Rest:
+    """The part of a streamed block that has not been read."""
+
+    def __init__(self, plain: PlainBytes, size: int) -> None:
+        self._plain = plain
+        self.left = size
+
+    def read(self, size: int = -1) -> bytes:
+        parts = []
+        wanted = self.left if size < 0 else min(size, self.left)
+        while wanted:
+            data = self._plain.take(wanted)
+            if not data:
+                break
+            parts.append(data)
+            wanted -= len(data)
+            self.left -= len(data)
+        return b"".join(parts)

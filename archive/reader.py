@@ -25,8 +25,8 @@ from typing import BinaryIO
 import zstandard
 
 from archive import arc
-from archive.errors import ArchiveNotFound, Damage
-from archive.plain import PlainBytes
+from archive.errors import Damage
+from archive.plain import PlainBytes, Rest
 from archive.record import Record, digest_holds
 from archive.source import Source
 from archive.unpack import Chunk, Unit, Unpacked, detect
@@ -41,27 +41,6 @@ _START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 _MAX_HEAD = 1 << 20
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
-_AT_ONCE = 64 << 10
-
-
-class _Rest:
-    """The part of a streamed block that has not been read."""
-
-    def __init__(self, plain: PlainBytes, size: int) -> None:
-        self._plain = plain
-        self.left = size
-
-    def read(self, size: int = -1) -> bytes:
-        parts = []
-        wanted = self.left if size < 0 else min(size, self.left)
-        while wanted:
-            data = self._plain.take(wanted)
-            if not data:
-                break
-            parts.append(data)
-            wanted -= len(data)
-            self.left -= len(data)
-        return b"".join(parts)
 
 
 class Reader:
@@ -98,7 +77,7 @@ class Reader:
         self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
         self._is_arc = False
-        self._streamed: _Rest | None = None
+        self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
 
     def _open(self, offset: int, whole_bytes: int) -> Iterator[Chunk]:
@@ -276,7 +255,8 @@ class Reader:
             match = _LENGTH.search(buffer, start, head_end)
             length = int(match[1]) if match else -1
         unit, inner = plain.place()
-        record = Record(self.path, unit, inner, plain.base + start, buffer, start)
+        record = Record(self.path, unit, inner, buffer, start)
+        record.plain_offset = plain.base + start
         if length < 0:
             record.damage = self._report(unit, inner, "no Content-Length")
         return self._take(record, head_end, max(length, 0))
@@ -294,7 +274,8 @@ class Reader:
             return None
         headers, length, sound = arc.parse_line(match[0])
         unit, inner = plain.place()
-        record = Record(self.path, unit, inner, plain.base + plain.position, plain.buffer, plain.position)
+        record = Record(self.path, unit, inner, plain.buffer, plain.position)
+        record.plain_offset = plain.base + plain.position
         record.preset(headers)
         if not sound:
             record.damage = self._report(unit, inner, f"unsound ARC line {match[0][:80]!r}")
@@ -391,7 +372,7 @@ class Reader:
         record.rebase(head, 0)
         record.block_start, record.length = len(head), length
         plain.position = block
-        rest = _Rest(plain, length)
+        rest = Rest(plain, length)
         record.set_stream(rest)
         self._streamed = rest
         if self.stored_as == "none":
@@ -409,21 +390,3 @@ class Reader:
         if rest is not None and rest.left:
             reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
             record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
-
-
-def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Record]:
-    """The record at a place an index names. The caller closes the reader. ArchiveNotFound: no record begins there.
-
-    Costs the unpacking of one pack up to the record, no more. As the pack's own checksum is not reached, the record's
-    block digest is checked instead; ``damage`` is set when it does not hold.
-    """
-    reader = Reader(path, offset=offset, whole_bytes=_AT_ONCE)
-    for record in reader:
-        if record.offset == offset and record.inner == inner:
-            if record.in_memory and digest_holds(record.field("WARC-Block-Digest"), record.block()) is False:
-                record.damage = Damage(str(path), offset, inner, "the block digest does not hold")
-            return reader, record
-        if record.offset > offset or record.inner > inner:
-            break
-    reader.close()
-    raise ArchiveNotFound(f"{path}: no record at {offset}+{inner}")

@@ -40,11 +40,11 @@ class Record:
         "plain_offset", "start", "unit",
     )  # fmt: skip
 
-    def __init__(self, path: str, unit: Unit, inner: int, plain_offset: int, buffer: bytes, start: int) -> None:
+    def __init__(self, path: str, unit: Unit, inner: int, buffer: bytes, start: int) -> None:
         self.path = path
         self.unit = unit
         self.inner = inner
-        self.plain_offset = plain_offset
+        self.plain_offset = 0
         self.start = start
         self.damage: Damage | None = None
         self._buffer = buffer

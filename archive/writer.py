@@ -117,7 +117,10 @@ class WarcWriter:
     # -- what the crawler calls ------------------------------------------------------------------------------------
 
     def write(self, exchange: Exchange, token: str = "") -> None:
-        """Take an exchange on; it is durable after the next :meth:`sync`. ``token`` "": accepted already."""
+        """Take an exchange on; it is durable after the next :meth:`sync`. ``token`` "": accepted already.
+
+        Never raises ArchiveFull: :meth:`sync` does, and the caller must not go on before that has succeeded.
+        """
         self._check()
         body = freeze(exchange)
         with self._lock:
@@ -131,7 +134,7 @@ class WarcWriter:
 
     def sync(self) -> None:
         """Make everything written durable. ArchiveFull: no room now; nothing is lost, call again later."""
-        self._check(full_is_fine=True)
+        self._check()
         with self._lock:
             self._check_reserve()
             self.config.step("journal-commit")
@@ -149,7 +152,7 @@ class WarcWriter:
 
         Does not raise ArchiveFull: the next :meth:`sync` does. May wait for the compressing threads.
         """
-        self._check(full_is_fine=True)
+        self._check()
         with self._lock:
             taken = [group for token in accepted for group in self._unsettled.pop(token, ())]
             dropped = [group for token in rejected for group in self._unsettled.pop(token, ())]
@@ -218,10 +221,10 @@ class WarcWriter:
             self._file.close()
         self._journal.close(remove=False)
 
-    def _check(self, *, full_is_fine: bool = False) -> None:
+    def _check(self) -> None:
         if self._closed:
             raise WriterClosed(str(self.folder))
-        if self._error is not None and not (full_is_fine and isinstance(self._error, ArchiveFull)):
+        if self._error is not None and not isinstance(self._error, ArchiveFull):
             raise self._error
 
     def _check_reserve(self) -> None:

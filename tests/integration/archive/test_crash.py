@@ -46,9 +46,9 @@ def run(mode: str, seed: int, trials: int) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_killed_at_every_step() -> None:
-    assert set(run("steps", 1, 90)["steps"]) == STEPS
+    assert set(run("steps", 1, 64)["steps"]) == STEPS
 
 
 @pytest.mark.slow
 def test_killed_at_random_instants() -> None:
-    run("random", 2, 60)
+    run("random", 2, 40)
