@@ -22,10 +22,8 @@ NAMES = {
     "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "fra": ("french", "francais"),
     "por": ("portuguese", "portugues"), "deu": ("german", "deutsch"), "swa": ("swahili", "kiswahili"),
 }  # fmt: skip
-_OTHER_TAGS = frozenset(
-    "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti".split()  # noqa: SIM905
-)
-_SPLIT = re.compile(r"[^a-z]+")
+_OTHER_TEXT = "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti"
+_OTHER_TAGS = frozenset(_OTHER_TEXT.split())
 _SHORT = 2
 """Words from which an anchor is identified."""
 

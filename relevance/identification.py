@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from relevance.alphabet import words
-from relevance.errors import UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError
 from relevance.model import STEP, Model, shipped
 
 UNDETERMINED = "und"
@@ -124,9 +125,28 @@ class Identifier:
         return Identification(self._labels[best], score, margin, share, count)
 
 
-def identify(texts: Sequence[str], languages: Collection[str] | None = None) -> list[Identification]:
-    """The language of each text by the shipped model; `languages` limits the answer to these (ISO 639-3)."""
-    return Identifier(shipped(), languages)(texts)
+def identify(
+    texts: Sequence[str], languages: Collection[str] | None = None, model: str | Model = "southern"
+) -> list[Identification]:
+    """The language of each text.
+
+    `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
+    thesis' method, which knows isiZulu and not isiZulu ("und").
+    """
+    if model == "afriweb":
+        from relevance.thesis import thesis_model
+
+        return thesis_model().identify(texts)
+    if isinstance(model, str) and model != "southern":
+        raise ModelError(model, "is neither southern nor afriweb; load other models with relevance.model.load")
+    return _identifier(shipped() if isinstance(model, str) else model, frozenset(languages) if languages else None)(
+        texts
+    )
+
+
+@lru_cache(maxsize=16)
+def _identifier(model: Model, languages: frozenset[str] | None) -> Identifier:
+    return Identifier(model, languages)
 
 
 def codes(texts: Sequence[str]) -> list[str]:

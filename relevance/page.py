@@ -30,44 +30,11 @@ _NAV = ",".join(
 )
 _DROP = ["script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"]
 _DROP += ["select", "textarea", "button"]
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
+_INLINE_NAMES = (
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike "
+    "strong sub sup time tt u var wbr"
 )
+_INLINE = frozenset(_INLINE_NAMES.split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SPACE = re.compile(r"\s+")
 _REFRESH = re.compile(r"^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?\s*([^\"']+?)\s*[\"']?\s*$", re.I)

@@ -12,58 +12,11 @@ from relevance.model import shipped
 from relevance.page import Page
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
 
-_PAIRS = [
-    "zul",
-    "zu",
-    "xho",
-    "xh",
-    "nbl",
-    "nr",
-    "ssw",
-    "ss",
-    "nde",
-    "nd",
-    "sot",
-    "st",
-    "tsn",
-    "tn",
-    "tso",
-    "ts",
-    "ven",
-    "ve",
-    "afr",
-    "af",
-    "eng",
-    "en",
-    "sna",
-    "sn",
-    "swa",
-    "sw",
-    "nya",
-    "ny",
-    "kin",
-    "rw",
-    "lug",
-    "lg",
-    "lin",
-    "ln",
-    "ces",
-    "cs",
-    "slk",
-    "sk",
-    "ita",
-    "it",
-    "fra",
-    "fr",
-    "spa",
-    "es",
-    "por",
-    "pt",
-    "deu",
-    "de",
-    "nld",
-    "nl",
-]
+_PAIRS_TEXT = (
+    "zul zu xho xh nbl nr ssw ss nde nd sot st tsn tn tso ts ven ve afr af eng en sna sn swa sw nya ny kin rw lug lg "
+    "lin ln ces cs slk sk ita it fra fr spa es por pt deu de nld nl"
+)
+_PAIRS = _PAIRS_TEXT.split()
 TAGS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 """ISO 639-3 -> the tag that HTML uses."""
 

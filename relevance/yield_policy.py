@@ -1,15 +1,15 @@
 """The default policy: follow the yield.
 
 Yield is clean target-language text per fetched byte. A running estimate of a page's gain (its yield, brought to 0..1)
-is kept for each host, path prefix, URL template and kind of link (bucket, see hints), and for what the links of a host to
-other hosts led to (a hub may be worth its fetch without being relevant). A link's priority combines them:
+is kept for each host, path prefix, URL template and kind of link (bucket, see hints), and for what the links of a
+host to other hosts led to (a hub may be worth its fetch without being relevant). A link's priority combines them:
 the estimates of its places, narrow ones shrunk towards wide ones, moved by what its kind is worth compared with the
 average page, in log-odds. No verdict is final: every estimate keeps a pull towards its prior, effective counts are
 capped, and a share of the fetches (`exploration`) may go to what is promising only because little is known of it.
 
 Sources: Chakrabarti et al. (1999) for the roles of classifier and distiller; the tunnelling bound after Bergmark,
-Lagoze and Sbityakov (2002); the estimates are Beta means with optimism in the face of uncertainty (UCB). The thesis followed
-all links of relevant pages and none of others; here links of irrelevant pages are ranked low, not lost.
+Lagoze and Sbityakov (2002); the estimates are Beta means with optimism in the face of uncertainty (UCB). The
+thesis followed all links of relevant pages and none of others; here links of irrelevant pages are ranked low, not lost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`python -m bench.focus [--seeds N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
 
-Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and a multiple
-of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web).
+Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth
+first's and a multiple of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web).
 """
 
 from __future__ import annotations
@@ -33,15 +33,19 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
     for crawl in CRAWLS:
         bf = [(r[crawl].fetches_for(0.95), r["breadth first"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
         best = [(r[crawl].fetches_for(0.95), r["oracle"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
-        cells = []
-        for what in ("harvest", "recall", "words"):
-            for part in (0.1, 0.5, 1.0) if what != "words" else (0.5,):
-                cells.append(mean(_at(r[crawl], what, part * len(w.nodes)) for w, r in runs))
-        line = (
-            " ".join(f"{100 * cell:5.1f}" for cell in cells[:3])
-            + "      "
-            + " ".join(f"{100 * c:5.1f}" for c in cells[3:6])
-        )
+        parts = [
+            ("harvest", 0.1),
+            ("harvest", 0.5),
+            ("harvest", 1.0),
+            ("recall", 0.1),
+            ("recall", 0.5),
+            ("recall", 1.0),
+        ]
+        cells = [
+            mean(_at(r[crawl], what, part * len(w.nodes)) for w, r in runs) for what, part in [*parts, ("words", 0.5)]
+        ]
+        texts = [f"{100 * cell:5.1f}" for cell in cells]
+        line = " ".join(texts[:3]) + "      " + " ".join(texts[3:6])
         out.append(f"{crawl:14} {_share(bf)}    {_share(best)}       {line}      {100 * cells[6]:5.1f}")
     return out
 

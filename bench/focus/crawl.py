@@ -65,7 +65,7 @@ def curve(web: Web, order: Order) -> Found:
 
 
 def breadth_first(web: Web) -> Order:
-    return _fifo(web, lambda place, order: True)
+    return _fifo(web, lambda _place, _order: True)
 
 
 def afriweb(web: Web) -> Order:
@@ -84,7 +84,7 @@ def linguacrawl(web: Web) -> Order:
     """Breadth first, but a host of which under 10 % of 200 pages are relevant is dropped."""
     pages: dict[str, list[int]] = {}
 
-    def follow(place: int, order: Order) -> bool:
+    def follow(place: int, _order: Order) -> bool:
         counts = pages.setdefault(host_of(web.nodes[place].url), [0, 0])
         counts[0] += 1
         counts[1] += web.nodes[place].relevant
@@ -116,7 +116,7 @@ def _fifo(
 
 
 def oracle(web: Web) -> Order:
-    """Knows what is relevant and where every link leads: relevant pages first, else the shortest way to one not yet found."""
+    """Knows what is relevant and where every link leads: relevant pages first, else the shortest way to a new one."""
     order: Order = []
     done: set[int] = set()
     known = set(web.seeds)
@@ -174,8 +174,8 @@ class _Waiting:
 
 
 def _steered(web: Web, policy: ThresholdPolicy | YieldPolicy) -> Order:
-    """Best first by the policy's priorities. A queued link keeps its best priority and is looked at anew when its turn comes
-    (what the frontier does with the score of a candidate when its host's estimate has moved)."""
+    """Best first by the policy's priorities. A queued link is looked at anew when its turn comes and when it is seen again:
+    its host's estimate may have moved."""
     order: Order = []
     waiting: dict[int, _Waiting] = {}
     done: set[int] = set()

@@ -55,7 +55,7 @@ class Builder:
         self.nodes[source].links.append((target, anchor, nav, ""))
 
     def host(self, name: str, pages: int, share: float, path: str = "/{n}/post-{n}.html") -> list[int]:
-        """A host whose pages hang together: home page, a menu, and links among themselves (relevant ones by preference)."""
+        """A host whose pages hang together: home page, menu, links among themselves (by preference to their like)."""
         rng = self.rng
         home = self.page(f"http://{name}/", share > 0.5)
         inner = [self.page(f"http://{name}" + path.format(n=n), rng.random() < share) for n in range(1, pages)]
