@@ -1,0 +1,161 @@
+"""The files of deploy/: as far as they can be checked without a container engine or a cluster."""
+
+import ast
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from crawler.embedded_redis import EmbeddedRedisError, find_server
+from crawler.options import OPTIONS
+from seeds.crawl import load_crawl
+
+REPO = Path(__file__).parents[3]
+DEPLOY = REPO / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+MANUAL = REPO / "docs" / "fleet.md"
+
+
+def in_yaml(path: Path) -> list[Any]:
+    yaml: Any = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
+    """A server with deploy/redis.conf, on a socket instead of its port."""
+    try:
+        server = find_server()
+    except EmbeddedRedisError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("redis")
+    command = [str(server), str(DEPLOY / "redis.conf"), "--port", "0", "--unixsocket", "s", "--dir", str(folder)]
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process:
+        client = redis.Redis(unix_socket_path=str(folder / "s"), decode_responses=True)
+        deadline = time.monotonic() + 20
+        while not (folder / "s").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert process.poll() is None, (folder / "log").read_text()
+        yield client
+        client.close()
+        process.terminate()
+        process.wait(20)
+
+
+def test_redis_starts_with_our_configuration(configured: redis.Redis) -> None:
+    assert configured.ping()
+    wanted = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction", "save": ""}
+    assert {name: configured.config_get(name)[name] for name in wanted} == wanted
+    assert configured.config_get("maxmemory") == {"maxmemory": str(1 << 30)}
+
+
+def test_redis_refuses_at_its_limit_and_evicts_nothing(configured: redis.Redis) -> None:
+    configured.mset({"kept": "1", **{f"filler:{number}": "x" * 50_000 for number in range(100)}})
+    configured.config_set("maxmemory", "1mb")
+    try:
+        # The data that is there is above the limit already.
+        with pytest.raises(redis.OutOfMemoryError):
+            configured.set("one", "more")
+        assert configured.get("kept") == "1"
+    finally:
+        configured.config_set("maxmemory", "1gb")
+
+
+def test_compose() -> None:
+    [compose] = in_yaml(DEPLOY / "compose.yaml")
+    assert set(compose["services"]) == {"redis", "worker"}
+    assert "ports" not in compose["services"]["redis"]
+    for service in compose["services"].values():
+        for volume in service["volumes"]:
+            source = volume.split(":")[0]
+            assert source in compose["volumes"] or (DEPLOY / source).exists()
+        assert set(service["networks"]) <= set(compose["networks"])
+    assert (DEPLOY / compose["services"]["worker"]["build"]["context"] / "deploy" / "Dockerfile").exists()
+
+
+def test_what_the_image_copies_exists() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copies = [line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line]
+    copied = [name for names in copies for name in names]
+    assert {"requirements.lock", "crawler", "sieve"} <= set(copied)
+    # Those that pyproject.toml names are the build's to miss.
+    named = (REPO / "pyproject.toml").read_text(encoding="utf-8")
+    assert [name for name in copied if not (REPO / name).exists() and f'"{name}"' not in named] == []
+    allowed = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
+    assert allowed == set(copied)
+    packages = {path.parent.name for path in REPO.glob("*/__init__.py")} - {"tests", "bench"}
+    assert packages <= set(copied)
+    assert any(line.startswith("USER 10001") for line in lines)
+
+
+def test_kubernetes() -> None:
+    [kustomization] = in_yaml(DEPLOY / "kustomization.yaml")
+    found = [part for name in kustomization["resources"] for part in in_yaml(DEPLOY / name)]
+    kinds = sorted((part["kind"], part["metadata"]["name"]) for part in found)
+    assert [name for kind, name in kinds if kind == "StatefulSet"] == ["redis", "worker"]
+    assert [name for kind, name in kinds if kind == "NetworkPolicy"] == ["redis", "worker"]
+    for part in found:
+        if part["kind"] == "StatefulSet":
+            template = part["spec"]["template"]
+            assert template["metadata"]["labels"].items() >= part["spec"]["selector"]["matchLabels"].items()
+            assert template["spec"]["securityContext"]["runAsNonRoot"] is True
+            claims = {claim["metadata"]["name"] for claim in part["spec"]["volumeClaimTemplates"]}
+            volumes = claims | {volume["name"] for volume in template["spec"]["volumes"]}
+            [container] = template["spec"]["containers"]
+            assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+    assert load_crawl(DEPLOY / "kubernetes" / "crawl.toml").name == "zulu"
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kustomize_builds() -> None:
+    done = subprocess.run(["kubectl", "kustomize", str(DEPLOY)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\nkind: ") == 11 - 1
+    assert "maxmemory-policy noeviction" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_units() -> None:
+    done = subprocess.run(["systemd-analyze", "verify", *UNITS], capture_output=True, text=True, timeout=60)
+    said = [line for line in done.stderr.splitlines() if line and "is not executable" not in line]
+    assert said == []
+
+
+@pytest.mark.parametrize("path", [*UNITS, DEPLOY / "compose.yaml", DEPLOY / "kubernetes" / "worker.yaml", MANUAL])
+def test_only_settings_that_exist_are_set(path: Path) -> None:
+    known = {option.name for option in OPTIONS} | {"LOGSTATS_INTERVAL", "CRAWL"}
+    used = set(re.findall(r"(?:-s |- )([A-Z_]{4,})=", path.read_text(encoding="utf-8")))
+    assert used - known == set()
+
+
+def spoken() -> set[str]:
+    """Every string in the code of the rooms that speak to the log, joined as the code joins them."""
+    rooms = ("archive", "crawler", "frontier", "sieve")
+    found = set()
+    for path in [path for room in rooms for path in (REPO / room).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(" ".join(node.value.split()))
+    return found
+
+
+def test_the_log_lines_of_the_manual_are_those_of_the_code() -> None:
+    table = MANUAL.read_text(encoding="utf-8").partition("## What failures look like")[2].partition("\n## ")[0]
+    quoted = re.findall(r"^\| `([^`]+)`", table, re.M)
+    assert len(quoted) > 8
+    code = spoken()
+    for line in quoted:
+        for part in (part.strip() for part in line.split("…")):
+            assert not part or any(part in said for said in code), f"nothing says {part!r}"
+
+
+def test_no_port_is_left_open(configured: redis.Redis) -> None:
+    """The configuration listens on this machine only."""
+    bound = str(configured.config_get("bind")["bind"]).split()
+    assert all(address.lstrip("-") in ("127.0.0.1", "::1") for address in bound)
