@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,19 @@ def train(description: Description, corpus: Corpus) -> storage.Parameters:
     listed, word_rows = word_list(list(counted.values()), settings)
     meta = _meta(description, counted)
     return storage.Parameters(meta, kept, np.stack(columns, axis=1), listed, word_rows)
+
+
+def train_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
+    """Trains and writes; raises the count an n-gram must have until the file is no larger than `most` bytes. Its size."""
+    settings = description.settings
+    for _ in range(8):
+        size = storage.write(out, train(replace(description, settings=settings), corpus))
+        if size <= most:
+            return size
+        settings = replace(settings, min_count=settings.min_count * max(1.2, size / most))
+    raise TrainingError(
+        f"{out}: {size:,} bytes, more than {most:,}, even with n-grams seen {settings.min_count:.0f} times"
+    )
 
 
 def select(counts: list[list[Ngrams]], least: float) -> tuple[Keys, ...]:

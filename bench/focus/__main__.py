@@ -1,7 +1,8 @@
 """`python -m bench.focus [--seeds N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
 
 Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth
-first's and a multiple of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web).
+first's and a multiple of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the
+web). --warc replays what a crawl has stored instead: links lead to stored pages only.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 from pathlib import Path
 from statistics import mean
 
+from bench.focus import replay
 from bench.focus.crawl import CRAWLS, Found, curve
 from bench.focus.webs import WEBS, Web
 
@@ -26,9 +28,8 @@ def _share(values: list[tuple[int | None, int]]) -> str:
 
 def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
     """Lines for one kind of web."""
-    out = [
-        f"{name}: {mean(len(w.nodes) for w, _ in runs):.0f} pages, {mean(r['oracle'].reachable for _, r in runs):.0f} relevant"
-    ]
+    pages, relevant = mean(len(w.nodes) for w, _ in runs), mean(r["oracle"].reachable for _, r in runs)
+    out = [f"{name}: {pages:.0f} pages, {relevant:.0f} relevant"]
     out.append(f"{'':14} 95%/bf  95%/oracle   harvest 10/50/100 %      recall 10/50/100 %   words at 50 %")
     for crawl in CRAWLS:
         bf = [(r[crawl].fetches_for(0.95), r["breadth first"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
@@ -82,7 +83,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
     parser.add_argument("--web", choices=sorted(WEBS), action="append", help="only this kind (repeatable)")
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw recall against fetches")
+    parser.add_argument("--warc", type=Path, action="append", help="replay stored pages (repeatable)")
+    parser.add_argument("--seed-url", action="append", default=[], help="where a replay starts (default: first page)")
+    parser.add_argument("--language", default="zul", help="target language of a replay")
     arguments = parser.parse_args()
+    if arguments.warc:
+        web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url)
+        print("\n".join(table("replay", [(web, run(web))])))
+        return
     for name in arguments.web or WEBS:
         runs = []
         for seed in range(arguments.seeds):

@@ -98,7 +98,7 @@ def linguacrawl(web: Web) -> Order:
 
 
 def _fifo(
-    web: Web, follow: Callable[[int, Order], bool], dropped: Callable[[int], bool] = lambda place: False
+    web: Web, follow: Callable[[int, Order], bool], dropped: Callable[[int], bool] = lambda _place: False
 ) -> Order:
     order: Order = []
     seen, queue = set(web.seeds), deque(web.seeds)
@@ -174,8 +174,8 @@ class _Waiting:
 
 
 def _steered(web: Web, policy: ThresholdPolicy | YieldPolicy) -> Order:
-    """Best first by the policy's priorities. A queued link is looked at anew when its turn comes and when it is seen again:
-    its host's estimate may have moved."""
+    """Best first by the policy's priorities. A queued link is looked at anew when its turn comes and when it is seen
+    again: its host's estimate may have moved."""
     order: Order = []
     waiting: dict[int, _Waiting] = {}
     done: set[int] = set()

@@ -1,0 +1,112 @@
+"""How good a model is: by source, length and language, and what it confuses.
+
+Figures are at equal priors: every language counts alike, whatever the number of its lines. Strings are cut from the lines
+with a fixed seed: `sentence` the line itself (5 words or more), `short` 1-4 words, `chars` 15 characters.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from relevance import storage, training
+from relevance.alphabet import words
+from relevance.identification import Identifier
+from relevance.model import Model, lay_out
+
+Texts = Mapping[str, Sequence[str]]
+"""language -> texts."""
+Decide = Callable[[Sequence[str]], list[str]]
+KINDS = ("sentence", "short", "chars")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Per cent. f1: by language; macro: their mean; confused: (truth, answer) -> share of the truth's texts."""
+
+    f1: Mapping[str, float]
+    macro: float
+    confused: Mapping[tuple[str, str], float]
+    texts: int
+
+
+def cut(lines: Sequence[str], kind: str, most: int = 1000, seed: int = 1) -> list[str]:
+    """Test strings of a kind from lines."""
+    rng = random.Random(seed)
+    lines = rng.sample(list(lines), min(most, len(lines)))
+    out: list[str] = []
+    for line in lines:
+        tokens = words(line)
+        if kind == "sentence" and len(tokens) >= 5:
+            out.append(line)
+        elif kind == "short" and tokens:
+            size = rng.randint(1, min(4, len(tokens)))
+            start = rng.randint(0, len(tokens) - size)
+            text = " ".join(tokens[start : start + size])
+            out += [text] if len(text) > 3 else []
+        elif kind == "chars":
+            text = " ".join(tokens)
+            if len(text) > 15:
+                start = rng.randint(0, len(text) - 15)
+                out.append(text[start : start + 15])
+    return out
+
+
+def figures(decide: Decide, texts: Texts, among: Sequence[str] | None = None) -> Figures:
+    """Measures answers on labelled texts; `among`: the languages that F1 is wanted of (default: all given)."""
+    answers = {language: Counter(decide(some)) for language, some in texts.items() if some}
+    shares = {language: {a: n / c.total() for a, n in c.items()} for language, c in answers.items()}
+    f1 = {}
+    for language in among or list(shares):
+        right = shares[language].get(language, 0.0)
+        wrong = sum(share.get(language, 0.0) for other, share in shares.items() if other != language)
+        f1[language] = 100 * 2 * right / (right + 1 + wrong) if right else 0.0
+    confused = {
+        (truth, answer): 100 * share
+        for truth, some in shares.items()
+        for answer, share in some.items()
+        if answer != truth and share >= 0.002
+    }
+    return Figures(f1, sum(f1.values()) / len(f1), confused, sum(c.total() for c in answers.values()))
+
+
+def deciding(model: Model) -> Decide:
+    identifier = Identifier(model)
+    return lambda texts: [found.language for found in identifier(texts)]
+
+
+def in_memory(parameters: storage.Parameters) -> Model:
+    """A model that was never written."""
+    return Model(parameters.meta, lay_out(parameters))
+
+
+def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str, list[str]]:
+    """Test strings from `<folder>/<language>.txt`."""
+    out = {}
+    for language in languages:
+        file = folder / f"{language}.txt"
+        if file.exists():
+            out[language] = cut(file.read_text(encoding="utf-8").splitlines(), kind)
+    return out
+
+
+def leave_one_out(
+    description: training.Description, data: Path, sources: Sequence[str]
+) -> dict[str, dict[str, Figures]]:
+    """For each source: a model of all others, measured on it. source -> kind -> figures."""
+    languages = [c.name for c in description.classes if c.label == c.name and c.name not in description.second_stage]
+    out: dict[str, dict[str, Figures]] = {}
+    for source in sources:
+        rest = tuple(s for s in description.sources if s.name != source)
+        model = in_memory(training.train(replace(description, sources=rest), training.read_corpus(data, rest)))
+        allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages
+        names = [name for name in languages if name in allowed]
+        out[source] = {}
+        for kind in KINDS:
+            texts = folder_texts(data / source, names, kind)
+            if len(texts) > 1:
+                out[source][kind] = figures(deciding(model), texts)
+    return out
