@@ -14,6 +14,7 @@ from frontier.types import Kind, Lease, RobotsRecord
 
 # RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
 MOST_BYTES = 500 * 1024
+_DAY_MS = 86_400_000
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
 
@@ -99,8 +100,10 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
     if isinstance(error, RobotsDeniedError):
         return Finding("robots_denied")
     if isinstance(error, FetchError):
-        unreachable = lease.kind is Kind.ROBOTS and error.outcome == "refused_address"
-        return Finding("robots_unreachable" if unreachable else error.outcome, metadata={"error": str(error)})
+        if lease.kind is Kind.ROBOTS and error.outcome == "refused_address":
+            # Not the host's fault, and not one that passes soon.
+            return Finding("robots_unreachable", retry_after_ms=_DAY_MS, metadata={"error": str(error)})
+        return Finding(error.outcome, metadata={"error": str(error)})
     if isinstance(error, IgnoreRequest):
         return Finding("too_large", metadata={"error": str(error)})
     return Finding("protocol", metadata={"error": f"{type(error).__name__}: {error}"})

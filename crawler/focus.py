@@ -129,17 +129,23 @@ class FocusMiddleware:
         page = read_page(response.body, response.url, content_type or None)
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
-        finding.verdict = verdict = self._judge(page, response, lease, said)
         finding.page_mark = page_mark(page)
+        repeats = self._repeats(lease.authority, finding.page_mark)
+        if repeats:
+            # What we have already is worth nothing again; so the policy learns where not to look for more.
+            page = replace(page, blocks=())
+        finding.verdict = verdict = self._judge(page, response, lease, said)
+        if repeats:
+            finding.verdict = verdict = replace(verdict, keep=False, reason="near_identical")
         if answers.may_follow(said):
             finding.links = self._links(page, response, lease, verdict)
-            if self._is_repetitive(lease.authority, finding.page_mark):
+            if repeats:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
         finding.metadata = page_metadata(page, lease, verdict)
 
-    def _is_repetitive(self, authority: str, mark: bytes) -> bool:
-        """Whether this worker has met the mark on several pages of the authority."""
+    def _repeats(self, authority: str, mark: bytes) -> bool:
+        """Whether this worker has met the mark on other pages of the authority."""
         if not mark:
             return False
         key = (authority, mark)
@@ -175,25 +181,17 @@ class FocusMiddleware:
         self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict | None
     ) -> list[Candidate]:
         spec, policy = self._worker.stores.spec, self._worker.stores.policy
-        seen: set[str] = set()
-        candidates = []
+        depth, since = lease.depth + 1, 0 if verdict is None or verdict.keep else 1
+        contexts: dict[str, LinkContext] = {}
         for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
-            if url is None or url in seen or not _in_scope(spec, url):
-                continue
-            seen.add(url)
-            context = LinkContext(
-                url,
-                anchor=link.anchor,
-                source_url=source,
-                source_verdict=verdict,
-                depth=lease.depth + 1,
-                since_relevant=0 if verdict is None or verdict.keep else 1,
-                hreflang=link.hreflang,
-                nav=link.nav,
-            )
-            score = policy.link_priority(context)
-            candidates.append(Candidate(url, source=source, depth=lease.depth + 1, score=score))
-        return candidates
+            if url is not None and url not in contexts and _in_scope(spec, url):
+                contexts[url] = LinkContext(
+                    url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
+                )
+        scores = policy.link_priorities(list(contexts.values()))
+        return [
+            Candidate(url, source=source, depth=depth, score=score) for url, score in zip(contexts, scores, strict=True)
+        ]
 
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
         location = answers.location_of(response)

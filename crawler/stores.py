@@ -78,17 +78,9 @@ class Stores:
             for seed in self.spec.seeds()
         ]
 
-    def quiet(self, idle_close_s: float, budget_spent: bool) -> bool:
-        """Whether nothing in the whole fleet waits, is out on a lease, or comes back within `idle_close_s`."""
-        if not budget_spent and self.sieve.pending():
-            return False
-        status = self.frontier.status()
-        if budget_spent:
-            return status.leased == 0
-        soon = (
-            status.parked_until_ms_min is not None and status.parked_until_ms_min - status.now_ms <= idle_close_s * 1000
-        )
-        return status.leased == 0 and not soon
+    def quiet(self, budget_spent: bool) -> bool:
+        """Whether nothing in the whole fleet is out on a lease or waits to be decided."""
+        return self.frontier.status().leased == 0 and (budget_spent or not self.sieve.pending())
 
 
 def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfig:

@@ -220,7 +220,7 @@ class Worker:
             self._quiet_looks = 0
             return self._wait_s(grant)
         try:
-            quiet = await self._off(self._asks, lambda: self._stores.quiet(self._idle_close_s, bool(grant.closed)))
+            quiet = await self._off(self._asks, lambda: self._stores.quiet(bool(grant.closed)))
         except FrontierUnavailable:
             return _AWAY_PAUSE_S
         self._quiet_looks = self._quiet_looks + 1 if quiet else 0

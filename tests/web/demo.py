@@ -36,7 +36,7 @@ from tests.web.warcs import check_archive
 from tests.web.web import LOG_FILE, load_web
 
 CRAWL = "zulu"
-DELAY_S, IP_DELAY_S = 0.25, 0.1
+DELAY_S, IP_DELAY_S = 0.15, 0.1
 _LONGEST_S = 85.0
 _LOOK_S = 0.5
 
@@ -85,7 +85,7 @@ class Demo:
         log = (self.folder / "web.log").open("wb")
         command = [sys.executable, "-m", "tests.web", "serve", "--dir", str(self.folder / "web")]
         sizes = ["--seed", str(self.seed), "--hosts", str(self.hosts), "--pages", str(self.pages)]
-        sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.02"]
+        sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.01"]
         with log, subprocess.Popen([*command, *sizes], stdout=subprocess.PIPE, stderr=log) as process:
             try:
                 assert process.stdout is not None
@@ -108,7 +108,7 @@ class Demo:
             "FRONTIER_IDLE_CLOSE_S": "3",
             "DOWNLOAD_TIMEOUT": "5",
             "FRONTIER_AUDIT": "1",
-            "FRONTIER_MAX_EQUAL_PAGES": "30",
+            "FRONTIER_MAX_EQUAL_PAGES": "150",
             # Minutes between retries would be longer than the demo.
             "FRONTIER_RETRY_FACTOR": "0.005",
             "LOG_FILE": str(self.folder / f"worker-{number}.log"),
