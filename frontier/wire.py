@@ -31,7 +31,7 @@ PARTS = {
 DONE_CHUNK = 1 << 20
 # The same structs as in lua/_common.lua.
 _LEASE = struct.Struct(">ddHB")
-_CORE = struct.Struct(">6d13I2B")
+_CORE = struct.Struct(">6d5I2B32x")
 _CORE_NAMES = ("n", "rv", "rx", "ix", "b", "by", "ad", "pg", "wd", "lf", "qn")
 
 

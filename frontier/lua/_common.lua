@@ -31,18 +31,21 @@ local known_add, expiry_add, lease_add = {}, {}, {}
 
 -- A record's most used fields lie in a struct, half the cost of a map; the others, mostly absent, in a msgpack map behind.
 -- n next fetch, rv rx robots version and expiry, ix end of the address' validity, b last lease, by bytes, ad admitted,
--- pg pages, wd words, lf last fetch, qn queued, q1-q8 by band; t token, ip address.
-local CORE = '>ddddddI4I4I4I4I4I4I4I4I4I4I4I4I4BB'
+-- pg pages, wd words, lf last fetch, qn queued, qs queued by band (8 numbers, taken apart only when asked for);
+-- t token, ip address.
+local CORE = '>ddddddI4I4I4I4I4BB'
+local BY_BAND, NONE_BY_BAND = '>I4I4I4I4I4I4I4I4', string.rep('\0', 32)
 local OTHERS = { 'g', 'gr', 'rg', 'rgr', 'rr', 'rf', 'cd', 'f', 'ft', 'h', 'pn', 'pm', 'z', 'w', 'dl', 'al', 'mp',
   'mk', 'mc', 'qv', 'tn' }
 
 local function decode_record(text)
-  local n, rv, rx, ix, b, by, ad, pg, wd, lf, qn, q1, q2, q3, q4, q5, q6, q7, q8, tokens, ips, place =
-    struct.unpack(CORE, text)
+  local n, rv, rx, ix, b, by, ad, pg, wd, lf, qn, tokens, ips, place = struct.unpack(CORE, text)
+  local by_band = string.sub(text, place, place + 31)
+  place = place + 32
   local tail = place + tokens + ips
   local record = {
     n = n, rv = rv, rx = rx, ix = ix, b = b, by = by, ad = ad, pg = pg, wd = wd, lf = lf, qn = qn,
-    q = { q1, q2, q3, q4, q5, q6, q7, q8 },
+    qs = by_band, q = nil,
     t = tokens > 0 and string.sub(text, place, place + tokens - 1) or nil,
     ip = ips > 0 and string.sub(text, place + tokens, tail - 1) or nil,
   }
@@ -54,6 +57,7 @@ end
 
 local function encode_record(record)
   local q, token, ip, others = record.q, record.t or '', record.ip or '', nil
+  local by_band = q and struct.pack(BY_BAND, q[1], q[2], q[3], q[4], q[5], q[6], q[7], q[8]) or record.qs
   for i = 1, #OTHERS do
     local value = record[OTHERS[i]]
     if value then
@@ -62,13 +66,18 @@ local function encode_record(record)
     end
   end
   return struct.pack(CORE, record.n, record.rv, record.rx, record.ix, record.b, record.by, record.ad, record.pg,
-    record.wd, record.lf, record.qn, q[1], q[2], q[3], q[4], q[5], q[6], q[7], q[8], #token, #ip)
-    .. token .. ip .. (others and cmsgpack.pack(others) or '')
+    record.wd, record.lf, record.qn, #token, #ip) .. by_band .. token .. ip .. (others and cmsgpack.pack(others) or '')
 end
 
 local function new_record()
   return { n = 0, rv = 0, rx = 0, ix = 0, b = 0, by = 0, ad = 0, pg = 0, wd = 0, lf = 0, qn = 0,
-    q = { 0, 0, 0, 0, 0, 0, 0, 0 } }
+    qs = NONE_BY_BAND }
+end
+
+-- array of the numbers queued by band
+local function by_band_of(record)
+  if not record.q then record.q = { struct.unpack(BY_BAND, record.qs) } end
+  return record.q
 end
 
 local function load(authority)
@@ -272,7 +281,8 @@ local function queue_key(authority, band)
 end
 
 local function count_queued(record, band, number)
-  record.q[band + 1] = record.q[band + 1] + number
+  local q = by_band_of(record)
+  q[band + 1] = q[band + 1] + number
   record.qn = record.qn + number
   add(meta_add, 'queued', number)
 end
@@ -285,8 +295,9 @@ local function push(authority, record, element, front)
 end
 
 local function best_band(record)
+  local q = by_band_of(record)
   for band = 1, BANDS do
-    if record.q[band] > 0 then return band - 1 end
+    if q[band] > 0 then return band - 1 end
   end
   return BANDS - 1
 end
@@ -334,10 +345,11 @@ end
 
 local function forget_urls(authority, record)
   local number = record.qn + (record.pn or 0)
+  local q = by_band_of(record)
   for band = 1, BANDS do
-    if record.q[band] > 0 then
+    if q[band] > 0 then
       call('UNLINK', queue_key(authority, band - 1))
-      count_queued(record, band - 1, -record.q[band])
+      count_queued(record, band - 1, -q[band])
     end
   end
   for start = 0, (record.pn or 0) - 1, 1000 do

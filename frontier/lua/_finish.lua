@@ -126,7 +126,7 @@ local function finish(lease, outcome, rule, end_ms)
   local record = make(authority)
   local kind = element == '' and ROBOTS or string.byte(element, 1) % 4
   record.t = nil
-  add(result_add, (kind == ROBOTS and 'robots:' or '') .. outcome.r, 1)
+  add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
   end_rest(record, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
   if ip ~= '' then

@@ -51,14 +51,10 @@ local function is_opted_out(rules, element)
 end
 
 local function pop(authority, record)
-  for band = best_band(record), BANDS - 1 do
-    if record.q[band + 1] > 0 then
-      local element = call('LPOP', queue_key(authority, band))
-      count_queued(record, band, -1)
-      return element
-    end
-  end
-  return nil
+  if record.qn == 0 then return nil end
+  local band = best_band(record)
+  count_queued(record, band, -1)
+  return call('LPOP', queue_key(authority, band))
 end
 
 -- element to fetch next ('' = robots.txt), nil when all it had was opted out

@@ -42,17 +42,22 @@ for i, token in ipairs(tokens) do
     finish(lease, outcome_of(i), A.rows[A.r[i]], max(now + tick - max(0, A.a[i]), lease[4]))
     ended[token] = true
     ended[#ended + 1] = token
-    call('SETBIT', P .. 'done:' .. chunk, bit, 1)
-    chunks[chunk] = true
+    local sets = chunks[chunk] or {}
+    local last = #sets
+    sets[last + 1], sets[last + 2], sets[last + 3], sets[last + 4] = 'SET', 'u1', bit, 1
+    chunks[chunk] = sets
     answers[i] = 1
-  elseif number and call('GETBIT', P .. 'done:' .. chunk, bit) == 1 then
+  elseif ended[token] or number and call('GETBIT', P .. 'done:' .. chunk, bit) == 1 then
     answers[i] = 1
   end
 end
 if #ended > 0 then
   call('HDEL', P .. 'leases', unpack(ended))
   call('ZREM', P .. 'expiries', unpack(ended))
-  for chunk in pairs(chunks) do call('EXPIRE', P .. 'done:' .. chunk, 1209600) end
+  for chunk, sets in pairs(chunks) do
+    call('BITFIELD', P .. 'done:' .. chunk, unpack(sets))
+    call('EXPIRE', P .. 'done:' .. chunk, 1209600)
+  end
 end
 commit()
 return cmsgpack.pack(answers)

@@ -1,4 +1,4 @@
-"""A whole crawl on a virtual clock: workers fetch, die, hang, report late; an account of its own checks the promises."""
+"""A whole crawl on a virtual clock: workers fetch, die, hang, report late; an account apart checks the promises."""
 
 from __future__ import annotations
 

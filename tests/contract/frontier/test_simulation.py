@@ -1,4 +1,4 @@
-"""Simulated crawls: a thousand hosts for ten minutes, and a thousand small worlds with all kinds of faults."""
+"""Simulated crawls: a thousand hosts for ten minutes, and hundreds of small worlds with all kinds of faults."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ FAULTS = {"killed": 0.05, "late": 0.05, "release": 0.05, "http_503": 0.03, "cut"
 @pytest.mark.slow
 def test_a_thousand_hosts_for_ten_minutes(server: redis.Redis) -> None:
     clock = Clock()
-    config = FrontierConfig(delay_ms=30_000, address_delay_ms=5_000, lease_ms=20_000)
+    config = FrontierConfig(delay_ms=60_000, address_delay_ms=5_000, lease_ms=20_000)
     frontier = RedisFrontier(server, "thousand", config, now_ms=clock)
     world = World(hosts=1000, pages=15, addresses=300, seconds=600, batch=200, faults={"killed": 0.01, "late": 0.01})
     simulation = Simulation(frontier, config, clock, world, seed=1)
     simulation.run()
     # an address serves a lease each 5 s and the last fetch time; with 3 or so hosts each, hosts set the pace
-    assert simulation.grants > 1000 * 600 / 30 * 0.7
+    assert simulation.grants > 1000 * 600 / 60 * 0.7
 
 
 @pytest.mark.slow
 def test_many_small_worlds_with_faults() -> None:
     grants = 0
     config = FrontierConfig(delay_ms=2_000, address_delay_ms=700, lease_ms=6_000)
-    for seed in range(1000):
+    for seed in range(400):
         clock = Clock()
         world = World(hosts=2 + seed % 9, pages=4, addresses=1 + seed % 4, seconds=40, faults=FAULTS)
         simulation = Simulation(MemoryFrontier(config, clock), config, clock, world, seed)
         simulation.run()
         grants += simulation.grants
-    assert grants > 15_000
+    assert grants > 7_000

@@ -300,7 +300,7 @@ def test_random_histories(server: redis.Redis) -> None:
     run_state_machine_as_test(
         Histories,
         settings=settings(
-            max_examples=60,
+            max_examples=50,
             stateful_step_count=60,
             deadline=None,
             suppress_health_check=list(HealthCheck),
