@@ -1,7 +1,7 @@
 """How good a model is: by source, length and language, and what it confuses.
 
-Figures are at equal priors: every language counts alike, whatever the number of its lines. Strings are cut from the lines
-with a fixed seed: `sentence` the line itself (5 words or more), `short` 1-4 words, `chars` 15 characters.
+Figures are at equal priors: every language counts alike, whatever the number of its lines. Strings are cut from the
+lines with a fixed seed: `sentence` the line itself (5 words or more), `short` 1-4 words, `chars` 15 characters.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from relevance import storage
 from relevance.alphabet import BITS, encode, ngram_keys
-from relevance.errors import ModelError
+from relevance.errors import ModelError, UnknownLanguageError
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -156,6 +156,8 @@ class Model:
 
     def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The listed words of a class with their probabilities."""
+        if name not in self.classes:
+            raise UnknownLanguageError(name, self.classes)
         column = self._word_rows[:, self.classes.index(name)]
         listed = list(self._listed)
         rows = np.flatnonzero(column != storage.ABSENT).tolist()

@@ -133,7 +133,7 @@ def train(description: Description, corpus: Corpus) -> storage.Parameters:
 
 
 def train_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
-    """Trains and writes; raises the count an n-gram must have until the file is no larger than `most` bytes. Its size."""
+    """Trains and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
     settings = description.settings
     for _ in range(8):
         size = storage.write(out, train(replace(description, settings=settings), corpus))

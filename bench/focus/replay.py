@@ -26,7 +26,7 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
         with path.open("rb") as file:
             for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True):
                 kind = record.http_content_type or ""
-                url = urldefrag(record.headers.get("WARC-Target-URI", "")).url
+                url = urldefrag(str(record.headers.get("WARC-Target-URI", ""))).url
                 if "html" not in kind or record.http_headers.status_code != 200 or url in pages:
                     continue
                 body = record.reader.read()

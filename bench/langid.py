@@ -1,0 +1,145 @@
+"""`python -m bench.langid DATA [--sources …] [--most N]`: our identifier beside its peers, in one run.
+
+DATA is a folder of <source>/<language>.txt. Peers that are not installed are left out: CLD2 (pycld2), lingua, HeLI-OTS
+(heliport), langid (py3langid), and the thesis' method. Printed per kind of string: F1 of isiZulu against the other
+Nguni languages at equal priors, macro-F1 over the South African languages there are, languages called isiZulu that are
+not Nguni, megabytes a second in one thread (process time) on long documents, texts a second on pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from relevance.evaluation import KINDS, cut, figures
+from relevance.identification import identify
+
+NGUNI = ("zul", "xho", "nbl", "ssw")
+SOUTH_AFRICAN = (*NGUNI, "nso", "sot", "tsn", "tso", "ven", "afr", "eng")
+Namer = Callable[[Sequence[str]], list[str]]
+
+
+def peers() -> dict[str, Callable[[], Namer]]:
+    """Makers of identifiers by name; a maker raises ImportError where its package is missing."""
+    return {
+        "ulwembu": lambda: lambda texts: [found.language for found in identify(texts)],
+        "afriweb": lambda: lambda texts: [found.language for found in identify(texts, model="afriweb")],
+        "cld2": _cld2,
+        "lingua": _lingua,
+        "heliport": _heliport,
+        "py3langid": _py3langid,
+    }
+
+
+_TWO = {"zu": "zul", "xh": "xho", "nr": "nbl", "ss": "ssw", "nso": "nso", "st": "sot", "tn": "tsn", "ts": "tso"}
+_TWO |= {"ve": "ven", "af": "afr", "en": "eng"}
+
+
+def _cld2() -> Namer:
+    import pycld2
+
+    def one(text: str) -> str:
+        try:
+            code = pycld2.detect(text, bestEffort=True)[2][0][1]
+        except pycld2.error:
+            return "und"
+        return _TWO.get(code, str(code))
+
+    return lambda texts: [one(text) for text in texts]
+
+
+def _lingua() -> Namer:
+    from lingua import LanguageDetectorBuilder
+
+    detector = LanguageDetectorBuilder.from_all_languages().build()
+
+    def one(text: str) -> str:
+        found = detector.detect_language_of(text)
+        return found.iso_code_639_3.name.lower() if found else "und"
+
+    return lambda texts: [one(text) for text in texts]
+
+
+def _heliport() -> Namer:
+    from heliport import Identifier
+
+    identifier = Identifier()
+    return lambda texts: [str(identifier.identify(text)) for text in texts]
+
+
+def _py3langid() -> Namer:
+    import py3langid
+
+    def one(text: str) -> str:
+        code = py3langid.classify(text)[0]
+        return _TWO.get(code, str(code))
+
+    return lambda texts: [one(text) for text in texts]
+
+
+def read(data: Path, sources: Sequence[str], most: int) -> dict[str, dict[str, list[str]]]:
+    """kind -> language -> strings, over all sources."""
+    out: dict[str, dict[str, list[str]]] = {kind: {} for kind in KINDS}
+    for source in sources:
+        for file in sorted((data / source).glob("*.txt")):
+            lines = file.read_text(encoding="utf-8").splitlines()
+            for kind in KINDS:
+                out[kind].setdefault(file.stem, []).extend(cut(lines, kind, most))
+    return out
+
+
+def speed(name: Namer, texts: Sequence[str]) -> tuple[float, float]:
+    """MB a second and texts a second on one pass, 16 at a time."""
+    start = time.process_time()
+    for at in range(0, len(texts), 16):
+        name(texts[at : at + 16])
+    seconds = max(time.process_time() - start, 1e-9)
+    return sum(len(text.encode()) for text in texts) / seconds / 1e6, len(texts) / seconds
+
+
+def joined(data: Path, sources: Sequence[str], letters: int, most: int) -> list[str]:
+    """Documents of this size out of the lines."""
+    out: list[str] = []
+    for source in sources:
+        for file in sorted((data / source).glob("*.txt")):
+            text = file.read_text(encoding="utf-8")
+            out += [text[at : at + letters] for at in range(0, len(text) - letters + 1, letters)][:most]
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--sources", nargs="+", default=["dev-flores", "dev-afrixnli"])
+    parser.add_argument("--most", type=int, default=400, help="lines a language and source")
+    parser.add_argument("--only", nargs="+", help="these identifiers")
+    given = parser.parse_args()
+    kinds = read(given.data, given.sources, given.most)
+    documents, pages = joined(given.data, given.sources, 20_000, 3), joined(given.data, given.sources, 2_500, 20)
+    for name, make in peers().items():
+        if given.only and name not in given.only:
+            continue
+        try:
+            namer = make()
+        except ImportError as error:
+            print(f"{name:10} not installed ({error.name})")
+            continue
+        cells = []
+        for kind in KINDS:
+            texts = kinds[kind]
+            nguni = [language for language in NGUNI if language in texts]
+            ours = figures(namer, {language: texts[language] for language in nguni}, ["zul"]).f1["zul"]
+            known = {language: texts[language] for language in SOUTH_AFRICAN if language in texts}
+            others = [text for language, some in texts.items() if language not in NGUNI for text in some]
+            wrong = 100 * namer(others).count("zul") / max(1, len(others))
+            cells.append(f"{kind} F1 {ours:5.1f} macro {figures(namer, known).macro:5.1f} others->zul {wrong:5.2f} %")
+        slow = name in ("lingua", "afriweb", "py3langid")
+        rate, _ = speed(namer, documents[:12] if slow else documents)
+        _, per_second = speed(namer, pages[:60] if slow else pages)
+        print(f"{name:10} {' | '.join(cells)} | {rate:6.1f} MB/s {per_second:7.0f} pages/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
