@@ -27,6 +27,8 @@ _LOOKS_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", r
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BINARY_SHARE = 0.05
+_NOT_KEPT = frozenset(("noindex", "none", "noarchive"))
+_OURS = "ulwembu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ def read_record(record: Record, *, links: bool = False) -> Read:
     page = read_page(body, _printable(record.url), content_type)
     if _is_binary(page):
         return Read(reason="binary", notes=notes)
+    if _NOT_KEPT & (page.robots_meta | _robots_tag(record)):
+        return Read(reason="robots_meta", notes=notes)
     places = place_links(body, content_type, page) if links and media in _HTML and page.links else None
     if links and media in _HTML and page.links and places is None:
         notes += ("links",)
@@ -85,6 +89,17 @@ def _media(record: Record) -> tuple[str, str | None]:
     content_type = http.headers.get("content-type") if http is not None else record.field("Content-Type")
     media = content_type.partition(";")[0].strip().lower()
     return media, content_type or None
+
+
+def _robots_tag(record: Record) -> frozenset[str]:
+    """Directives of ``X-Robots-Tag`` for every robot or for ours; those that name another are its own."""
+    found: set[str] = set()
+    for value in record.http.headers.get_all("x-robots-tag") if record.http is not None else ():
+        whom, colon, rest = value.lower().partition(":")
+        named = bool(colon) and "," not in whom and whom.strip() != "unavailable_after"
+        if not named or whom.strip() == _OURS:
+            found.update(part.strip() for part in (rest if named else value.lower()).split(","))
+    return frozenset(found)
 
 
 def _is_binary(page: Page) -> bool:

@@ -16,6 +16,7 @@ RECORD_REASONS = {
     "status": "the answer was not 200",
     "media_type": "neither HTML nor plain text",
     "robots_txt": "a robots.txt",
+    "robots_meta": "the page asks robots not to keep it (noindex, noarchive)",
     "damaged": "its bytes in the archive are damaged",
     "binary": "said to be text, but its bytes are not",
     "failed": "could not be read",

@@ -132,6 +132,25 @@ def test_every_drop_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture
     assert by_name["5"]["text"] == ZULU[2] + " Kuphelile."
 
 
+@pytest.mark.parametrize(
+    ("head", "meta", "kept"),
+    [
+        ("", "noindex, follow", False),
+        ("", "NOARCHIVE", False),
+        ("", "nofollow", True),
+        ("X-Robots-Tag: noindex\r\n", "", False),
+        ("X-Robots-Tag: ulwembu: none\r\n", "", False),
+        ("X-Robots-Tag: otherbot: noindex\r\n", "", True),
+        ("X-Robots-Tag: unavailable_after: 1 Jan 2030, noarchive\r\n", "", False),
+    ],
+)
+def test_pages_that_ask_not_to_be_kept(tmp_path: Path, head: str, meta: str, kept: bool) -> None:
+    html = page(*ZULU).replace("<title>", f'<meta name="robots" content="{meta}"><title>' if meta else "<title>")
+    path = write(tmp_path / "w", [exchange("1", html.encode(), head=head)])
+    assert run("extract", path, "-o", tmp_path / "o.jsonl", "-q") == 0
+    assert len(rows(tmp_path / "o.jsonl")) == kept
+
+
 def test_duplicates_may_stay_and_few_words_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "w", many())
     assert run("extract", path, "-o", tmp_path / "o.jsonl", "--dedup-mib", 0, "--min-words", 30, "--json") == 0
