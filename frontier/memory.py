@@ -103,7 +103,7 @@ class MemoryFrontier:
         if closed := self._spent_budget(now_ms):
             return Grant((), now_ms, None, closed)
         horizon_ms = now_ms + ahead_ms
-        self._promote(horizon_ms)
+        self._promote(now_ms, horizon_ms)
         leases: list[Lease] = []
         for host in sorted((h for h in self.known.values() if h.rank), key=lambda h: h.rank or ()):
             if len(leases) == limit:
@@ -114,11 +114,13 @@ class MemoryFrontier:
             self.started_ms = now_ms
         return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms))
 
-    def _promote(self, horizon_ms: int) -> None:
+    def _promote(self, now_ms: int, horizon_ms: int) -> None:
         """Give those that have become due their places in line."""
         for host in self.known.values():
             ready_ms = host.ready_ms(self.config.obey_robots)
             if host.rank or host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
+                continue
+            if self._over_quota(host, now_ms):
                 continue
             host.unpark(horizon_ms)
             host.rank = (host.best_band(), host.served, host.authority.encode())
@@ -128,9 +130,7 @@ class MemoryFrontier:
         if ready_ms is None or ready_ms > horizon_ms:
             host.rank = None
             return None
-        if host.policy.max_pages and host.pages >= host.policy.max_pages:
-            host.rest(now_ms + QUOTA_REST_MS, "quota")
-            host.rank = None
+        if self._over_quota(host, now_ms):
             return None
         due_ms = max(now_ms, ready_ms)
         address = host.address if host.address_until_ms > now_ms else ""
@@ -140,6 +140,14 @@ class MemoryFrontier:
             if state.token or due_ms > horizon_ms:
                 return None
         return self._grant(host, address, due_ms)
+
+    def _over_quota(self, host: Host, now_ms: int) -> bool:
+        """Whether a host had all the pages its rules allow; then it rests."""
+        if not host.policy.max_pages or host.pages < host.policy.max_pages:
+            return False
+        host.rest(now_ms + QUOTA_REST_MS, "quota")
+        host.rank = None
+        return True
 
     def _grant(self, host: Host, address: str, due_ms: int) -> Lease | None:
         element, found = self._next_element(host, due_ms)
