@@ -56,6 +56,7 @@ _HANDLERS: dict[str, Any] = {
 _COMPONENTS: dict[str, dict[str, Any]] = {
     "EXTENSIONS": {"crawler.worker.Worker": 10, "crawler.progress.Progress": 500},
     "DOWNLOADER_MIDDLEWARES": {
+        "crawler.poll_reader.PollReader": 50,
         "crawler.robots.RobotsMiddleware": 100,
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -27,6 +27,7 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
+from seeds import harvest_stats
 from sieve.errors import LinkError
 from sieve.redis_sieve import RedisSieve
 from sieve.types import Entry
@@ -111,11 +112,11 @@ class Committer:
                 row[1] += verdict.keep
                 row[3] += verdict.words
                 languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
-        for done in batch:
-            self._add("feeds", done.finding.feed_counts)
+        polls = harvest_stats.together(done.finding.feed_counts for done in batch)
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
         self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
         self._add("languages", {language: (n,) for language, n in languages.items()})
+        self._add(harvest_stats.counter_name(time.time_ns() // 1_000_000), polls)
         self._add("outcomes", {outcome: (n,) for outcome, n in outcomes.items()})
 
     def _add(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:

@@ -19,17 +19,18 @@ from scrapy.http import Request, Response
 
 from crawler import answers
 from crawler.findings import Finding
+from crawler.polls import RECURRING
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
 from relevance.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
+from seeds.revisits import revisit
 from sieve.urls import resolve_many
 
 logger = logging.getLogger(__name__)
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
-RECURRING = (Kind.FEED, Kind.SITEMAP)
 # A page with more links than this is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
@@ -61,6 +62,7 @@ class FocusMiddleware:
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._marks: OrderedDict[tuple[str, bytes], int] = OrderedDict()
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
+        self._revisits = crawler.settings.getbool("HARVEST_REVISIT")
         self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
             Kind.PAGE: self._read_page,
             Kind.ROBOTS: self._read_robots,
@@ -80,10 +82,7 @@ class FocusMiddleware:
         if lease is None:
             return
         if lease.kind in RECURRING:
-            finding = self._worker.stores.polls.read(response, lease, self._request(response).url)
-            for warning in finding.warnings:
-                logger.warning("Feed %s", warning)
-            response.meta["finding"] = finding
+            assert "finding" in response.meta, "the downloader middleware crawler.poll_reader is missing"
             return
         finding = Finding(answers.result_of(response), status=response.status)
         finding.retry_after_ms = answers.retry_after_ms(response)
@@ -130,6 +129,8 @@ class FocusMiddleware:
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         finding.page_mark = page_mark(page)
+        if lease.memo:  # fetched before: equal to itself is no trap
+            finding.page_mark = b""
         repeats = self._repeats(lease.authority, finding.page_mark)
         if repeats:
             # What we have already is worth nothing again; so the policy learns where not to look for more.
@@ -143,6 +144,15 @@ class FocusMiddleware:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
         finding.metadata = page_metadata(page, lease, verdict)
+        if lease.source.startswith("feed"):
+            self._read_item(page, lease, finding)
+
+    def _read_item(self, page: Page, lease: Lease, finding: Finding) -> None:
+        """A page that a feed led to: how soon it was fetched, and when to look at it again."""
+        finding.feed_counts = self._worker.stores.polls.arrived(lease.url)
+        if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
+            look = revisit(lease.memo, xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")))
+            finding.memo, finding.again_in_ms = look.memo, look.again_in_ms
 
     def _repeats(self, authority: str, mark: bytes) -> bool:
         """Whether this worker has met the mark on other pages of the authority."""
@@ -184,7 +194,7 @@ class FocusMiddleware:
         depth, since = lease.depth + 1, 0 if verdict is None or verdict.keep else 1
         contexts: dict[str, LinkContext] = {}
         for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
-            if url is not None and url not in contexts and _in_scope(spec, url):
+            if url is not None and url not in contexts and _may_follow(spec, url, depth):
                 contexts[url] = LinkContext(
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
                 )
@@ -199,7 +209,7 @@ class FocusMiddleware:
             finding.result, finding.location = "robots_redirect", location
             return
         url = resolve_many([location], response.url)[0]
-        if url is not None and _in_scope(self._worker.stores.spec, url):
+        if url is not None and _may_follow(self._worker.stores.spec, url, 0):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
@@ -211,8 +221,8 @@ class FocusMiddleware:
             finding.result = "robots_unreachable" if finding.result == "ok" else finding.result
 
 
-def _in_scope(spec: Crawl | None, url: str) -> bool:
-    return spec is None or spec.in_scope(url)
+def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:
+    return spec is None or spec.may_follow(url, depth)
 
 
 def page_mark(page: Page) -> bytes:

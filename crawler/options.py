@@ -72,7 +72,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
     Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),
     Option("HARVEST_MAX_POLL_S", 86400.0, "A feed is polled at least this often."),
+    Option("HARVEST_SITEMAP_MIN_POLL_S", 3600.0, "A sitemap is polled no oftener than this."),
+    Option("HARVEST_SITEMAP_MAX_POLL_S", 604800.0, "A sitemap is polled at least this often."),
+    Option("HARVEST_SPREAD_S", 600.0, "First polls of many feeds are spread over this time (0.1 s a feed at most)."),
+    Option("HARVEST_REVISIT", False, "Fetch kept items of feeds again after 1 h, 6 h, 1, 4 and 16 days."),
     Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
+    Option("WARC_VERSION", "1.1", "1.1 or 1.0."),
+    Option("WARC_DIGEST", "sha1", "sha1 (base32, as archives use it) or sha256."),
     Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size."),
     Option("WARC_MAX_AGE_S", 3600.0, "A WARC file is closed when it is this old."),
     Option("WARC_PREFIX", "{crawl}", "First part of the WARC files' names; {crawl}: the crawl's name."),
@@ -80,6 +86,15 @@ OPTIONS: tuple[Option, ...] = (
         "WARC_KEEP", "fetched", "Which answers are archived: fetched (all) or kept (relevant pages and robots.txt)."
     ),
 )
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "WARC_COMPRESSION": ("xz", "gz", "zst", "none"),
+    "WARC_VERSION": ("1.1", "1.0"),
+    "WARC_DIGEST": ("sha1", "sha256"),
+    "WARC_KEEP": ("fetched", "kept"),
+    "RELEVANCE_POLICY": ("", "yield", "threshold", "afriweb"),
+    "SIEVE_STORE": ("", "redis", "disk"),
+}
 
 DEFAULTS: dict[str, Any] = {
     option.name: os.environ.get("REDIS_URL", "") if option.name == "REDIS_URL" else option.default for option in OPTIONS

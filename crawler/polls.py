@@ -8,7 +8,9 @@ one worker at a time, and repeated when its worker died, as any fetch is.
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -16,12 +18,33 @@ from scrapy.settings import BaseSettings
 from crawler import answers
 from crawler.findings import Finding
 from frontier.types import Candidate, Kind, Lease
-from seeds import harvest
+from seeds import harvest, harvest_stats
+from seeds.feed_types import FeedEntry
 from seeds.model import Crawl, FeedSource, IndexSource
-from seeds.schedule import Polling
+from seeds.schedule import Polling, first_poll_in_ms
+from sieve.urls import authority
 
+RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
+_DAY_MS = 86_400_000
+_MOST_EXPECTED = 50_000
+# A few feeds start at once; many start over some time, this long for each of them.
+_SPREAD_A_FEED_S = 0.1
+
+
+@dataclass(slots=True)
+class _Expected:
+    """Items found by this worker whose pages are still to come: whose they are and when they were published."""
+
+    items: OrderedDict[str, tuple[str, int]] = field(default_factory=OrderedDict)
+
+    def add(self, feed: str, entries: Iterable[FeedEntry]) -> None:
+        for entry in entries:
+            if entry.published_ms:
+                self.items[entry.url] = feed, entry.published_ms
+        while len(self.items) > _MOST_EXPECTED:
+            self.items.popitem(last=False)
 
 
 class Polls:
@@ -32,15 +55,20 @@ class Polls:
         self._indexes = frozenset(index.url for index in spec.indexes) if spec else frozenset()
         sources: list[FeedSource | IndexSource] = [*spec.feeds, *spec.indexes] if spec else []
         self._polling = {source.url: polling_of(settings, source.min_poll_s, source.max_poll_s) for source in sources}
-        self._default = polling_of(settings, None, None)
+        self._of_feeds = polling_of(settings, None, None)
+        self._of_sitemaps = Polling(
+            min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
+        )
+        self._newer = _newer_than(spec) if spec else {}
+        self._expected = _Expected()
 
     def request(self, lease: Lease) -> harvest.PollRequest:
         """What to send for a feed's lease: its URL or an older page, and the conditions."""
         return harvest.request(lease.url, lease.memo, _now_ms())
 
-    def read(self, response: Response, lease: Lease, asked: str) -> Finding:
-        """The finding of an answer."""
-        facts = harvest.Answer(
+    def facts(self, response: Response, lease: Lease, asked: str, sitemaps: Sequence[str] = ()) -> harvest.Answer:
+        """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names."""
+        return harvest.Answer(
             asked=asked,
             status=response.status,
             now_ms=_now_ms(),
@@ -54,59 +82,64 @@ class Polls:
             problem="too_large" if "truncated" in response.flags else "",
             location=answers.location_of(response),
             retry_after_ms=answers.retry_after_ms(response),
+            sitemaps=tuple(sitemaps),
         )
-        return self._finding(lease, facts, answers.result_of(response), response.status)
+
+    def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
+        """What came of the poll; the costly part, pure, so that it may run in any thread."""
+        return harvest.poll(lease.url, lease.memo, facts, self._bounds(lease))
 
     def fail(self, lease: Lease, asked: str, result: str) -> Finding:
         """The finding of a poll that got no answer."""
         facts = harvest.Answer(asked=asked, status=0, now_ms=_now_ms(), kind=self._kind(lease), problem=result)
-        return self._finding(lease, facts, result, 0)
+        return self.finding(lease, facts, self.poll(lease, facts), result)
+
+    def finding(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult, result: str) -> Finding:
+        """A poll as the rest of the crawler sees it."""
+        return Finding(
+            result,
+            status=facts.status,
+            links=self._links(lease, polled, facts.now_ms),
+            retry_after_ms=facts.retry_after_ms,
+            memo=polled.memo,
+            again_in_ms=polled.again_in_ms,
+            warnings=tuple(f"{lease.url}: {warning.reason} {warning.detail}".strip() for warning in polled.warnings),
+            feed_counts=harvest_stats.as_counts(lease.url, polled.stats),
+        )
+
+    def arrived(self, url: str) -> dict[str, tuple[int, ...]]:
+        """The counts to add for the page of an item that this worker found in a feed; empty for any other page."""
+        feed, published_ms = self._expected.items.pop(url, ("", 0))
+        if not feed:
+            return {}
+        delay_s = max(0, _now_ms() - published_ms) // 1000
+        return harvest_stats.as_counts(feed, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
 
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:
             return "sitemap"
         return "index" if lease.url in self._indexes else "feed"
 
-    def _finding(self, lease: Lease, facts: harvest.Answer, result: str, status: int) -> Finding:
-        polled = harvest.poll(lease.url, lease.memo, facts, self._polling.get(lease.url, self._default))
-        stats = polled.stats
-        return Finding(
-            result,
-            status=status,
-            links=self._links(lease, polled),
-            retry_after_ms=facts.retry_after_ms,
-            memo=polled.memo,
-            again_in_ms=polled.again_in_ms,
-            warnings=tuple(f"{lease.url}: {warning.reason} {warning.detail}".strip() for warning in polled.warnings),
-            feed_counts={f"{datetime.now(UTC):%Y-%m-%d} {lease.url}": astuple(stats)},
-        )
+    def _bounds(self, lease: Lease) -> Polling:
+        return self._polling.get(lease.url) or (self._of_sitemaps if lease.kind is Kind.SITEMAP else self._of_feeds)
 
-    def _links(self, lease: Lease, polled: harvest.PollResult) -> list[Candidate]:
+    def _links(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> list[Candidate]:
         depth, source = lease.depth + 1, f"feed:{lease.url}"
         wanted = self._spec.wants_item if self._spec else bool
-        items = dict.fromkeys(entry.link for entry in polled.new_items if entry.link and wanted(entry.link))
-        links = [Candidate(url, source=source, depth=depth, score=_NEWS) for url in items]
+        entries = {entry.url: entry for entry in self._recent(lease, polled, now_ms) if wanted(entry.url)}
+        if polled.stats.dated or polled.stats.recovered:  # what the first poll finds may be of any age
+            self._expected.add(lease.url, entries.values())
+        links = [Candidate(url, source=source, depth=depth, score=_NEWS) for url in entries]
         links += [Candidate(up.url, _FOLLOW_UPS[up.kind], source, depth, _NEWS) for up in polled.follow_ups]
         return links
 
-
-def astuple(stats: harvest.PollStats) -> tuple[int, ...]:
-    """Its counts in the order of :data:`FEED_COUNTS`."""
-    return tuple(getattr(stats, name) for name in FEED_COUNTS)
-
-
-FEED_COUNTS = (
-    "polls",
-    "unchanged",
-    "new_items",
-    "gaps",
-    "missed",
-    "recovered",
-    "errors",
-    "pages_back",
-    "dated",
-    "delay_s",
-)
+    def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:
+        """The new items, of a sitemap with a limit of age only those within it."""
+        days = 0
+        if lease.kind is Kind.SITEMAP:
+            days = self._newer.get(lease.url) or self._newer.get(lease.authority, 0)
+        since_ms = now_ms - days * _DAY_MS
+        return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
 
 
 def polling_of(settings: BaseSettings, min_s: float | None, max_s: float | None) -> Polling:
@@ -115,6 +148,23 @@ def polling_of(settings: BaseSettings, min_s: float | None, max_s: float | None)
         min_s=min_s if min_s is not None else settings.getfloat("HARVEST_MIN_POLL_S"),
         max_s=max_s if max_s is not None else settings.getfloat("HARVEST_MAX_POLL_S"),
     )
+
+
+def first_poll_ms(settings: BaseSettings, url: str, feeds: int, now_ms: int) -> int:
+    """When a seed that is polled is asked first: all of a crawl's `feeds` within HARVEST_SPREAD_S, a few at once."""
+    spread_s = min(settings.getfloat("HARVEST_SPREAD_S"), feeds * _SPREAD_A_FEED_S)
+    return now_ms + first_poll_in_ms(url, spread_s) if feeds > 1 and spread_s > 0 else 0
+
+
+def _newer_than(spec: Crawl) -> Mapping[str, int]:
+    """Days by sitemap, and by authority for the sitemaps that an index leads to."""
+    found: dict[str, int] = {}
+    for sitemap in spec.sitemaps:
+        if sitemap.newer_than_days:
+            found[sitemap.url] = sitemap.newer_than_days
+            home = str(authority(sitemap.url))
+            found[home] = max(found.get(home, 0), sitemap.newer_than_days)
+    return found
 
 
 def _now_ms() -> int:

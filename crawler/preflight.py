@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol
 
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
-from crawler.options import problems
+from crawler.options import CHOICES, problems
 from crawler.spiders.seeded import SeededSpider, spider_of
 from seeds.crawl import load_crawl
 from seeds.errors import SeedsError
@@ -60,6 +60,7 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
             )
         faults += _folder_faults(data_folder(settings, spider.spec.name))
     faults += _network_faults(settings)
+    faults += _choice_faults(settings)
     if faults:
         raise PreflightError("\n".join(faults))
 
@@ -78,6 +79,14 @@ def _folder_faults(folder: Path) -> list[str]:
     except OSError as error:
         return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
     return []
+
+
+def _choice_faults(settings: BaseSettings) -> list[str]:
+    return [
+        f"{name}={settings.get(name)!r} is none of {', '.join(choices)}"
+        for name, choices in CHOICES.items()
+        if settings.get(name) not in choices
+    ]
 
 
 def _network_faults(settings: BaseSettings) -> list[str]:

@@ -16,8 +16,9 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.answers import failure_finding
-from crawler.focus import RECURRING, nothing
+from crawler.focus import nothing
 from crawler.held import HeldLease
+from crawler.polls import RECURRING
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import socket
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
 
+from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
-from crawler.polls import Polls
+from crawler.options import OPTIONS
+from crawler.polls import Polls, first_poll_ms
 from crawler.redis_link import RedisHome, redis_home
+from crawler.version import VERSION
 from frontier.config import FrontierConfig
+from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind
@@ -47,6 +53,7 @@ class Stores:
     policy: Policy
     polls: Polls
     spec: Crawl | None
+    settings: BaseSettings
 
     @classmethod
     @contextlib.contextmanager
@@ -61,21 +68,34 @@ class Stores:
             frontier = open_frontier(settings, home, spider.name, spec)
             opened.callback(frontier.close)
             sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
-            recover(folder / "warc", frontier.accepted)
-            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name)))
+            # Before and after: a worker that was killed, now or while this one runs, leaves no file open.
+            _recover(folder, frontier)
+            opened.callback(_recover, folder, frontier)
+            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, frontier.config)))
             decider = Decider(sieve)
             decider.start()
             opened.callback(decider.stop)
             policy = _policy(settings, spec)
-            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, Polls(settings, spec), spec)
+            yield cls(
+                spider.name, folder, home, sieve, frontier, archive, policy, Polls(settings, spec), spec, settings
+            )
 
     def seeds(self) -> list[Candidate]:
         """What the crawl starts from; the sieve drops what a resumed crawl already knows."""
         if self.spec is None:
             return []
+        found = [(seed.url, _KINDS.get(seed.kind, Kind.PAGE)) for seed in self.spec.seeds()]
+        polled = sum(kind is not Kind.PAGE for _, kind in found)
+        now_ms = time.time_ns() // 1_000_000
         return [
-            Candidate(seed.url, _KINDS.get(seed.kind, Kind.PAGE), source="seed", score=1.0)
-            for seed in self.spec.seeds()
+            Candidate(
+                url,
+                kind,
+                source="seed",
+                score=1.0,
+                not_before_ms=0 if kind is Kind.PAGE else first_poll_ms(self.settings, url, polled, now_ms),
+            )
+            for url, kind in found
         ]
 
     def quiet(self, budget_spent: bool) -> bool:
@@ -125,13 +145,38 @@ def open_sieve(settings: BaseSettings, home: RedisHome, crawl: str, folder: Path
     return sieve
 
 
-def _archive(settings: BaseSettings, folder: Path, crawl: str) -> WarcWriter:
-    return WarcWriter(
-        folder / "warc",
-        str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl),
-        compression=settings.get("WARC_COMPRESSION"),
-        max_bytes=settings.getint("WARC_MAX_BYTES"),
+def _recover(folder: Path, frontier: RedisFrontier) -> None:
+    try:
+        found = recover(folder / "warc", frontier.accepted)
+    except FrontierUnavailable as error:
+        logger.warning("WARC files of dead workers stay open until the next start: %s", error)
+        return
+    for path in found.finished:
+        logger.info("Closed %s of a worker that had died", path)
+    for damage in found.damage:
+        logger.error("Damage in the journal of a worker that had died: %s", damage)
+
+
+def _archive(settings: BaseSettings, folder: Path, crawl: str, rules: FrontierConfig) -> WarcWriter:
+    config = WriterConfig(
+        version=settings.get("WARC_VERSION"),
+        digest=settings.get("WARC_DIGEST"),
+        max_age_s=settings.getfloat("WARC_MAX_AGE_S"),
+        warcinfo={
+            "software": f"Ulwembu/{VERSION}",
+            "format": f"WARC File Format {settings.get('WARC_VERSION')}",
+            "isPartOf": crawl,
+            "robots": "obey (RFC 9309)",
+            "http-header-user-agent": settings.get("USER_AGENT"),
+            "operator": settings.get("CONTACT"),
+            "hostname": socket.gethostname(),
+            "frontier": asdict(rules),
+            "settings": {option.name: settings.get(option.name) for option in OPTIONS if option.name != "REDIS_URL"},
+        },
     )
+    prefix = str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl)
+    max_bytes = settings.getint("WARC_MAX_BYTES")
+    return WarcWriter(folder / "warc", prefix, settings.get("WARC_COMPRESSION"), max_bytes, config)
 
 
 def _policy(settings: BaseSettings, spec: Crawl | None) -> Policy:

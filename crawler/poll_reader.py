@@ -1,0 +1,72 @@
+"""Reads the answers of polls before Scrapy's spider middlewares see them, large ones off the reactor.
+
+A downloader middleware, since only there an answer may be waited for; outside all others, so that it sees what they
+have unpacked and is spared what they refuse. Its finding waits in ``request.meta["finding"]`` for the focus middleware.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from typing import Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Request, Response
+
+from crawler import answers
+from crawler.polls import RECURRING
+from crawler.worker import Worker
+from frontier.robots import sitemaps
+from frontier.types import Lease
+
+logger = logging.getLogger(__name__)
+
+# 13 ms of parsing for 35 KiB: more than that is not done while other answers wait.
+_LARGE_BYTES = 16 * 1024
+_MOST_HOSTS = 5000
+_MOST_NAMED = 20
+
+
+class PollReader:
+    """See the module."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._one_at_a_time = asyncio.Lock()
+        self._sitemaps: OrderedDict[tuple[str, int], tuple[str, ...]] = OrderedDict()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        worker = crawler.get_extension(Worker)
+        assert worker is not None
+        return cls(worker)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Leave the finding of a poll in the request's meta."""
+        lease = answers.lease_of(request)
+        if lease is None or lease.kind not in RECURRING:
+            return response
+        polls = self._worker.stores.polls
+        facts = polls.facts(response, lease, request.url, await self._sitemaps_of(lease))
+        if len(response.body) > _LARGE_BYTES:
+            async with self._one_at_a_time:
+                polled = await asyncio.to_thread(polls.poll, lease, facts)
+        else:
+            polled = polls.poll(lease, facts)
+        finding = polls.finding(lease, facts, polled, answers.result_of(response))
+        for warning in finding.warnings:
+            logger.warning("Feed %s", warning)
+        request.meta["finding"] = finding
+        return response
+
+    async def _sitemaps_of(self, lease: Lease) -> tuple[str, ...]:
+        """What the robots.txt of the lease's host names, remembered for as long as that record is."""
+        key = lease.authority, lease.robots_ms
+        if key not in self._sitemaps:
+            record = await self._worker.robots(lease.authority)
+            named = sitemaps(record.body) if record is not None and record.kind == "rules" else []
+            self._sitemaps[key] = tuple(named[:_MOST_NAMED])
+            while len(self._sitemaps) > _MOST_HOSTS:
+                self._sitemaps.popitem(last=False)
+        return self._sitemaps[key]
