@@ -1,8 +1,7 @@
 """One parse of a page for all who need something of it: text blocks, links, languages, robots directives.
 
 Guarantees: any bytes give a Page; scripts, styles, templates, form controls and comments are never text; text is
-not glued over element borders; links are given as found (raw href, white space trimmed), in document order within their
-context, links of navigation after those of the rest.
+not glued over element borders; links are given as found (raw href, white space trimmed), in document order.
 
 Source: the clean-up list of the thesis (section 3.3) without its faults; block weights after Kohlschütter, Fankhauser
 and Nejdl, Boilerplate detection using shallow text features (2010): link density and length. Parser: lexbor through
@@ -24,10 +23,12 @@ MAX_LINKS = 10_000
 KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "nav": 0.1}
 """Weight of a block's words by its kind."""
 
-_NAV = ",".join(
-    ["nav", "footer", "aside", "header", "menu"]
-    + [f"[role={role}]" for role in ("navigation", "banner", "contentinfo", "search", "complementary")]
-)
+_NAV_PARTS = ["nav", "footer", "aside", "header", "menu"]
+_NAV_PARTS += [f"[role={role}]" for role in ("navigation", "banner", "contentinfo", "search", "complementary")]
+_NAV = ",".join(_NAV_PARTS)
+_NAV_LINKS = ",".join(f"{part} a[href]" for part in _NAV_PARTS)
+_OWN_LINKS = "article header a[href],main header a[href]"
+_LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
 _DROP = ["script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"]
 _DROP += ["select", "textarea", "button"]
 _INLINE_NAMES = (
@@ -97,13 +98,13 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     tree = LexborHTMLParser(decoded.text)
     facts = _head(tree)
+    links = _links(tree)
     tree.strip_tags(_DROP)
-    blocks_, links = _body(tree)
     return Page(
         url=url,
         charset=decoded.charset,
         charset_source=decoded.source,
-        blocks=tuple(blocks_),
+        blocks=tuple(_blocks(tree)),
         links=tuple(links),
         **facts,
     )
@@ -159,12 +160,11 @@ def _relations(tree: LexborHTMLParser) -> dict[str, Any]:
 
 
 class _Gatherer:
-    """Collects blocks and links of one subtree in document order."""
+    """Collects the blocks of one subtree in document order."""
 
-    def __init__(self, context: str) -> None:
-        self.context = context
+    def __init__(self, nav: bool) -> None:
         self.blocks: list[Block] = []
-        self.links: list[Link] = []
+        self._nav = nav
         self._parts: list[str] = []
         self._linked = 0
         self._block: int = 0
@@ -177,8 +177,6 @@ class _Gatherer:
                 self._text(node)
             elif tag == "br":
                 self._parts.append(" ")
-            elif tag in ("a", "area"):
-                self._link(node)
             elif tag not in _INLINE:
                 self._flush()
         self._flush()
@@ -200,15 +198,6 @@ class _Gatherer:
         if linked:
             self._linked += len(text)
 
-    def _link(self, node: Any) -> None:
-        attributes = node.attributes
-        href = attributes.get("href")
-        if href is None or len(self.links) >= MAX_LINKS:
-            return
-        text = _SPACE.sub(" ", node.text()).strip()
-        rel, language = attributes.get("rel") or "", attributes.get("hreflang") or ""
-        self.links.append(Link(href.strip(), text[:300], rel.lower().strip(), self.context, language.lower().strip()))
-
     def _flush(self) -> None:
         text = _SPACE.sub(" ", "".join(self._parts)).strip()
         linked, self._linked = self._linked, 0
@@ -217,7 +206,7 @@ class _Gatherer:
             self.blocks.append(Block(text, self._kind(text, linked)))
 
     def _kind(self, text: str, linked: int) -> str:
-        if self.context == "nav":
+        if self._nav:
             return "nav"
         if linked * 3 > len(text):
             return "links"
@@ -225,11 +214,24 @@ class _Gatherer:
             return "heading"
         if len(text) >= 80 or text[-1] in ".!?:;\"'”’…":
             return "main"
-        return "list" if self._tag in ("li", "td", "th", "dt", "option") else "short"
+        return "list" if self._tag in _LIST_ITEMS else "short"
 
 
-def _body(tree: LexborHTMLParser) -> tuple[list[Block], list[Link]]:
-    main, nav = _Gatherer("main"), _Gatherer("nav")
+def _links(tree: LexborHTMLParser) -> list[Link]:
+    inside = {node.mem_id for node in tree.css(_NAV_LINKS)} - {node.mem_id for node in tree.css(_OWN_LINKS)}
+    out = []
+    for node in tree.css("a[href],area[href]")[:MAX_LINKS]:
+        attributes = node.attributes
+        text = _SPACE.sub(" ", node.text()).strip()[:300]
+        rel, language = attributes.get("rel") or "", attributes.get("hreflang") or ""
+        context = "nav" if node.mem_id in inside else "main"
+        href = (attributes.get("href") or "").strip()
+        out.append(Link(href, text, rel.lower().strip(), context, language.lower().strip()))
+    return out
+
+
+def _blocks(tree: LexborHTMLParser) -> list[Block]:
+    main, nav = _Gatherer(nav=False), _Gatherer(nav=True)
     aside = _outermost(tree)
     for node in aside:
         nav.walk(node)
@@ -237,19 +239,19 @@ def _body(tree: LexborHTMLParser) -> tuple[list[Block], list[Link]]:
         node.decompose()
     if tree.body is not None:
         main.walk(tree.body)
-    return main.blocks + nav.blocks, main.links + nav.links
+    return main.blocks + nav.blocks
 
 
 def _outermost(tree: LexborHTMLParser) -> list[Any]:
     """Navigation parts that lie in no other one; a header inside an article is the article's own."""
-    nodes = tree.css(_NAV)
+    own = {node.mem_id for node in tree.css("article header,main header")}
+    nodes = [node for node in tree.css(_NAV) if node.mem_id not in own]
     inside = {node.mem_id for node in nodes}
     out = []
     for node in nodes:
-        parent, ours = node.parent, True
-        while parent is not None and ours:
-            ours = parent.mem_id not in inside and not (node.tag == "header" and parent.tag in ("article", "main"))
+        parent = node.parent
+        while parent is not None and parent.mem_id not in inside:
             parent = parent.parent
-        if ours:
+        if parent is None:
             out.append(node)
     return out
