@@ -60,7 +60,8 @@ class PollWarning:
 
 @dataclass(frozen=True, slots=True)
 class PollStats:
-    """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery."""
+    """Additive counts of one poll; `delay_s` is the sum over `dated` new items of publication to discovery,
+    `fetch_delay_s` that over `fetched` items of publication to the fetch of their pages."""
 
     polls: int = 0
     unchanged: int = 0
@@ -72,6 +73,8 @@ class PollStats:
     pages_back: int = 0
     dated: int = 0
     delay_s: int = 0
+    fetched: int = 0
+    fetch_delay_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)

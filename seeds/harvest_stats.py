@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from seeds.harvest import PollStats
 
-__all__ = ["HarvestRow", "as_counts", "counter_name", "from_counts", "rows", "table"]
+__all__ = ["HarvestRow", "as_counts", "counter_name", "from_counts", "rows", "table", "together"]
 
 _FIELDS = tuple(part.name for part in fields(PollStats))
 
 
 @dataclass(frozen=True, slots=True)
 class HarvestRow:
-    """One feed over the days asked for; `delay_s` is the mean time from publication to discovery, None if unknown."""
+    """One feed over the days asked for; `delay_s` is the mean time from publication to discovery, `fetch_delay_s` to
+    the fetch of the item's page, None if unknown."""
 
     feed: str
     stats: PollStats
     delay_s: float | None
+    fetch_delay_s: float | None = None
 
 
 def counter_name(now_ms: int) -> str:
@@ -36,6 +39,15 @@ def as_counts(url: str, stats: PollStats) -> dict[str, tuple[int, ...]]:
     return {url: astuple(stats)}
 
 
+def together(counts: Iterable[Mapping[str, tuple[int, ...]]]) -> dict[str, tuple[int, ...]]:
+    """Counts of several polls as one, to be added at once."""
+    sums: dict[str, tuple[int, ...]] = {}
+    for some in counts:
+        for feed, figures in some.items():
+            sums[feed] = tuple(map(sum, zip_longest(sums.get(feed, ()), figures, fillvalue=0)))
+    return sums
+
+
 def from_counts(counts: tuple[int, ...]) -> PollStats:
     """The figures in a counter; of an older, shorter one the missing are 0."""
     return PollStats(**dict(zip(_FIELDS, counts, strict=False)))
@@ -43,30 +55,30 @@ def from_counts(counts: tuple[int, ...]) -> PollStats:
 
 def rows(days: Iterable[Mapping[str, tuple[int, ...]]]) -> list[HarvestRow]:
     """The days together, a row a feed, those with the most new items first."""
-    sums: dict[str, list[int]] = {}
-    for day in days:
-        for feed, counts in day.items():
-            total = sums.setdefault(feed, [0] * len(_FIELDS))
-            for number, count in enumerate(counts[: len(_FIELDS)]):
-                total[number] += count
     found = []
-    for feed, total in sums.items():
-        stats = from_counts(tuple(total))
-        found.append(HarvestRow(feed, stats, stats.delay_s / stats.dated if stats.dated else None))
+    for feed, total in together(days).items():
+        stats = from_counts(total)
+        found.append(
+            HarvestRow(feed, stats, _mean(stats.delay_s, stats.dated), _mean(stats.fetch_delay_s, stats.fetched))
+        )
     return sorted(found, key=lambda row: (-row.stats.new_items, row.feed))
 
 
 def table(found: Iterable[HarvestRow]) -> list[tuple[str, ...]]:
     """Heading and lines as text, for a table."""
     lines: list[tuple[str, ...]] = [
-        ("feed", "polls", "unchanged", "new", "gaps", "missed", "recovered", "errors", "delay")
+        ("feed", "polls", "unchanged", "new", "gaps", "missed", "recovered", "errors", "delay", "fetched after")
     ]
     for row in found:
         figures = row.stats
-        delay = "" if row.delay_s is None else _duration(row.delay_s)
+        delays = ["" if delay is None else _duration(delay) for delay in (row.delay_s, row.fetch_delay_s)]
         counts = (figures.polls, figures.unchanged, figures.new_items, figures.gaps, figures.missed, figures.recovered)
-        lines.append((row.feed, *map(str, counts), str(figures.errors), delay))
+        lines.append((row.feed, *map(str, counts), str(figures.errors), *delays))
     return lines
+
+
+def _mean(total: int, count: int) -> float | None:
+    return total / count if count else None
 
 
 def _duration(seconds: float) -> str:

@@ -87,13 +87,22 @@ class Crawl:
     indexes: tuple[IndexSource, ...] = ()
     sitemaps: tuple[SitemapSource, ...] = ()
     _index: SiteIndex[Site] = field(init=False, repr=False, compare=False)
+    _bounded: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", SiteIndex(self.sites))
+        object.__setattr__(self, "_bounded", any(site.max_depth for site in self.sites))
 
     def in_scope(self, url: str) -> bool:
         """Whether a link to this absolute URL may be followed; below a microsecond a call."""
         return self._index.covers(url)
+
+    def may_follow(self, url: str, depth: int) -> bool:
+        """Whether a link `depth` steps from a seed may be followed: it is in scope, and not too far for its site."""
+        if not self.in_scope(url):
+            return False
+        site = self.site_of(url) if self._bounded else None
+        return site is None or not site.max_depth or depth <= site.max_depth
 
     def site_of(self, url: str) -> Site | None:
         """The most specific site whose own scope covers `url`: the one whose delays and limits hold for it."""

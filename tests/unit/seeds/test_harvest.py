@@ -8,8 +8,8 @@ from email.utils import formatdate
 
 import pytest
 
-from seeds.harvest import Answer, Polling, PollResult, poll, request
-from seeds.harvest_stats import as_counts, counter_name, rows, table
+from seeds.harvest import Answer, Polling, PollResult, PollStats, poll, request
+from seeds.harvest_stats import as_counts, counter_name, rows, table, together
 from seeds.history import FeedHistory
 from seeds.revisits import AGES_S, revisit
 
@@ -255,7 +255,10 @@ def test_counters_add_up_to_a_table() -> None:
     days = [as_counts(URL, first.stats), as_counts(URL, second.stats), {}]
     (row,) = rows(days)
     assert (row.stats.polls, row.stats.new_items, row.delay_s) == (2, 3, 3600)
-    assert table([row])[1][-1] == "1.0 h"
+    assert table([row])[1][-2:] == ("1.0 h", "")
+    page = as_counts(URL, PollStats(fetched=1, fetch_delay_s=90))
+    (row,) = rows([together([as_counts(URL, first.stats), page]), {URL: (1, 2, 3)}])  # counters of an older version
+    assert (row.stats.polls, row.stats.unchanged, row.stats.new_items, row.fetch_delay_s) == (2, 2, 5, 90)
     assert counter_name(NOW_MS) == "harvest:2026-09-21"
 
 

@@ -1,0 +1,65 @@
+"""Runs ``scrapy crawl harvest`` in processes of its own against the feeds of a synthetic web."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from tests.integration.crawler.harness import QUICK, ROOT, Crawl, environment, scrapy
+from tests.web.harvest import FeedFigures, judge_feeds
+from tests.web.web import Web
+
+SEEDS = "feeds.toml"
+
+
+def seed_file(web: Web, min_poll_s: float, more: str = "") -> str:
+    """A crawl of all feeds of a web and nothing else."""
+    lines = ["[crawl]", 'name = "zulu"', 'language = "zul"', 'contact = "https://example.org/crawler"']
+    for feed in web.feeds.all:
+        table = "index" if feed.spec.kind == "index" else "feed"
+        lines += [f"[[{table}]]", f'url = "{feed.site.authority}{feed.path}"', f"min_poll_s = {min_poll_s}"]
+    return "\n".join(lines) + "\n" + more
+
+
+@dataclass(slots=True)
+class Harvest(Crawl):
+    """A harvest of a running web by any number of workers; its seed file must have been written."""
+
+    def start(self) -> subprocess.Popen[bytes]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
+        settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
+        command = scrapy("crawl", "harvest", "-a", f"seeds={self.running.folder / SEEDS}", **settings)
+        worker = subprocess.Popen(command, cwd=ROOT, env=environment())
+        self.workers.append(worker)
+        return worker
+
+    def stop(self, timeout_s: float = 20) -> None:
+        """Ask the workers that still run to finish, and wait for them."""
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.terminate()
+        self.wait(timeout_s)
+
+    def figures(self, until_epoch_s: float) -> list[FeedFigures]:
+        """What became of the items that were published until then."""
+        server = self.running.server
+        return judge_feeds(self.requests(), server.web, server.started_epoch_s, until_epoch_s)
+
+    def most_fetches(self) -> Counter[str]:
+        """How often each item's page was fetched whole."""
+        web, times = self.running.server.web, Counter[str]()
+        for entry in self.requests():
+            site = web.site(entry.host)
+            if site is not None and entry.status == 200 and entry.whole:
+                resource = web.paths.read(site, entry.path)
+                if resource.kind == "item":
+                    times[web.paths.url(resource)] += 1
+        return times
+
+
+def rest(until_s: float) -> None:
+    """Sleep until an instant of ``time.monotonic()``."""
+    time.sleep(max(0.0, until_s - time.monotonic()))

@@ -1,0 +1,65 @@
+"""A harvest as a service: real processes, feeds on a fast clock, a worker killed on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
+from tests.web.server import serve
+from tests.web.spec import FeedSpec, WebSpec, calm
+
+Begin = Callable[..., Harvest]
+SCALE = 30.0
+FEEDS = (
+    FeedSpec(1, "rss", 60, 10),
+    FeedSpec(1, "atom", 90, 10, burst=3),
+    FeedSpec(1, "json", 45, 12),
+    FeedSpec(1, "index", 90, 10),
+    FeedSpec(1, "atom", 60, 20, keep_s=300, archive=False),
+    FeedSpec(1, "rss", 3600, 5),
+)
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Serve a web with feeds and prepare a harvest of it."""
+    with ExitStack() as opened:
+
+        def make(feeds: tuple[FeedSpec, ...], more: str = "", **settings: str) -> Harvest:
+            spec = calm(WebSpec(hosts=4, pages=8, feeds=feeds, time_scale=SCALE))
+            running = opened.enter_context(serve(spec, tmp_path / "web"))
+            (running.folder / SEEDS).write_text(seed_file(running.web, 1.0, more))
+            crawl = Harvest(running, tmp_path / "crawl", settings)
+            opened.callback(crawl.kill)
+            return crawl
+
+        yield make
+
+
+def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
+    crawl = begin(FEEDS, FRONTIER_LEASE_S="5")
+    started = time.monotonic()
+    doomed = crawl.start()
+    crawl.start()
+    rest(started + 9)
+    doomed.kill()
+    rest(started + 11)
+    crawl.start()
+    rest(started + 22)
+    until = time.time() - 6
+    crawl.stop()
+    lasted_s = time.monotonic() - started
+
+    figures = crawl.figures(until)
+    assert sum(feed.published for feed in figures) > 20
+    assert not [url for feed in figures for url in feed.missed]
+    # No oftener than its bound, whoever polls; the slow one hardly at all.
+    assert all(feed.polls <= lasted_s + 2 for feed in figures)
+    times = crawl.most_fetches()
+    assert sum(count - 1 for count in times.values()) <= 2, "only what the killed worker had not reported comes twice"
+    assert "Traceback" not in crawl.logs()
