@@ -20,6 +20,7 @@ FALLBACK = "cp1252"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,>/]+)", re.I)
 _CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"';]+))", re.I)
+_LABEL = re.compile(r"[A-Za-z0-9_.:+() -]+")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(
     rb"([^\s/>][^\s/>=]*)[ \t\n\f\r]*(?:=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"'][^\s>]*)|(?=>)|(?=[\"']))?)?"
@@ -28,7 +29,7 @@ _ATTRIBUTE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text of a page; source is bom, http, meta, utf8 or fallback."""
+    """Text of a page; source is bom, utf16 (every other byte is 0), http, meta, utf8 or fallback."""
 
     text: str
     charset: str
@@ -37,7 +38,7 @@ class Decoded:
 
 def known(label: str | None) -> str | None:
     """The codec for an encoding label of the web, None for one that is unknown or unsafe."""
-    if not label:
+    if not label or not _LABEL.fullmatch(label.strip()):
         return None
     name = resolve_encoding(label.strip())
     if name is None:
@@ -115,6 +116,9 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Decoded(body[len(mark) :].decode(name, "replace"), name, "bom")
+    for name, nulls in (("utf-16-be", body[0:64:2]), ("utf-16-le", body[1:64:2])):
+        if len(nulls) > 8 and nulls.count(0) > 0.8 * len(nulls):
+            return Decoded(body.decode(name, "replace"), name, "utf16")
     found = _CHARSET.search(content_type) if content_type else None
     for label, source in ((known(found[1]) if found else None, "http"), (prescan(body[:PRESCAN]), "meta")):
         if label is None:

@@ -1,0 +1,144 @@
+"""What every policy promises, and each one's own rule."""
+
+import random
+from typing import Any
+
+import pytest
+
+from relevance import LinkContext, PageContext, PolicyError, Verdict, make_policy, read_page
+from relevance.sample import sentences
+
+NAMES = ("afriweb", "threshold", "yield")
+SIBLINGS = ("xho", "nbl", "ssw")
+
+
+def page(
+    language: str, words: int, html_lang: str = "zu", host: str = "a.example", seed: int = 1, english: int = 0
+) -> Any:
+    text = sentences(language, random.Random(seed), words)
+    more = sentences("eng", random.Random(seed), english)
+    html = f"<html lang='{html_lang}'><body><p>{text}</p><p>{more}</p></body></html>"
+    return read_page(html.encode(), f"http://{host}/news/{seed}.html")
+
+
+@pytest.fixture(params=NAMES)
+def policy(request: Any) -> Any:
+    return make_policy(request.param, "zul", SIBLINGS)
+
+
+def test_it_keeps_the_target_and_drops_the_rest(policy: Any) -> None:
+    kept = policy.judge(page("zul", 150), PageContext())
+    assert kept.keep
+    assert kept.language == "zul"
+    assert kept.words == pytest.approx(150, abs=30)
+    assert kept.reason
+    for language in ("xho", "nbl", "ssw", "eng", "ita"):
+        assert not policy.judge(page(language, 150), PageContext()).keep
+    assert not policy.judge(read_page(b"", "http://a.example/"), PageContext()).keep
+
+
+def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
+    rng = random.Random(2)
+    verdicts = [policy.judge(page(rng.choice(["zul", "eng"]), 80, seed=n), PageContext()) for n in range(20)]
+    links = [
+        LinkContext(f"http://{rng.choice('abc')}.example/{n}", "funda kabanzi", "http://a.example/", verdict, 1, n % 5)
+        for n, verdict in enumerate(verdicts)
+    ]
+    assert all(0 <= policy.link_priority(link) <= 1 for link in links)
+    assert policy.link_priority(LinkContext("http://seed.example/")) >= 0.9
+    assert len(policy.link_buckets(links)) == len(policy.link_priorities(links)) == 20
+    assert all(len(bucket) <= 10 and bucket.isascii() for bucket in policy.link_buckets(links))
+
+
+def test_a_link_of_a_relevant_page_goes_first(policy: Any) -> None:
+    good = Verdict(True, "words", "zul", {}, 100)
+    bad = Verdict(False, "few_words")
+    link = LinkContext("http://new.example/x", "", "http://a.example/", good)
+    other = LinkContext("http://new2.example/x", "", "http://b.example/", bad, since_relevant=1)
+    assert policy.link_priority(link) > policy.link_priority(other)
+
+
+def test_deltas_are_given_once_and_add_up(policy: Any) -> None:
+    policy.judge(page("zul", 100), PageContext())
+    first = policy.deltas()
+    assert policy.deltas() == {}
+    assert all(isinstance(v, int) and v >= 0 for counts in first.values() for v in counts)
+
+
+def test_unknown_policies_and_options_are_named() -> None:
+    with pytest.raises(PolicyError):
+        make_policy("clever", "zul")
+    with pytest.raises(PolicyError):
+        make_policy("threshold", "zul", (), {"words": "many"})
+
+
+def test_afriweb_sets() -> None:
+    few, some = page("zul", 35, "en"), page("zul", 90, "en")
+    three = make_policy("afriweb", "zul")
+    assert not three.judge(few, PageContext()).keep
+    assert three.judge(some, PageContext()).keep
+    assert three.judge(page("zul", 35, "zu-ZA"), PageContext()).keep
+    assert three.judge(page("zul", 90, "fr"), PageContext()).reason == "html_lang"
+    assert three.judge(page("zul", 90, ""), PageContext()).reason == "html_lang"
+    two = make_policy("afriweb", "zul", (), {"set": 2})
+    assert two.judge(few, PageContext()).keep
+    assert two.judge(page("zul", 90, ""), PageContext()).keep
+    assert not two.judge(page("zul", 90, "fr"), PageContext()).keep
+    assert make_policy("afriweb", "zul", (), {"set": 1}).judge(page("zul", 90, "fr"), PageContext()).keep
+    with pytest.raises(PolicyError):
+        make_policy("afriweb", "zul", (), {"set": 4})
+
+
+def test_threshold_wants_a_share() -> None:
+    policy = make_policy("threshold", "zul")
+    assert policy.judge(page("zul", 60, english=600), PageContext()).reason == "small_share"
+    assert make_policy("threshold", "zul", (), {"share": 0.05}).judge(page("zul", 60, english=600), PageContext()).keep
+
+
+def link(url: str, source: str = "http://a.example/", keep: bool = True, **more: Any) -> Any:
+    return LinkContext(url, source_url=source, source_verdict=Verdict(keep, "x"), **more)
+
+
+def test_yield_learns_hosts_and_paths_and_takes_it_back() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    before = policy.link_priority(link("http://good.example/news/9.html"))
+    for n in range(30):
+        policy.judge(page("zul", 100, host="good.example", seed=n), PageContext())
+        policy.judge(page("eng", 100, host="bad.example", seed=n), PageContext())
+    assert policy.link_priority(link("http://good.example/news/9.html")) > before
+    low = policy.link_priority(link("http://bad.example/news/9.html"))
+    assert 0 < low < before / 2
+    for n in range(60):
+        policy.judge(page("zul", 100, host="bad.example", seed=n), PageContext())
+    assert policy.link_priority(link("http://bad.example/news/9.html")) > 2 * low
+
+
+def test_yield_reads_hints() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    plain = policy.link_priority(link("http://n.example/x", since_relevant=1, keep=False))
+    assert policy.link_priority(link("http://n.example/zu/x", since_relevant=1, keep=False)) > plain
+    assert policy.link_priority(link("http://n.example/x", since_relevant=1, keep=False, hreflang="zu")) > plain
+    assert policy.link_priority(link("http://n.example/x", since_relevant=1, keep=False, anchor="isiZulu")) > plain
+    assert policy.link_priority(link("http://n.example/fr/x", since_relevant=1, keep=False)) < plain
+
+
+def test_yield_bounds_its_tunnels() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS, {"tunnel": 2})
+    assert policy.link_priority(link("http://n.example/x", since_relevant=2, keep=False)) > 0
+    assert policy.link_priority(link("http://n.example/x", since_relevant=3, keep=False)) == 0
+    assert policy.link_priority(link("http://n.example/zu/x", since_relevant=3, keep=False)) > 0
+
+
+def test_a_fleet_shares_what_it_learns() -> None:
+    one, two = make_policy("yield", "zul", SIBLINGS), make_policy("yield", "zul", SIBLINGS)
+    totals: dict[str, tuple[int, ...]] = {}
+    for n in range(20):
+        one.judge(page("zul", 100, host="good.example", seed=n), PageContext(bucket="000000"))
+    for worker in (one, two):
+        for key, counts in worker.deltas().items():
+            old = totals.get(key, (0,) * len(counts))
+            totals[key] = tuple(a + b for a, b in zip(old, counts, strict=True))
+    target = link("http://good.example/news/7.html")
+    for worker in (one, two):
+        worker.absorb(totals)
+    assert two.link_priority(target) == pytest.approx(one.link_priority(target))

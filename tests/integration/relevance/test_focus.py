@@ -1,0 +1,90 @@
+"""The default policy on small webs in memory, and the commands."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle
+from bench.focus.webs import Builder
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data" / "langid"
+
+
+def small_web(seed: Any) -> Any:
+    b = Builder("small", seed)
+    ours = [b.host(f"izindaba{i}.example", 50, 0.92) for i in range(4)]
+    portal = b.host("portal.example", 20, 0.0)
+    others = [b.host(f"site{i}.example", 60, 0.0) for i in range(12)]
+    for i, host in enumerate(ours):
+        b.join(host, ours[i - 1] if i != 2 else portal, 6)
+        b.join(portal, host, 6)
+        for other in others[i * 3 : i * 3 + 4]:
+            b.join(host, other, 4)
+    for i, host in enumerate(others):
+        b.join(host, others[i - 1], 5)
+    return b.done([ours[0][0]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_yield_beats_breadth_first_and_afriweb(seed: Any) -> None:
+    web = small_web(seed)
+    ours, plain, thesis, best = (curve(web, crawl(web)) for crawl in (by_yield, breadth_first, afriweb, oracle))
+    fetches = ours.fetches_for(0.95)
+    assert fetches is not None
+    assert fetches <= 0.5 * (plain.fetches_for(0.95) or 0)
+    assert fetches <= 1.35 * (best.fetches_for(0.95) or 0)
+    for at in range(20, len(thesis.relevant), 10):
+        assert ours.recall_at(at) >= thesis.recall_at(at) - 3 / ours.reachable
+
+
+def run(*arguments: Any, stdin: str = "") -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "relevance", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def test_commands(tmp_path: Any) -> None:
+    assert "train" in run("--help").stdout
+    found = run("identify", stdin="Izindaba zanamuhla zivela eThekwini nakwezinye izindawo\nThe news of today\n")
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == ["zul", "eng"]
+    assert "ukuthi" in run("words", "zul", "--count", "50").stdout
+    assert run("words", "tlh").returncode == 1
+    assert run("export-arpa", "zul", tmp_path / "z.arpa").returncode == 0
+    assert (tmp_path / "z.arpa").read_text(encoding="utf-8").startswith("\\data\\")
+
+
+def test_a_new_language_is_a_folder_and_a_description(tmp_path: Any) -> None:
+    for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
+        (tmp_path / "src").mkdir(exist_ok=True)
+        (tmp_path / "src" / f"{language}.txt").write_text((text + "\n") * 30, encoding="utf-8")
+    toml = "name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\nlicence='mine'\n"
+    (tmp_path / "d.toml").write_text(toml + "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n")
+    files = ("--description", tmp_path / "d.toml", "--out", tmp_path / "t.model", "--card", tmp_path / "c.md")
+    made = run("train", tmp_path, *files, "--dev", "src")
+    assert made.returncode == 0, made.stderr
+    assert "mine" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    found = run("identify", "--model", tmp_path / "t.model", stdin="abantu bakithi\n")
+    assert found.stdout.startswith("aaa\t")
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")
+def test_figures_on_development_text() -> None:
+    from relevance.evaluation import deciding, figures, folder_texts
+    from relevance.model import shipped
+
+    decide = deciding(shipped())
+    for source, kind, least in (("dev-flores", "sentence", 99.0), ("dev-afrixnli", "sentence", 97.0), ("dev-afrixnli", "short", 80.0)):  # fmt: skip  # noqa: E501
+        assert (
+            figures(decide, folder_texts(DATA / source, ["zul", "xho", "eng", "sot", "nso", "tso"], kind)).macro
+            >= least
+        )
+    italian = (DATA / "mozilla-www" / "ita.txt").read_text(encoding="utf-8").splitlines()
+    assert decide(italian).count("zul") <= 0.001 * len(italian) + 1

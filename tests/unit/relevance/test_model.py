@@ -1,0 +1,155 @@
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relevance import arpa, storage, training
+from relevance.alphabet import BITS, BOUNDARY, encode, ngram_keys, words
+from relevance.errors import ModelError, TrainingError
+from relevance.evaluation import in_memory
+from relevance.kneserney import KneserNey, count_ngrams
+from relevance.model import _find, _slots, load
+
+TEXT = {
+    "aaa": "umuntu ubona abantu abaningi emzini omkhulu wakithi ekhaya " * 5,
+    "bbb": "the people who live in this house are many and they see the town " * 5,
+}
+SPECS = (training.ClassSpec("aaa", "aaa", ("aaa",)), training.ClassSpec("bbb", "bbb", ("bbb",)))
+SMALL = training.Description(
+    "small", SPECS, (training.Source("x"),), ("aaa",), {}, training.Settings(order=4, min_count=1)
+)
+
+
+def corpus() -> Any:
+    return {language: {"x": [text]} for language, text in TEXT.items()}
+
+
+def test_words_are_never_glued() -> None:
+    assert words("John's e-mail,is:a/b (Ṱhohoyanḓou) 3D") == [
+        "john",
+        "s",
+        "e",
+        "mail",
+        "is",
+        "a",
+        "b",
+        "ṱhohoyanḓou",
+        "d",
+    ]
+    assert words("see http://a.b/c?d=e #tag @name x@y.zz go") == ["see", "go"]
+    assert words("S\u030cibe") == ["šibe"]
+
+
+@given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))
+def test_ngram_keys_are_the_last_letters(tokens: Any, order: Any) -> None:
+    codes = encode(tokens)
+    keys, lengths, starts = ngram_keys(codes, order)
+    at = 0
+    for token, start in zip(tokens, starts, strict=True):
+        assert start == at
+        padded = [BOUNDARY, *encode([token])[1:-1], BOUNDARY]
+        for end in range(1, len(padded)):
+            expected = padded[max(0, end + 1 - order) : end + 1]
+            assert lengths[at] == len(expected)
+            assert keys[at] == sum(int(c) << (BITS * p) for p, c in enumerate(reversed(expected)))
+            at += 1
+
+
+def test_probabilities_sum_to_one_after_every_context() -> None:
+    counts = Counter(words(TEXT["aaa"] + TEXT["bbb"]))
+    model = KneserNey(count_ngrams(counts, 4))
+    letters = np.arange(1, 63)
+    contexts = {int(k) >> BITS for k in model.levels[3].ngrams.keys[:40]} | {int(encode(["q"])[1])}
+    for context in contexts:
+        size = max(1, math.ceil(context.bit_length() / BITS)) + 1
+        total = model.probabilities((context << BITS) | letters, size).sum()
+        assert total == pytest.approx(1.0, abs=0.02)
+
+
+@given(st.sets(st.integers(1, 2**36 - 1), min_size=1, max_size=300))
+def test_the_hash_table_finds_all_and_nothing_else(keys: Any) -> None:
+    sorted_keys = np.array(sorted(keys), dtype=np.int64)
+    table = _slots(sorted_keys)
+    assert _find(table, sorted_keys.astype(np.uint64)).tolist() == list(range(1, len(keys) + 1))
+    others = np.array([k + 1 for k in keys if k + 1 not in keys] or [0], dtype=np.uint64)
+    assert not _find(table, others).any()
+
+
+def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:
+    made = training.train(SMALL, corpus())
+    size = storage.write(tmp_path / "m.model", made)
+    assert size == (tmp_path / "m.model").stat().st_size
+    again = storage.read(tmp_path / "m.model")
+    assert all(np.array_equal(a, b) for a, b in zip(made.keys, again.keys, strict=True))
+    assert np.array_equal(made.rows, again.rows)
+    assert np.array_equal(made.word_rows, again.word_rows)
+    assert made.words == again.words
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
+    tokens = ["umuntu", "house", "xyzzy", "a"]
+    expected = in_memory(made).word_logs(tokens)
+    for _ in range(2):  # unpacked, then mapped
+        assert np.allclose(load(tmp_path / "m.model").word_logs(tokens), expected)
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    monkeypatch.setenv("RELEVANCE_CACHE", "")
+    assert np.allclose(load(tmp_path / "m.model").word_logs(tokens), expected)
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
+    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    load(tmp_path / "m.model")
+    [cache] = tmp_path.glob("*.arrays")
+    cache.write_bytes(cache.read_bytes()[:1000])
+    assert load(tmp_path / "m.model").word_logs(["umuntu"]).shape == (1, 2)
+
+
+@pytest.mark.parametrize("data", [b"", b"something else", storage.MAGIC + b"\xff\xff\x00\x00{"])
+def test_what_is_no_model_is_said_to_be_none(tmp_path: Any, data: Any) -> None:
+    (tmp_path / "bad.model").write_bytes(data)
+    with pytest.raises((ModelError, ValueError)):
+        storage.read(tmp_path / "bad.model")
+
+
+def test_unpruned_and_stored_letters_agree() -> None:
+    made = training.train(replace(SMALL, settings=replace(SMALL.settings, step=0.02)), corpus())
+    exact = KneserNey(count_ngrams(Counter(words(TEXT["aaa"])), 4)).word_logs(["umuntu", "abantu"])
+    assert in_memory(made).letter_logs(["umuntu", "abantu"])[:, 0] == pytest.approx(exact, abs=0.3)
+
+
+def test_pruning_to_a_size(tmp_path: Any) -> None:
+    assert training.train_to_size(SMALL, corpus(), tmp_path / "m.model", 10_000) <= 10_000
+    with pytest.raises(TrainingError):
+        training.train_to_size(SMALL, corpus(), tmp_path / "m.model", 100)
+
+
+def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
+    path = tmp_path / "d.toml"
+    for text in (
+        "name = 3 = 4",
+        "[[class]]\nlabel='x'",
+        "name='x'\n[[class]]\nname='a'\n[[source]]\nname='b'\n[settings]\nx=1",
+    ):
+        path.write_text(text)
+        with pytest.raises(TrainingError):
+            training.read_description(path)
+    with pytest.raises(TrainingError):
+        training.read_corpus(tmp_path, SMALL.sources)
+
+
+def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
+    model = arpa.export(training.train(SMALL, corpus()), "aaa", 3)
+    arpa.write_arpa(tmp_path / "a.arpa", model)
+    again = arpa.read_arpa(tmp_path / "a.arpa")
+    assert again.order == 3
+    assert again.word("umuntu") == pytest.approx(model.word("umuntu"), abs=1e-4)
+    letters = [ngram[0] for ngram in model.logs if len(ngram) == 1 and ngram[0] != "<s>"]
+    for context in ((), ("a",), ("<s>", "u"), ("q", "q")):
+        assert sum(10 ** model.letter(context, letter) for letter in letters) == pytest.approx(1, abs=1e-6)
+    (tmp_path / "b.arpa").write_text("\\1-grams:\nx y z\n")
+    with pytest.raises(ModelError):
+        arpa.read_arpa(tmp_path / "b.arpa")

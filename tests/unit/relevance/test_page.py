@@ -1,0 +1,110 @@
+import random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relevance.page import read_page
+from relevance.quality import quality
+from relevance.sample import sentences
+from relevance.simhash import NearDuplicates, distance, exact, simhash
+
+URL = "http://a.example/"
+
+
+def read(html: str) -> Any:
+    return read_page(html.encode(), URL)
+
+
+def test_what_a_page_says_of_itself() -> None:
+    page = read(
+        """<html lang="ZU-za"><head><title> A  b </title>
+        <base href="/x/"><meta name="ROBOTS" content="noindex, NoFollow">
+        <meta property="og:locale" content="zu_ZA"><meta http-equiv="Content-Language" content="zu">
+        <meta http-equiv=refresh content="0; URL='next.html'"><link rel=canonical href="/c">
+        <link rel=alternate hreflang=zu href=/zu/><link rel=alternate type="application/rss+xml" href=/feed></head>"""
+    )
+    assert (page.title, page.html_lang, page.base, page.canonical) == ("A b", "zu-za", "/x/", "/c")
+    assert page.robots_meta == {"noindex", "nofollow"}
+    assert (page.og_locale, page.content_language, page.refresh) == ("zu_za", "zu", "next.html")
+    assert page.hreflangs == (("zu", "/zu/"),)
+    assert page.feeds == ("/feed",)
+
+
+def test_text_is_not_glued_and_code_is_no_text() -> None:
+    page = read(
+        "<body><div>one<p>two <b>th</b>ree</p>four<ul><li>five<li>six</ul>seven<br>eight</div>"
+        "<script>var x</script><style>p{}</style><!-- c --><template>t</template><p>&amp;nine"
+    )
+    assert [block.text for block in page.blocks] == ["one", "two three", "four", "five", "six", "seven eight", "&nine"]
+
+
+def test_blocks_are_weighed() -> None:
+    text = "Lena yindaba ende enamagama amaningi futhi ikhuluma ngezinto eziningi ezenzeka emhlabeni. " * 3
+    page = read(
+        f"<body><nav><a href=/1>Ikhaya</a></nav><article><header><h1>Isihloko</h1></header><p>{text}</p></article>"
+        "<ul><li><a href=/2>Ezinye izindaba</a></ul><footer>c</footer>"
+    )
+    assert [block.kind for block in page.blocks] == ["heading", "main", "links", "nav", "nav"]
+    assert [link.context for link in page.links] == ["nav", "main"]
+    assert text.strip() in page.text()
+    assert "Ikhaya" not in page.text()
+
+
+def test_links_as_found() -> None:
+    page = read(
+        '<a href=" x.html ">a <i>b</i></a><a>no</a><a href="" rel="NoFollow ugc" hreflang=ZU>c</a><area href=/d>'
+    )
+    assert [(link.href, link.text, link.rel, link.hreflang) for link in page.links] == [
+        ("x.html", "a b", "", ""),
+        ("", "c", "nofollow ugc", "zu"),
+        ("/d", "", "", ""),
+    ]
+
+
+@given(
+    st.binary(max_size=400), st.sampled_from([None, "text/html", "text/html; charset=x", "text/plain; charset=utf-16"])
+)
+def test_any_bytes_are_a_page(body: Any, content_type: Any) -> None:
+    page = read_page(body, URL, content_type)
+    assert page.url == URL
+    assert all(block.text.strip() for block in page.blocks)
+
+
+@given(st.lists(st.sampled_from(["<div>", "</div>", "<p>", "<a href=x>", "</a>", "<table>", "<td>", "<nav>", "</nav>", "t ", "<svg>", "<select>", "<header>"]), max_size=60))  # fmt: skip  # noqa: E501
+def test_any_nesting_is_a_page(parts: Any) -> None:
+    page = read("".join(parts))
+    assert sum(block.text.count("t") for block in page.blocks) <= parts.count("t ")
+
+
+def test_deep_nesting_ends() -> None:
+    assert read("<div>" * 20_000 + "x").blocks
+    assert len(read("<nav>" * 3000 + "x").blocks) == 1
+
+
+def test_simhash_is_near_for_alike_texts() -> None:
+    rng = random.Random(1)
+    text = sentences("zul", rng, 600)
+    other = sentences("zul", rng, 600)
+    edited = text.replace(text.split()[300], "okunye", 1)
+    assert distance(simhash(text), simhash(edited)) <= 8
+    assert distance(simhash(text), simhash(other)) > 12
+    assert exact(text) == exact(text.upper().replace(".", " 12 !"))
+    assert simhash("") == exact("") == 0
+    known = NearDuplicates()
+    assert known.add(simhash(text)) is None
+    assert known.add(simhash(edited)) == simhash(text)
+    assert known.add(simhash(other)) is None
+
+
+def test_quality_flags() -> None:
+    bible = "UNkulunkulu wathumela uJesu Kristu emhlabeni ukuba asindise abantu ezonweni zabo. " * 8
+    assert "religious" in quality(read(f"<p>{bible}</p>")).flags
+    news = sentences("zul", random.Random(2), 200)
+    assert not quality(read(f"<p>{news}</p>")).flags
+    menu = "".join(f"<li><a href=/{n}>into {n}</a></li>" for n in range(40))
+    assert "list" in quality(read(f"<ul>{menu}</ul><p>{news[:100]}</p>")).flags
+    many = "".join(f"<link rel=alternate hreflang=x{n} href=/{n}>" for n in "abcdefghijklmnopq")
+    assert "machine" in quality(read(f"<head>{many}</head><p>{news}</p>")).flags
+    again = "<p>" + "</p><p>".join([news[:120]] * 6) + "</p>"
+    assert quality(read(again)).terms["repeated"] > 0.5
