@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from seeds.harvest import PollStats
 
-__all__ = ["HarvestRow", "as_counts", "counter_name", "from_counts", "rows", "table", "together"]
+__all__ = ["HarvestRow", "as_counts", "counter_name", "duration", "from_counts", "rows", "table", "together"]
 
 _FIELDS = tuple(part.name for part in fields(PollStats))
 
@@ -71,7 +71,7 @@ def table(found: Iterable[HarvestRow]) -> list[tuple[str, ...]]:
     ]
     for row in found:
         figures = row.stats
-        delays = ["" if delay is None else _duration(delay) for delay in (row.delay_s, row.fetch_delay_s)]
+        delays = ["" if delay is None else duration(delay) for delay in (row.delay_s, row.fetch_delay_s)]
         counts = (figures.polls, figures.unchanged, figures.new_items, figures.gaps, figures.missed, figures.recovered)
         lines.append((row.feed, *map(str, counts), str(figures.errors), *delays))
     return lines
@@ -81,7 +81,8 @@ def _mean(total: int, count: int) -> float | None:
     return total / count if count else None
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A span of time for people."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

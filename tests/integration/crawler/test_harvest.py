@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.crawler.harness import run
 from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
 from tests.web.server import serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -63,3 +65,18 @@ def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
     times = crawl.most_fetches()
     assert sum(count - 1 for count in times.values()) <= 2, "only what the killed worker had not reported comes twice"
     assert "Traceback" not in crawl.logs()
+    _status_adds_up(crawl, sum(feed.polls for feed in figures))
+
+
+def _status_adds_up(crawl: Harvest, polls: int) -> None:
+    words = ("harvest", "status", "--seeds", str(crawl.running.folder / SEEDS))
+    lines = run(*words, "--json", "--plot", DATA_DIR=str(crawl.folder))
+    assert lines.returncode == 0, lines.stderr
+    days = [json.loads(line) for line in lines.stdout.splitlines()]
+    # What a killed worker had asked but not reported is not counted.
+    assert abs(sum(day["polls"] for day in days) - polls) <= 5
+    assert sum(day["missed"] for day in days) == 0
+    assert any(day["fetched"] and day["mean_fetch_delay_s"] < 10 for day in days)
+    assert (crawl.folder / "reports" / "harvest.png").stat().st_size > 10_000
+    table = run(*words, DATA_DIR=str(crawl.folder))
+    assert "all feeds" in table.stdout
