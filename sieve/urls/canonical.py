@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.resources import files
 
 import can_ada
@@ -36,13 +37,14 @@ _ESCAPES = {"%": "%25"} | {
     for low in _HEX
 }
 
-# A URL that needs no parsing: see is_plain.
-_LABEL = r"(?!xn--)[a-z0-9_-]+"
-_TEXT = r"[A-Za-z0-9\-._~:/@!$&()*+,=]*"
-_KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-689A-CF]|27|3[A-F]|40|5[B-E]|60|7[BCDF])"
-_REST = rf"/{_TEXT}(?:{_KEPT_ESCAPE}{_TEXT})*(?:\?([A-Za-z0-9\-._~:/?@!$&()*+,;=]+))?"
-PLAIN = re.compile(rf"https?://(?:{_LABEL}\.)*(?!xn--)[a-z_][a-z0-9_-]*{_REST}")
-PLAIN_PATH = re.compile(_REST)
+# A URL that needs no parsing is a plain origin and a plain rest; the group is the query. "/." is looked for apart.
+_LABEL = r"(?!xn--)[a-z0-9_-]++"
+_ORIGIN = re.compile(rf"https?://(?:{_LABEL}\.)*(?!xn--)[a-z_][a-z0-9_-]*+")
+_KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
+PLAIN_REST = re.compile(
+    rf"/[A-Za-z0-9\-._~:/@!$&()*+,=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/@!$&()*+,=]*+)*+"
+    rf"(?:\?([A-Za-z0-9\-._~:/?@!$&()*+,;=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/?@!$&()*+,;=]*+)*+))?"
+)
 
 _UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]+?)(:\d*)?(?=[/\\?#]|\s*$)")
 _STAND_IN = "stand-in.invalid"
@@ -88,6 +90,8 @@ def _parse_unknown_punycode(url: str) -> str:
 
 
 def _drop_root_dot(url: str) -> str:
+    if "./" not in url and ".:" not in url:
+        return url
     end = url.index("/", 8)
     host, colon, port = url[:end].rpartition(":")
     if not colon or not port.isdigit():
@@ -125,14 +129,22 @@ def _clean_query(url: str) -> str:
 
 def clean_query(query: str) -> str:
     """A query (without ``?``, escapes normal) with its parts sorted; empty, session and tracking parts left out."""
-    if _TRACKING.search(query):
-        parts = [part for part in query.split("&") if part and not _TRACKING.match(part)]
-    elif "&" in query:
-        parts = [part for part in query.split("&") if part]
-    else:
-        return query
+    if "&" not in query:
+        return "" if _labels_a_visit(query) else query
+    parts = [part for part in query.split("&") if part and not _labels_a_visit(part)]
     parts.sort()
     return "&".join(parts)
+
+
+def _labels_a_visit(part: str) -> bool:
+    name, _, value = part.partition("=")
+    if not value:
+        return False
+    name = name.lower()
+    pattern = _TRACKING.get(name)
+    if pattern is None:
+        return name.startswith(_TRACKING_PREFIXES)
+    return pattern.fullmatch(value) is not None
 
 
 STEPS: tuple[Callable[[str], str], ...] = (_drop_root_dot, _normalise_escapes, _drop_path_sessions, _clean_query)
@@ -140,16 +152,34 @@ STEPS: tuple[Callable[[str], str], ...] = (_drop_root_dot, _normalise_escapes, _
 
 def canonical(url: str) -> str:
     """Canonical form of an absolute URL; :class:`UrlError` when it is not an http or https URL. 0.6 to 4 us."""
-    found = PLAIN.fullmatch(url)
-    if found is not None and "/." not in url:
-        query = found[1]
-        if query is None:
-            return url
-        cleaned = clean_query(query)
-        if cleaned == query:
-            return url
-        return f"{url[: found.start(1)]}{cleaned}" if cleaned else url[: found.start(1) - 1]
-    return canonical_slowly(url)
+    found = plain(url)
+    return canonical_slowly(url) if found is None else with_clean_query(url, found)
+
+
+def plain(url: str) -> re.Match[str] | None:
+    """A match from the path on when parsing would change nothing of `url`; its group is the query."""
+    end = url.find("/", 8)
+    if end > 0 and plain_origin(url[:end]) and "/." not in url:
+        return PLAIN_REST.fullmatch(url, end)
+    return None
+
+
+@lru_cache(maxsize=8192)
+def plain_origin(origin: str) -> bool:
+    """Whether parsing changes nothing of a scheme and host; an origin with a port counts as not plain."""
+    return _ORIGIN.fullmatch(origin) is not None
+
+
+def with_clean_query(url: str, found: re.Match[str]) -> str:
+    """`url`, which `found` matched as plain, with its query cleaned."""
+    query = found[1]
+    if query is None:
+        return url
+    cleaned = clean_query(query)
+    if cleaned == query and query:
+        return url
+    start = found.start(1)
+    return f"{url[:start]}{cleaned}" if cleaned else url[: start - 1]
 
 
 def canonical_slowly(url: str) -> str:
@@ -160,22 +190,24 @@ def canonical_slowly(url: str) -> str:
     return result
 
 
-def _patterns(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    query: list[str] = []
+def _rules(text: str) -> tuple[dict[str, re.Pattern[str]], tuple[str, ...], re.Pattern[str]]:
+    """Of the data file: patterns of values by name, prefixes of names, the pattern of sessions in paths."""
+    names: dict[str, re.Pattern[str]] = {}
+    prefixes: list[str] = []
     path: list[str] = []
     for line in text.splitlines():
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
-        name, value = words[0].lstrip(";"), words[1] if len(words) > 1 else ""
-        name = re.escape(name).replace(r"\*", "[^=&;/]*")
-        query.append(f"{name}={value or '[^&]+'}")
+        name, value = words[0].lstrip(";").lower(), words[1] if len(words) > 1 else ""
         if words[0].startswith(";"):
-            path.append(f"{name}={value or '[^;/]+'}")
-    return (
-        re.compile(rf"(?:^|(?<=&))(?:{'|'.join(query)})(?=&|$)", re.IGNORECASE),
-        re.compile(rf"(?<=[^/.]);(?:{'|'.join(path)})(?=[;/]|$)", re.IGNORECASE),
-    )
+            path.append(re.escape(name).replace(r"\*", "[^=;/]*") + "=" + (value or "[^;/]+"))
+        if name.endswith("*"):
+            prefixes.append(name[:-1])
+        else:
+            names[name] = re.compile(value or ".+", re.IGNORECASE | re.DOTALL)
+    sessions = re.compile(rf"(?<=[^/.]);(?:{'|'.join(path)})(?=[;/]|$)", re.IGNORECASE)
+    return names, tuple(prefixes), sessions
 
 
-_TRACKING, _PATH_SESSION = _patterns((files("sieve") / "data" / "tracking.txt").read_text("utf-8"))
+_TRACKING, _TRACKING_PREFIXES, _PATH_SESSION = _rules((files("sieve") / "data" / "tracking.txt").read_text("utf-8"))

@@ -11,7 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sieve.urls.canonical import PLAIN, PLAIN_PATH, UrlError, canonical, parse
+from sieve.urls.canonical import (
+    PLAIN_REST,
+    UrlError,
+    canonical,
+    canonical_slowly,
+    parse,
+    plain,
+    plain_origin,
+    with_clean_query,
+)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
@@ -27,13 +36,16 @@ class Base:
     folder: str
     path: str
     url: str
+    plain: bool
 
     @classmethod
     def of(cls, url: str) -> Base:
         """Parse; :class:`UrlError` when it is not an absolute http or https URL."""
         url = parse(url)
         path = url.partition("?")[0]
-        return cls(url[: url.index(":") + 1], url[: url.index("/", 8)], path[: path.rindex("/") + 1], path, url)
+        origin = url[: url.index("/", 8)]
+        folder = path[: path.rindex("/") + 1]
+        return cls(url[: url.index(":") + 1], origin, folder, path, url, plain_origin(origin))
 
 
 def _join(base: Base, link: str) -> str:
@@ -56,13 +68,21 @@ def _join(base: Base, link: str) -> str:
 
 def _resolve(link: str, base: Base | None) -> str:
     """Absolute URL without fragment; :class:`UrlError`."""
-    if link.startswith("http"):
+    if "#" in link:
         link = link.partition("#")[0]
-        if PLAIN.fullmatch(link) and "/." not in link:
+    if link.startswith("http"):
+        if plain(link):
             return link
-    elif base is not None and link[:1] == "/" != link[1:2] and PLAIN_PATH.fullmatch(link) and "/." not in link:
+    elif base is not None and _plain_path(link, base):
         return base.origin + link
     return parse(link if base is None else _join(base, link))
+
+
+def _plain_path(link: str, base: Base) -> re.Match[str] | None:
+    """A match when `link` is a path that parsing would not change, at a plain origin."""
+    if base.plain and link[:1] == "/" != link[1:2] and "/." not in link:
+        return PLAIN_REST.fullmatch(link)
+    return None
 
 
 @lru_cache(maxsize=64)
@@ -75,28 +95,43 @@ def _base(url: str) -> Base | None:
 
 def canonicalize(url: str, base: str | None = None) -> str:
     """Canonical form of `url`, relative to `base` when given; :class:`ValueError` on what is not http(s)."""
-    if base is None:
-        return canonical(url)
-    return canonical(_resolve(url, _base(base)))
+    return canonical(url) if base is None else _canonical(url, _base(base))
 
 
 def resolve_many(urls: Iterable[str], base: str) -> list[str | None]:
     """Absolute URLs, as found, without fragment, in the order of `urls`; ``None`` for what is not http(s)."""
-    return _each(urls, base, canonical_form=False)
+    parsed = _base(base)
+    results: list[str | None] = []
+    for url in urls:
+        try:
+            results.append(_resolve(url, parsed))
+        except UrlError:
+            results.append(None)
+    return results
 
 
 def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str | None]:
     """Canonical forms in the order of `urls`; ``None`` for what has none. 0.5 to 4 us each."""
-    return _each(urls, base, canonical_form=True)
-
-
-def _each(urls: Iterable[str], base: str | None, *, canonical_form: bool) -> list[str | None]:
     parsed = None if base is None else _base(base)
     results: list[str | None] = []
     for url in urls:
         try:
-            absolute = _resolve(url, parsed)
-            results.append(canonical(absolute) if canonical_form else absolute)
+            results.append(_canonical(url, parsed))
         except UrlError:
             results.append(None)
     return results
+
+
+def _canonical(link: str, base: Base | None) -> str:
+    if "#" in link:
+        link = link.partition("#")[0]
+    if link.startswith("http"):
+        # What is plain has a scheme, an authority and nothing a base could change.
+        found = plain(link)
+        if found is not None:
+            return with_clean_query(link, found)
+    elif base is not None:
+        found = _plain_path(link, base)
+        if found is not None:
+            return base.origin + with_clean_query(link, found)
+    return canonical_slowly(link if base is None else _join(base, link))

@@ -1,0 +1,1 @@
+"""Measurements of the sieve beside what others offer: ``python -m bench.sieve``."""

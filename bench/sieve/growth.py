@@ -1,0 +1,81 @@
+"""Cost a URL as the store grows: a store is filled with the fingerprints of known URLs, then the stream goes on."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.sieve.stream import BATCH, stream, url
+from sieve.fingerprint import fingerprints
+from sieve.jobs import Job
+from sieve.mercator import MercatorConfig, MercatorSieve
+from sieve.store import RunStore
+
+_PIECE = 1 << 20
+
+
+def known_fingerprints(count: int, folder: Path) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Fingerprints of the first `count` URLs of the stream, in order; kept in `folder` for the next time."""
+    path = folder / "sieve-bench-known.npy"
+    if path.exists() and len(kept := np.load(path, mmap_mode="r")) >= count:
+        return kept[:count]  # type: ignore[no-any-return]
+    known = np.empty(count, np.uint64)
+    for start in range(0, count, _PIECE):
+        stop = min(start + _PIECE, count)
+        known[start:stop] = fingerprints(list(map(url, range(start, stop))))
+    np.save(path, known)
+    return known
+
+
+def fill(folder: Path, known: np.ndarray[Any, np.dtype[np.uint64]]) -> None:
+    """Make a store with runs of 4/7, 2/7 and 1/7 of the keys, as merging leaves them."""
+    folder.mkdir(parents=True)
+    store = RunStore(folder, durable=False)
+    store.commit([], {"seed": 0})
+    cuts = [0, len(known) * 4 // 7, len(known) * 6 // 7, len(known)]
+    for start, stop in zip(cuts, cuts[1:], strict=False):
+        if stop > start:
+            Job(store.write(np.unique(known[start:stop]), {})).finish()
+    store.close()
+
+
+def grown(size: int, urls: int, scratch: Path) -> dict[str, float]:
+    """CPU microseconds a URL, worst pause, opening time, bytes on disk a URL at a store of `size`."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=scratch))
+    fill(folder / "s", known_fingerprints(size, scratch))
+    started = time.perf_counter()
+    sieve = MercatorSieve(folder / "s", MercatorConfig(ready_made=True, durable=False))
+    opened = time.perf_counter() - started
+    cpu, pauses, out, new = 0.0, [], 0, 0
+    for batch in stream(urls, known=size):
+        new = max(new, *(int(text.rpartition("-")[2]) for text in batch))
+        start, start_cpu = time.perf_counter(), time.process_time()
+        sieve.enqueue(batch)
+        pauses.append(time.perf_counter() - start)
+        out += len(sieve.drain())
+        cpu += time.process_time() - start_cpu
+    start_cpu = time.process_time()
+    sieve.flush()
+    out += len(sieve.drain())
+    cpu += time.process_time() - start_cpu
+    runs = len(sieve.store.runs)
+    sieve.close()
+    disk = sum(path.stat().st_size for path in (folder / "s").iterdir())
+    shutil.rmtree(folder)
+    return {
+        "store": size,
+        "cpu_us": cpu / urls * 1e6,
+        "worst_ms": max(pauses) * 1e3,
+        "p99_ms": float(np.percentile(pauses, 99)) * 1e3,
+        "p50_ms": float(np.percentile(pauses, 50)) * 1e3,
+        "open_s": opened,
+        "runs": runs,
+        "disk_bytes": disk / (new + 1),
+        "lost_or_doubled": new + 1 - size - out,
+        "batch": BATCH,
+    }

@@ -1,0 +1,127 @@
+"""Measuring one row in this process: CPU of both sides, pauses, memory, disk, what was lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bench.sieve.rows import ROWS, OursRedis, Row
+from bench.sieve.stream import BATCH, number_of, stream
+
+
+@dataclass(slots=True)
+class Result:
+    """One row. `*_us` are CPU microseconds a URL put in, `*_bytes` are a distinct URL."""
+
+    row: str
+    urls: int
+    client_us: float
+    server_us: float
+    urls_a_second: float
+    out_p50_ms: float
+    out_p99_ms: float
+    worst_ms: float
+    memory_bytes: float
+    redis_bytes: float
+    disk_bytes: float
+    lost: int
+    doubled: int
+
+    @property
+    def cpu_us(self) -> float:
+        """Both sides."""
+        return self.client_us + self.server_us
+
+
+class Tally:
+    """Counts what comes out by number."""
+
+    def __init__(self, most: int) -> None:
+        self._counts = np.zeros(most, np.uint8)
+
+    def add(self, urls: list[Any]) -> None:
+        if urls:
+            np.add.at(self._counts, list(map(number_of, urls)), 1)
+
+    def lost_and_doubled(self, distinct: int) -> tuple[int, int]:
+        counts = self._counts[:distinct]
+        return int((counts == 0).sum()), int((counts > 1).sum())
+
+
+def server_cpu_s(row: Row) -> float:
+    """CPU seconds of the row's server so far."""
+    if row.server is None:
+        return 0.0
+    with open(f"/proc/{row.server.server_pid()}/stat") as file:
+        words = file.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def server_bytes(row: Row) -> int:
+    """Memory of the row's server."""
+    return 0 if row.server is None else int(row.client.info("memory")["used_memory"])  # type: ignore[attr-defined]
+
+
+def disk_bytes(row: Row) -> int:
+    """Bytes of the row's files, without the server's."""
+    files = (path for path in row.folder.rglob("*") if path.is_file() and "redis" not in path.parts[-2:-1])
+    return sum(path.stat().st_blocks * 512 for path in files)
+
+
+def measure(name: str, urls: int) -> dict[str, Any]:
+    """Run one row over the stream."""
+    row = ROWS[name]()
+    urls = min(urls, row.most)
+    tally = Tally(urls)
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    at_server, kept = server_cpu_s(row), server_bytes(row)
+    cpu = wall = 0.0
+    pauses: list[float] = []
+    largest = 0
+    for batch in stream(urls):
+        largest = max(largest, *map(number_of, batch))
+        start, start_cpu = time.perf_counter(), time.process_time()
+        out = row.take(batch)
+        cpu += time.process_time() - start_cpu
+        pauses.append(time.perf_counter() - start)
+        tally.add(list(out))
+    start, start_cpu = time.perf_counter(), time.process_time()
+    out = row.end()
+    cpu += time.process_time() - start_cpu
+    wall = sum(pauses) + time.perf_counter() - start
+    tally.add(list(out))
+    used = server_cpu_s(row) - at_server
+    if isinstance(row, OursRedis):
+        tally.add(row.taken())
+        row.sieve.drain(0)
+    distinct = largest + 1
+    redis_bytes = (server_bytes(row) - kept) / distinct
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident
+    row.close()
+    lost, doubled = tally.lost_and_doubled(distinct)
+    result = Result(
+        row=name,
+        urls=urls,
+        client_us=cpu / urls * 1e6,
+        server_us=used / urls * 1e6,
+        urls_a_second=urls / wall,
+        out_p50_ms=float(np.percentile(pauses, 50)) * 1e3,
+        out_p99_ms=float(np.percentile(pauses, 99)) * 1e3,
+        worst_ms=max(pauses) * 1e3,
+        memory_bytes=resident * 1024 / distinct,
+        redis_bytes=redis_bytes,
+        disk_bytes=disk_bytes(row) / distinct,
+        lost=lost,
+        doubled=doubled,
+    )
+    shutil.rmtree(row.folder, ignore_errors=True)
+    return asdict(result)
+
+
+__all__ = ["BATCH", "Result", "measure"]
