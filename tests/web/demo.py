@@ -210,10 +210,16 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kill", type=float, default=0.0, metavar="S", help="kill -9 a worker after S seconds")
+    parser.add_argument("--svg", type=Path, help="write what the terminal shows as a picture")
     options = parser.parse_args()
-    demo = Demo(options.dir.resolve(), options.workers, options.hosts, options.pages, options.seed, options.kill)
+    console = Console(record=True, width=92) if options.svg else Console()
+    sizes = options.workers, options.hosts, options.pages, options.seed, options.kill
+    demo = Demo(options.dir.resolve(), *sizes, console)
     try:
-        return demo.run()
+        status = demo.run()
+        if options.svg:
+            options.svg.write_text(console.export_svg(title="make demo"), encoding="utf-8")
+        return status
     except (DemoError, EmbeddedRedisError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1

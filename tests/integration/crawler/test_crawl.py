@@ -111,8 +111,14 @@ def test_a_killed_redis_is_started_again(begin: Begin) -> None:
 def test_a_wild_web_breaks_nothing(begin: Begin) -> None:
     from tests.web.spec import wild
 
-    spec = wild(WebSpec(hosts=8, pages=80, min_links=6, max_links=12, page_bytes=4000))
-    crawl = begin(spec, DOWNLOAD_MAXSIZE="2000000", FRONTIER_MAX_HOST_URLS="60")
+    spec = wild(WebSpec(hosts=5, pages=40, min_links=6, max_links=12, page_bytes=4000))
+    crawl = begin(
+        spec,
+        DOWNLOAD_MAXSIZE="2000000",
+        FRONTIER_MAX_HOST_URLS="25",
+        FRONTIER_MAX_EQUAL_PAGES="10",
+        DOWNLOAD_TIMEOUT="2",
+    )
     crawl.start()
     crawl.start()
     assert crawl.wait(90) == [0, 0]

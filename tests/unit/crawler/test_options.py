@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from scrapy.settings import Settings
 
@@ -54,3 +56,8 @@ def test_a_projects_own_components_stay() -> None:
 def test_the_table_has_every_option() -> None:
     text = table()
     assert all(f"`{option.name}`" in text for option in OPTIONS)
+
+
+def test_the_settings_page_is_the_table() -> None:
+    page = Path(__file__).parents[3] / "docs" / "settings.md"
+    assert table() in page.read_text(encoding="utf-8"), "run `make settings`"

@@ -1,0 +1,27 @@
+"""The link's knowledge comes back, and is told from what a revisit leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
+from frontier.types import LONGEST_MEMO_BYTES
+from seeds.revisits import revisit
+
+
+@pytest.mark.parametrize("memo", [LinkMemo(0, ""), LinkMemo(3, "421010aB-_"), LinkMemo(255, "s00000")])
+def test_a_links_memo_comes_back(memo: LinkMemo) -> None:
+    assert len(memo.pack()) <= 12 < LONGEST_MEMO_BYTES
+    assert read_link_memo(memo.pack()) == memo
+
+
+def test_a_long_way_is_cut_and_a_long_bucket_refused() -> None:
+    assert read_link_memo(LinkMemo(1000, "x").pack()) == LinkMemo(255, "x")
+    with pytest.raises(ValueError, match="longer"):
+        LinkMemo(0, "x" * 12).pack()
+
+
+def test_a_revisit_is_no_first_fetch() -> None:
+    assert read_link_memo(b"") is NO_LINK
+    assert read_link_memo(revisit(b"", b"digest").memo) is None
+    assert revisit(LinkMemo(1, "400000").pack(), b"digest") == revisit(b"", b"digest")
