@@ -19,6 +19,7 @@ from scrapy.http import Request, Response
 
 from crawler import answers
 from crawler.findings import Finding
+from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.polls import RECURRING
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
@@ -129,7 +130,7 @@ class FocusMiddleware:
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         finding.page_mark = page_mark(page)
-        if lease.memo:  # fetched before: equal to itself is no trap
+        if read_link_memo(lease.memo) is None:  # fetched before: equal to itself is no trap
             finding.page_mark = b""
         repeats = self._repeats(lease.authority, finding.page_mark)
         if repeats:
@@ -165,8 +166,11 @@ class FocusMiddleware:
         return times > _PAGES_A_MARK
 
     def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
+        link = read_link_memo(lease.memo) or NO_LINK
         context = PageContext(
             depth=lease.depth,
+            since_relevant=link.since_relevant,
+            bucket=link.bucket,
             fetched_bytes=len(response.body),
             content_language=(response.headers.get("Content-Language") or b"").decode("latin-1"),
         )
@@ -191,16 +195,18 @@ class FocusMiddleware:
         self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict | None
     ) -> list[Candidate]:
         spec, policy = self._worker.stores.spec, self._worker.stores.policy
-        depth, since = lease.depth + 1, 0 if verdict is None or verdict.keep else 1
+        depth, since = lease.depth + 1, _since_relevant(lease, verdict)
         contexts: dict[str, LinkContext] = {}
         for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
             if url is not None and url not in contexts and _may_follow(spec, url, depth):
                 contexts[url] = LinkContext(
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
                 )
-        scores = policy.link_priorities(list(contexts.values()))
+        links = list(contexts.values())
+        ranked = zip(contexts, policy.link_priorities(links), policy.link_buckets(links), strict=True)
         return [
-            Candidate(url, source=source, depth=depth, score=score) for url, score in zip(contexts, scores, strict=True)
+            Candidate(url, source=source, depth=depth, score=score, memo=LinkMemo(since, bucket).pack())
+            for url, score, bucket in ranked
         ]
 
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
@@ -213,7 +219,8 @@ class FocusMiddleware:
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
-            finding.links = [Candidate(url, lease.kind, source=response.url, depth=depth, score=lease.score)]
+            memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
+            finding.links = [Candidate(url, lease.kind, response.url, depth, lease.score, memo=memo)]
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)
@@ -223,6 +230,13 @@ class FocusMiddleware:
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:
     return spec is None or spec.may_follow(url, depth)
+
+
+def _since_relevant(lease: Lease, verdict: Verdict | None) -> int:
+    """Irrelevant pages between the last relevant one and what the lease's page links to."""
+    if verdict is None or verdict.keep:
+        return 0
+    return (read_link_memo(lease.memo) or NO_LINK).since_relevant + 1
 
 
 def page_mark(page: Page) -> bytes:

@@ -14,7 +14,8 @@ the other is a concatenation. Layout, also known to ``lua/_common.lua``:
     6 bytes  not before, epoch milliseconds, big-endian (payloads only)
     rest     the URL, or what follows its authority
 
-Without memo that is 12 bytes for a link and 4 for a seed, while the authority, 20 bytes or so, is saved.
+Without memo that is 12 bytes for a link and 4 for a seed, while the authority, 20 bytes or so, is saved. A candidate's
+memo is short; what a report leaves may have up to 65,535 bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from functools import lru_cache
 
 import xxhash
 
-from frontier.types import BANDS, Candidate, Kind
+from frontier.types import BANDS, LONGEST_MEMO_BYTES, Candidate, Kind
 from sieve.urls import canonicalize
 
 KINDS = (Kind.PAGE, Kind.ROBOTS, Kind.FEED, Kind.SITEMAP)
@@ -51,15 +52,20 @@ class Element:
 
 
 def pack(candidate: Candidate) -> bytes:
-    """Header of `candidate`, to travel beside its URL."""
+    """Header of `candidate`, to travel beside its URL; ValueError when its memo is too long or it is a robots.txt's."""
+    if candidate.memo and (len(candidate.memo) > LONGEST_MEMO_BYTES or candidate.kind is Kind.ROBOTS):
+        raise ValueError(f"no memo of {len(candidate.memo)} bytes for a {candidate.kind} candidate: {candidate.url}")
     bits, fingerprint = _source_bits(candidate.source)
     bits |= _KIND_BITS[candidate.kind]
-    moment = b""
+    moment = memo = b""
+    if candidate.memo:
+        bits |= _MEMO
+        memo = len(candidate.memo).to_bytes(2, "big") + candidate.memo
     if candidate.not_before_ms > 0:
         bits |= _NOT_BEFORE
         moment = candidate.not_before_ms.to_bytes(_TIME_BYTES, "big")
     score = round(min(1.0, max(0.0, candidate.score)) * 255)
-    return bytes((bits, 0, score, min(255, max(0, candidate.depth)))) + fingerprint + moment
+    return bytes((bits, 0, score, min(255, max(0, candidate.depth)))) + fingerprint + memo + moment
 
 
 def unpack(url: str, payload: bytes) -> Candidate:
@@ -69,7 +75,7 @@ def unpack(url: str, payload: bytes) -> Candidate:
         return Candidate(url)
     header, not_before_ms = split_payload(payload)
     found = read_element("", header + url.encode())
-    return Candidate(url, found.kind, found.source, found.depth, found.score, not_before_ms)
+    return Candidate(url, found.kind, found.source, found.depth, found.score, not_before_ms, found.memo)
 
 
 def split_payload(payload: bytes) -> tuple[bytes, int]:
@@ -78,7 +84,9 @@ def split_payload(payload: bytes) -> tuple[bytes, int]:
         return bytes(4), 0
     bits = payload[0]
     end = 4 + (8 if bits & 32 else 0)
-    if len(payload) != end + (_TIME_BYTES if bits & _NOT_BEFORE else 0) or bits & _MEMO:
+    if bits & _MEMO:
+        end += 2 + int.from_bytes(payload[end : end + 2], "big")
+    if len(payload) != end + (_TIME_BYTES if bits & _NOT_BEFORE else 0):
         raise ValueError(f"not a frontier payload: {payload.hex()}")
     if not bits & _NOT_BEFORE:
         return payload, 0

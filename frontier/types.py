@@ -22,6 +22,7 @@ from enum import StrEnum
 from typing import Protocol
 
 BANDS = 8
+LONGEST_MEMO_BYTES = 32
 
 
 class Kind(StrEnum):
@@ -39,6 +40,8 @@ class Candidate:
 
     `source` is the URL where it was found, "seed", "feed" or "feed:URL"; URLs are remembered as fingerprints (see
     :func:`frontier.payload.source_tag`). `score` is 0..1, 1 is best. Not leased before `not_before_ms` (0: at once).
+    `memo`, at most :data:`LONGEST_MEMO_BYTES`, comes back as `Lease.memo` until a report leaves another; a waiting URL
+    costs 2 bytes and its memo more.
     """
 
     url: str
@@ -47,6 +50,7 @@ class Candidate:
     depth: int = 0
     score: float = 0.0
     not_before_ms: int = 0
+    memo: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class Lease:
 
     `address` "" means that none is bound: resolve, then :meth:`Frontier.bind` before sending. `robots_ms` is the
     version (instant of fetch) of the authority's robots record, 0 for robots leases. `memo` is what the last report
-    left. For kind ROBOTS `source` is the authority for which the file is fetched, `hops` the redirects followed so
-    far."""
+    left, before the first one the candidate's. For kind ROBOTS `source` is the authority for which the file is fetched,
+    `hops` the redirects followed so far."""
 
     token: str
     url: str

@@ -108,7 +108,8 @@ class Histories(RuleBasedStateMachine):
             number = next(self.urls)
             url = f"{host}/x?{number}" if query else f"{host}/x{number}"
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
-            found.append(Candidate(url, kind, "http://source.example/", depth, score, moment))
+            memo = b"found on %d" % number if query else b""
+            found.append(Candidate(url, kind, "http://source.example/", depth, score, moment, memo))
         before = self.memory.status().results
         self.both("take_in", found)
         after = self.memory.status().results

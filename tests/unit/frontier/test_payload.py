@@ -21,10 +21,15 @@ SOURCES = st.sampled_from(
     depth=st.integers(0, 255),
     score=st.floats(0, 1),
     not_before_ms=st.integers(0, 2**47),
+    memo=st.binary(max_size=32),
 )
-def test_a_payload_comes_back(url: str, kind: Kind, source: str, depth: int, score: float, not_before_ms: int) -> None:
-    found = unpack(url, pack(Candidate(url, kind, source, depth, score, not_before_ms)))
+def test_a_payload_comes_back(
+    url: str, kind: Kind, source: str, depth: int, score: float, not_before_ms: int, memo: bytes
+) -> None:
+    memo = b"" if kind is Kind.ROBOTS else memo
+    found = unpack(url, pack(Candidate(url, kind, source, depth, score, not_before_ms, memo)))
     assert (found.url, found.kind, found.depth, found.not_before_ms) == (url, kind, depth, not_before_ms)
+    assert found.memo == memo
     assert found.source == source_tag(source)
     assert found.score == pytest.approx(score, abs=0.002)
     assert unpack(url, pack(found)) == found
@@ -65,14 +70,21 @@ def test_a_hop_knows_for_whom() -> None:
 def test_sizes_and_bands() -> None:
     assert len(pack(Candidate("", source="http://found.example/"))) == 12
     assert len(pack(Candidate("", source="seed"))) == 4
+    assert len(pack(Candidate("", source="http://found.example/", memo=bytes(12)))) == 26
     bands = [band(pack(Candidate("", score=(number + 0.5) / 8))) for number in range(8)]
     assert bands == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
-@pytest.mark.parametrize("payload", [b"x", b"\x20\0\0\0", b"\x40\0\0\0", b"\x08\0\0\0"])
+@pytest.mark.parametrize("payload", [b"x", b"\x20\0\0\0", b"\x40\0\0\0", b"\x08\0\0\0", b"\x08\0\0\0\0\2m"])
 def test_a_broken_payload_is_refused(payload: bytes) -> None:
     with pytest.raises(ValueError, match="payload"):
         unpack("http://example.org/", payload)
+
+
+@pytest.mark.parametrize("candidate", [Candidate("", memo=bytes(33)), Candidate("", Kind.ROBOTS, memo=b"x")])
+def test_a_memo_is_small_and_no_robots_file_has_one(candidate: Candidate) -> None:
+    with pytest.raises(ValueError, match="memo"):
+        pack(candidate)
 
 
 def test_no_payload_is_a_plain_page() -> None:
