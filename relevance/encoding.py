@@ -56,8 +56,8 @@ def prescan(head: bytes) -> str | None:
     The standard's prescan: comments, other tags with their quoted attributes and declarations are passed over; a tag
     that does not end in these bytes declares nothing.
     """
-    at = 0
-    while (at := head.find(b"<", at)) >= 0:
+    at, last = 0, head.lower().rfind(b"charset")
+    while 0 <= (at := head.find(b"<", at)) < last:
         if head.startswith(b"<!--", at):
             end = head.find(b"-->", at + 2)
             if end < 0:
@@ -120,7 +120,11 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if len(nulls) > 8 and nulls.count(0) > 0.8 * len(nulls):
             return Decoded(body.decode(name, "replace"), name, "utf16")
     found = _CHARSET.search(content_type) if content_type else None
-    for label, source in ((known(found[1]) if found else None, "http"), (prescan(body[:PRESCAN]), "meta")):
+    for source in ("http", "meta"):
+        if source == "http":
+            label = known(found[1]) if found else None
+        else:
+            label = prescan(body[:PRESCAN])
         if label is None:
             continue
         text = body.decode(label, "replace")

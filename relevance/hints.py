@@ -6,7 +6,6 @@ import base64
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 import xxhash
 
@@ -24,6 +23,9 @@ NAMES = {
 }  # fmt: skip
 _OTHER_TEXT = "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti"
 _OTHER_TAGS = frozenset(_OTHER_TEXT.split())
+_DIGITS = re.compile(r"\d+")
+_REMEMBERED = 20_000
+"""Anchors and URLs remembered before starting anew."""
 _SHORT = 2
 """Words from which an anchor is identified."""
 
@@ -43,6 +45,7 @@ class Hints:
             _OTHER_TAGS | set(TAGS.values()) | set(TAGS) | {n for v in NAMES.values() for n in v}
         ) - self._ours
         self._anchors: dict[str, int] = {}
+        self._urls: dict[str, int] = {}
 
     def tag(self, language: str) -> int:
         """A language tag (hreflang, html lang)."""
@@ -53,22 +56,33 @@ class Hints:
 
     def url(self, url: str) -> int:
         """Language tags among host labels, path segments and query values; the last one said counts."""
-        parts = urlsplit(url.lower())
-        labels = (parts.hostname or "").split(".")[:-2]
+        known = self._urls.get(url)
+        if known is None:
+            if len(self._urls) >= _REMEMBERED:
+                self._urls.clear()
+            known = self._urls[url] = self._said(url)
+        return known
+
+    def _said(self, url: str) -> int:
+        host, path, query = split(url.lower())
+        labels = host.split(".")[:-2]
+        pieces = [*labels, *path.split("/")]
+        if query:
+            pieces += query.replace("=", "&").split("&")
         said = NEITHER
-        for piece in (*labels, *parts.path.split("/"), *parts.query.replace("=", "&").split("&")):
+        for piece in pieces:
             if piece in self._ours:
                 said = OURS
-            elif piece in self._others or (len(piece) == 5 and piece[2] in "-_" and piece[:2] in self._others):
+            elif piece in self._others:
                 said = OTHER
-            elif piece[2:3] in ("-", "_") and piece[:2] in self._ours and len(piece) == 5:
-                said = OURS
+            elif len(piece) == 5 and piece[2] in "-_":
+                said = OURS if piece[:2] in self._ours else OTHER if piece[:2] in self._others else said
         return said
 
     def anchors(self, texts: Sequence[str]) -> list[int]:
         """What anchors are written in, or name."""
         new = [text for text in dict.fromkeys(texts) if text not in self._anchors]
-        if len(self._anchors) + len(new) > 20_000:
+        if len(self._anchors) + len(new) > _REMEMBERED:
             self._anchors.clear()
             new = list(dict.fromkeys(texts))
         for text, found in zip(new, self._identifier(new) if new else [], strict=True):
@@ -102,23 +116,36 @@ def short_tag(host: str) -> str:
     return base64.urlsafe_b64encode(xxhash.xxh32_digest(host.encode())[:3]).decode()
 
 
+@lru_cache(maxsize=4096)
+def split(url: str) -> tuple[str, str, str]:
+    """Host (without user and port), path and query of an http URL; much faster than urlsplit and as forgiving."""
+    rest = url.partition("://")[2].partition("#")[0]
+    rest, _, query = rest.partition("?")
+    host, _, path = rest.partition("/")
+    host = host.rpartition("@")[2]
+    if not host.endswith("]"):
+        host = host.partition(":")[0] if not host.startswith("[") else host.rpartition(":")[0]
+    return host.lower(), path, query
+
+
 def host_of(url: str) -> str:
-    return (urlsplit(url).hostname or "").lower()
+    return split(url)[0]
 
 
+@lru_cache(maxsize=4096)
 def places(url: str) -> tuple[str, str, str]:
     """Keys of a URL's host, path prefix and template, from the widest to the narrowest.
 
     Prefix: the first path segment where there is another behind it. Template: path with numbers as N and the last
     segment as * where it looks like a title, plus the names of the query's fields.
     """
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    segments = [segment for segment in parts.path.split("/") if segment]
+    host, path, query = split(url)
+    segments = [segment for segment in path.split("/") if segment]
     prefix = segments[0] if len(segments) > 1 else ""
-    shape = [re.sub(r"\d+", "N", segment) for segment in segments]
-    if shape and (len(shape[-1]) > 12 or "-" in shape[-1] or "_" in shape[-1]):
+    shape = [_DIGITS.sub("N", segment) for segment in segments[:4]]
+    if shape and len(segments) <= 4 and (len(shape[-1]) > 12 or "-" in shape[-1] or "_" in shape[-1]):
         shape[-1] = "*"
-    fields = sorted({pair.split("=")[0] for pair in parts.query.split("&") if pair})
-    template = "/".join(shape[:4]) + ("?" + "&".join(fields[:4]) if fields else "")
+    template = "/".join(shape)
+    if query:
+        template += "?" + "&".join(sorted({pair.partition("=")[0] for pair in query.split("&") if pair})[:4])
     return f"h:{host}", f"p:{host}/{prefix[:24]}", f"t:{host}/{template[:64]}"

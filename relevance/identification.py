@@ -28,6 +28,8 @@ MIN_SECOND = 25
 SECOND_MARGIN = 0.1
 """Nats a word."""
 GUARD = 1.5
+TOGETHER = 256
+"""Texts worked on at a time: bounds the memory of a call."""
 GUARDED = 8
 """Words after which the guard grows no more: mixed text keeps its chance."""
 
@@ -87,6 +89,9 @@ class Identifier:
         self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
 
     def __call__(self, texts: Sequence[str]) -> list[Identification]:
+        return [found for at in range(0, len(texts), TOGETHER) for found in self._some(texts[at : at + TOGETHER])]
+
+    def _some(self, texts: Sequence[str]) -> list[Identification]:
         tokens = [words(sampled(text)) for text in texts]
         flat = [word for some in tokens for word in some]
         if not flat:

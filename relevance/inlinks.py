@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import xxhash
 
 from relevance.policy import LinkContext
@@ -25,24 +24,22 @@ class InLinks:
     """Counts links to URLs by the worth of the page they stand on."""
 
     def __init__(self) -> None:
-        self._counts = np.zeros((2, 2, SLOTS), dtype=np.uint8)  # bad/good x hash x slot
+        self._bad, self._good = (bytearray(SLOTS), bytearray(SLOTS)), (bytearray(SLOTS), bytearray(SLOTS))
 
     def add(self, links: Sequence[LinkContext]) -> None:
         """Counts the links of one judged page, each URL once."""
-        of_text = {link.url: link for link in links if not link.nav and link.source_verdict is not None}
-        for url, link in of_text.items():
-            kept = int(link.source_verdict is not None and link.source_verdict.keep)
-            for row, slot in enumerate(_slots(url)):
-                if self._counts[kept, row, slot] < 255:
-                    self._counts[kept, row, slot] += 1
+        for url, link in {link.url: link for link in links if not link.nav}.items():
+            if link.source_verdict is None:
+                continue
+            rows = self._good if link.source_verdict.keep else self._bad
+            for row, slot in zip(rows, _slots(url), strict=True):
+                if row[slot] < 255:
+                    row[slot] += 1
 
     def seen(self, url: str) -> tuple[int, int]:
         """At least so many links from (relevant, irrelevant) pages; rarely more than there were."""
         one, two = _slots(url)
-        return (
-            int(min(self._counts[1, 0, one], self._counts[1, 1, two])),
-            int(min(self._counts[0, 0, one], self._counts[0, 1, two])),
-        )
+        return min(self._good[0][one], self._good[1][two]), min(self._bad[0][one], self._bad[1][two])
 
     def evidence(self, url: str) -> float:
         """Log-odds to add for what is linked often."""

@@ -25,6 +25,8 @@ STEP = 0.05
 """Nats of one unit of evidence."""
 REMEMBERED = 1 << 17
 """Words kept in the dictionary before it starts anew (about 16 MB)."""
+_TOGETHER = 4096
+"""New words that go through the tables together: enough for speed, few enough for the processor's cache."""
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 _ROW_BITS = np.uint64(24)
 _ROW_MASK = np.uint64((1 << 24) - 1)
@@ -177,7 +179,9 @@ class Model:
             grown = np.zeros((max(2 * len(self._evidence), start + len(new)), len(self.classes)), dtype=np.uint8)
             grown[:start] = self._evidence[:start]
             self._evidence = grown
-        self._evidence[start : start + len(new)] = self.evidence(new)
+        for at in range(0, len(new), _TOGETHER):
+            some = new[at : at + _TOGETHER]
+            self._evidence[start + at : start + at + len(some)] = self.evidence(some)
         self._known.update(zip(new, range(start, start + len(new)), strict=True))
 
 

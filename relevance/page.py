@@ -37,7 +37,6 @@ _INLINE_NAMES = (
 )
 _INLINE = frozenset(_INLINE_NAMES.split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_SPACE = re.compile(r"\s+")
 _REFRESH = re.compile(r"^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?\s*([^\"']+?)\s*[\"']?\s*$", re.I)
 
 
@@ -118,7 +117,7 @@ def _attribute(node: Any, name: str) -> str:
 def _head(tree: LexborHTMLParser) -> dict[str, Any]:
     root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
     facts: dict[str, Any] = {
-        "title": _SPACE.sub(" ", title.text()).strip() if title else "",
+        "title": " ".join(title.text().split()) if title else "",
         "html_lang": (_attribute(root, "lang") or _attribute(root, "xml:lang")).lower() if root else "",
         "base": _attribute(base, "href") if base else None,
     }
@@ -177,14 +176,15 @@ class _Gatherer:
                 self._text(node)
             elif tag == "br":
                 self._parts.append(" ")
-            elif tag not in _INLINE:
+            elif tag not in _INLINE and self._parts:
                 self._flush()
         self._flush()
 
     def _text(self, node: Any) -> None:
         text = node.text_content or ""
         if not text or text.isspace():
-            self._parts.append(" ")
+            if self._parts:
+                self._parts.append(" ")
             return
         owner, linked = node.parent, False
         while owner is not None and owner.tag in _INLINE:
@@ -199,7 +199,7 @@ class _Gatherer:
             self._linked += len(text)
 
     def _flush(self) -> None:
-        text = _SPACE.sub(" ", "".join(self._parts)).strip()
+        text = " ".join("".join(self._parts).split())
         linked, self._linked = self._linked, 0
         self._parts.clear()
         if text:
@@ -222,7 +222,7 @@ def _links(tree: LexborHTMLParser) -> list[Link]:
     out = []
     for node in tree.css("a[href],area[href]")[:MAX_LINKS]:
         attributes = node.attributes
-        text = _SPACE.sub(" ", node.text()).strip()[:300]
+        text = " ".join(node.text().split())[:300]
         rel, language = attributes.get("rel") or "", attributes.get("hreflang") or ""
         context = "nav" if node.mem_id in inside else "main"
         href = (attributes.get("href") or "").strip()

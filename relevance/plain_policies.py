@@ -44,6 +44,9 @@ class Unlearning:
     def link_bucket(self, link: LinkContext) -> str:  # noqa: ARG002
         return ""
 
+    def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
+        return [(self.link_priority(link), "") for link in links]
+
     def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
         return [""] * len(links)
 

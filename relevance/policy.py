@@ -69,6 +69,9 @@ class Policy(Protocol):
     def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
         """The same for all links of a page, in order."""
 
+    def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
+        """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page."""
+
     def deltas(self) -> dict[str, tuple[int, ...]]:
         """Counts gathered since the last call, to be added to the fleet's."""
 

@@ -170,18 +170,22 @@ def cache_path(model: Path) -> Path | None:
 
 
 def save_arrays(path: Path, arrays: Arrays) -> bool:
-    """Writes arrays for mapping; False where the folder cannot be written."""
-    table, at, body = {}, 0, []
-    for name, array in arrays.items():
-        data = np.ascontiguousarray(array).tobytes()
+    """Writes arrays for mapping; False where the folder cannot be written. Not synced: its size tells a torn file."""
+    table, at = {}, 0
+    parts = [np.ascontiguousarray(array) for array in arrays.values()]
+    for name, array in zip(arrays, parts, strict=True):
         table[name] = (at, array.dtype.str, array.shape)
-        padding = -len(data) % 64
-        body.append(data + bytes(padding))
-        at += len(data) + padding
+        at += array.nbytes + -array.nbytes % 64
     head = json.dumps(table).encode()
     head += b" " * (-(len(head) + 4) % 64)
     try:
-        _replace(path, struct.pack("<I", len(head)) + head + b"".join(body))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+            file.write(struct.pack("<I", len(head)) + head)
+            for array in parts:
+                file.write(array.data)
+                file.write(bytes(-array.nbytes % 64))
+        Path(file.name).replace(path)
     except OSError:
         return False
     return True

@@ -108,13 +108,20 @@ class YieldPolicy(ThresholdPolicy):
         return 0.5 + 0.5 * rate if verdict.keep else 0.3 * min(rate, verdict.words / 100)
 
     def link_priority(self, link: LinkContext) -> float:
-        return self.link_priorities([link])[0]
+        return self.rank([link])[0][0]
 
     def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
-        """Priorities of many links at once; anchors are identified together."""
+        return [priority for priority, _ in self.rank(links)]
+
+    def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
+        """Priority and bucket of the links of a page at once; anchors are identified together."""
         buckets = self._hints.buckets(links)
         self._inlinks.add(links)
-        return [self._priority(link, bucket) for link, bucket in zip(links, buckets, strict=True)]
+        known: dict[tuple[str, ...], tuple[float, float]] = {}
+        return [
+            (0.0 if self._parked(link, bucket) else self._estimate(link.url, bucket, known), bucket)
+            for link, bucket in zip(links, buckets, strict=True)
+        ]
 
     def link_bucket(self, link: LinkContext) -> str:
         return self._hints.buckets([link])[0]
@@ -163,35 +170,42 @@ class YieldPolicy(ThresholdPolicy):
         pull = _PULL[key[0]]
         return (gain / MILLI * weight + pull * prior) / (pages * weight + pull), pages * weight
 
-    def _priority(self, link: LinkContext, bucket: str) -> float:
-        if link.since_relevant > self.tunnel and bucket[2] != str(OURS) and bucket[3] != str(OURS):
-            return 0.0
-        return self._estimate(link.url, bucket)
+    def _parked(self, link: LinkContext, bucket: str) -> bool:
+        return link.since_relevant > self.tunnel and str(OURS) not in bucket[2:4]
 
-    def _estimate(self, url: str, bucket: str) -> float:
-        guess = first_guess(bucket)
-        kind, _ = self._mean("c:" + bucket[:KIND], guess)
+    def _estimate(
+        self, url: str, bucket: str, known: dict[tuple[str, ...], tuple[float, float]] | None = None
+    ) -> float:
+        """Expected worth of a URL; `known` keeps what links of the same place and kind share."""
+        key = (*places(url), bucket)
+        shared = known.get(key) if known is not None else None
+        if shared is None:
+            shared = self._shared(key[0], key[1], key[2], bucket)
+            if known is not None:
+                known[key] = shared
+        odds, doubtful = shared
+        mean = 1.0 / (1.0 + exp(-(odds + self._inlinks.evidence(url))))
+        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(key[0])) + self._novelty(key[0], bucket)
+        return min(1.0, max(0.001, worth + self.exploration * 2.0 * sqrt(mean * (1 - mean) / doubtful)))
+
+    def _shared(self, host: str, prefix: str, template: str, bucket: str) -> tuple[float, float]:
+        """Log-odds of the gain by place and kind, and the number of pages that rest on."""
+        kind, _ = self._mean("c:" + bucket[:KIND], first_guess(bucket))
         pages, gain = self._counts(ALL)
         average = (gain / MILLI + 4 * 0.4) / (pages + 4)
-        host, prefix, template = places(url)
-        place, known = self._mean(host, average)
+        place, seen = self._mean(host, average)
         place, _ = self._mean(prefix, place)
         place, deep = self._mean(template, place)
         trust = 1.0 - 0.5 * deep / (deep + 20.0)
-        moved = trust * (_logit(kind) - _logit(average)) + self._inlinks.evidence(url)
-        mean = 1.0 / (1.0 + exp(-(_logit(place) + moved)))
-        doubt = sqrt(mean * (1 - mean) / (known + 4.0))
-        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(host))
-        worth += self._novelty(host, bucket)
-        return min(1.0, max(0.001, worth + self.exploration * 2.0 * doubt))
+        return _logit(place) + trust * (_logit(kind) - _logit(average)), seen + 4.0
 
     def _novelty(self, host: str, bucket: str) -> float:
         """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
-        fetched, explored = self._counts(ALL)[0], self._counts(NEW)[0]
-        if bucket[0] not in "01" or explored > self.exploration * fetched + 3:
-            return 0.0
         pages = self._counts(host)[0]
-        return NOVELTY * (1.0 - pages / FIRST) if pages < FIRST else 0.0
+        if pages >= FIRST or bucket[0] not in "01":
+            return 0.0
+        fetched, explored = self._counts(ALL)[0], self._counts(NEW)[0]
+        return NOVELTY * (1.0 - pages / FIRST) if explored <= self.exploration * fetched + 3 else 0.0
 
     def _hub(self, host: str) -> float:
         """What links from this host to others have been worth, for each of its pages."""
