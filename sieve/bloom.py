@@ -23,12 +23,11 @@ import numpy as np
 
 from sieve.errors import StoreError
 from sieve.files import Place, Step, load, no_step, replace
-from sieve.filter import first_places
+from sieve.filter import Places, first_places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys, Mask
 from sieve.local import LocalSieve
 from sieve.ready import ReadyQueue
-from sieve.runs import Places
 from sieve.spec import Spec
 
 _BLOCK_BITS = 512

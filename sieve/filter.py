@@ -8,9 +8,12 @@ of a plain filter of about half the bits: at 20 bits a key and full, 0.3 % of ne
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from sieve.fingerprint import Fingerprints
 from sieve.items import Mask
+
+Places = npt.NDArray[np.int64]
 
 BITS_PER_KEY = 20
 _ONE, _SIX_BITS, _HALF = np.uint64(1), np.uint64(63), np.uint64(32)
@@ -32,10 +35,21 @@ class WordFilter:
         maybe: Mask = (self._words[self._places(keys)] & bits) == bits
         return maybe
 
+    def take(self, keys: Fingerprints) -> Mask:
+        """Add distinct keys; which of them may have been there before."""
+        places, bits = self._places(keys), _bits(keys)
+        maybe: Mask = (self._words[places] & bits) == bits
+        new = ~maybe
+        self.count += int(new.sum())
+        self._set(places[new], bits[new])
+        return maybe
+
     def add(self, keys: Fingerprints) -> None:
         """Add keys, which may repeat."""
         self.count += len(keys)
-        places, bits = self._places(keys), _bits(keys)
+        self._set(self._places(keys), _bits(keys))
+
+    def _set(self, places: Places, bits: Fingerprints) -> None:
         while len(places):
             # Of keys that share a word only the last is written: the others go again.
             self._words[places] |= bits
@@ -58,7 +72,7 @@ class WordFilter:
         """Size of the bit array."""
         return int(self._words.nbytes)
 
-    def _places(self, keys: Fingerprints) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _places(self, keys: Fingerprints) -> Places:
         return (((keys >> _HALF) * self._size) >> _HALF).view(np.int64)
 
 
@@ -74,6 +88,7 @@ class RecentTable:
 
     def __init__(self, bits: int = 20) -> None:
         self._table = np.zeros(1 << bits, np.uint64)
+        self._first = np.zeros(1 << bits, np.int32)
         self._mask = np.uint64((1 << bits) - 1)
         # An empty slot holds 0, which only the key 0 could be taken for, and that looks at slot 0.
         self._table[0] = 1
@@ -82,6 +97,27 @@ class RecentTable:
         """Which keys are in the table."""
         known: Mask = self._table[(keys & self._mask).view(np.int64)] == keys
         return known
+
+    def screen(self, keys: Fingerprints) -> Places:
+        """Places of the keys that are not in the table, the first of equal ones only, ascending; they are added."""
+        slots = (keys & self._mask).view(np.int64)
+        places = np.flatnonzero(self._table[slots] != keys)
+        if not len(places):
+            return places
+        keys, slots = keys[places], slots[places]
+        self._table[slots] = keys
+        # Where several keys want a slot the first one's place stands in it, because it is written last.
+        self._first[slots[::-1]] = np.arange(len(slots) - 1, -1, -1, dtype=np.int32)
+        first = self._first[slots]
+        repeats = first != np.arange(len(slots), dtype=np.int32)
+        if not repeats.any():
+            return places
+        if (keys[first[repeats]] != keys[repeats]).any():
+            _, chosen = first_places(keys)
+            chosen.sort()
+            return places[chosen]
+        left: Places = places[~repeats]
+        return left
 
     def add(self, keys: Fingerprints) -> None:
         """Remember keys in place of those in their slots."""

@@ -6,6 +6,7 @@ one payload or nil (an item that was a plain string) each; ``payloads`` is nil w
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -47,6 +48,16 @@ class Batch:
         payloads = None if self.payloads is None else list(compress(self.payloads, chosen))
         return Batch(self.keys[mask], list(compress(self.urls, chosen)), payloads)
 
+    def at(self, places: npt.NDArray[np.int64]) -> Batch:
+        """The items at `places`, of which there is at least one."""
+        if len(places) == len(self.urls):
+            return self
+        chosen = places.tolist()
+        # itemgetter of one place gives no tuple.
+        pick = operator.itemgetter(*chosen) if len(chosen) > 1 else lambda row: (row[chosen[0]],)
+        payloads = None if self.payloads is None else list(pick(self.payloads))
+        return Batch(self.keys[places], list(pick(self.urls)), payloads)
+
     def part(self, start: int, stop: int) -> Batch:
         """The items from `start` to before `stop`."""
         payloads = None if self.payloads is None else self.payloads[start:stop]
@@ -86,7 +97,7 @@ class Keys:
 
 def split(items: Sequence[Item]) -> tuple[list[str], list[bytes | None] | None]:
     """URLs and payloads of items."""
-    if Entry not in set(map(type, items)):
+    if all(map(str.__instancecheck__, items)):
         return list(items), None  # type: ignore[arg-type]
     urls = [item.url if isinstance(item, Entry) else item for item in items]
     return urls, [item.payload if isinstance(item, Entry) else None for item in items]

@@ -99,18 +99,16 @@ class MercatorSieve(LocalSieve):
         places, maybe = self.seen.screen(batch.keys)
         admitted = 0
         if len(places):
-            numbers = places.astype(np.uint64) + np.uint64(self._next)
+            numbers = places.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
-            wait, new = np.zeros((2, len(batch)), np.bool_)
-            wait[places[maybe]] = True
-            new[places[~maybe]] = True
-            admitted = len(places) - int(maybe.sum())
+            new = places[~maybe]
+            admitted = len(new)
             try:
                 if admitted < len(places):
-                    self.waiting.append(numbers[maybe], batch.only(wait))
+                    self.waiting.append(numbers[maybe], batch.at(places[maybe]))
                     self._step("waiting")
                 if admitted:
-                    self.ready.append(numbers[~maybe], batch.only(new))
+                    self.ready.append(numbers[~maybe], batch.at(new))
                     self._step("ready")
             except OSError:
                 # What the logs do not hold was not met; the filter may go on saying "perhaps".

@@ -12,6 +12,7 @@ made durable at each flush; a power cut, unlike kill -9, may repeat what was han
 from __future__ import annotations
 
 import struct
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from sieve.types import Item
 
 _PROMPT, _LATE = 0, 1
 _POSITIONS_BYTES = 1 << 18
+_WRITTEN_ROWS = 64
 _HEAD = struct.Struct("<BI")
 
 Numbers = npt.NDArray[np.uint64]
@@ -78,6 +80,7 @@ class ReadyQueue:
         self._late_read = {_place(place): _whole(read) for place, read in _pairs(position.get("late"))}
         self._prompt: _Row | None = None
         self._late: dict[Place, _Row | int] = {}
+        self._written: deque[_Row] = deque()
         self._acknowledged = True
         self.next_number = _whole(position.get("next"))
 
@@ -103,7 +106,10 @@ class ReadyQueue:
 
     def append(self, numbers: Numbers, batch: Batch) -> None:
         """Add URLs admitted on arrival; their numbers are above all before."""
-        self._log.append(_body(_PROMPT, numbers, batch))
+        place = self._log.append(_body(_PROMPT, numbers, batch))
+        # What is read soon after it was written need not be parsed again.
+        if len(self._written) < _WRITTEN_ROWS and (self._written or self._caught_up(place)):
+            self._written.append(_Row(place, self._log.end, numbers, batch.items()))
 
     def append_late(self, numbers: Numbers, batch: Batch) -> None:
         """Add URLs that had to wait, in ascending order of their arrival numbers."""
@@ -182,6 +188,12 @@ class ReadyQueue:
             position = msgpack.unpackb(record.body)
         return position
 
+    def _caught_up(self, place: Place) -> bool:
+        """Whether everything before `place` is read."""
+        if self._prompt is None:
+            return self._place == place and not self._read
+        return not self._prompt.left and self._prompt.end == place
+
     def _oldest(self) -> _Row | None:
         prompt = self._prompt_row()
         if self._late:
@@ -213,6 +225,9 @@ class ReadyQueue:
         row = self._prompt
         if row is not None and row.left:
             return row
+        if self._written:
+            self._prompt = self._written.popleft()
+            return self._prompt
         while (record := self._log.following(row.end if row else self._place)) is not None:
             kind, numbers, batch = _parse(record.body)
             read = self._read if record.place == self._place else 0

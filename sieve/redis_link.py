@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+import msgpack
 import redis
 
 from sieve.errors import FencedError, LinkError, StoreError
 from sieve.keys import RedisKeys
 
 _RUNS_AT_ONCE = 64
+_PAGE = 4000
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -105,7 +107,10 @@ class RedisLink:
         """Commit an epoch and give its number; :class:`FencedError` when the lease or the epoch is not ours."""
         keys = self.keys
         head: list[Any] = [token, commit.follows, lease_ms, commit.batches, commit.urls, commit.admitted]
-        head += [commit.fresh_done, commit.fresh, len(commit.chunks), *commit.chunks, *commit.ready]
+        head += [commit.fresh_done, commit.fresh, len(commit.chunks), *commit.chunks]
+        # One argument a page, not one an element: packing arguments costs the client more than unpacking the server.
+        starts = range(0, len(commit.ready), _PAGE)
+        head += [msgpack.packb(commit.ready[start : start + _PAGE], use_bin_type=False) for start in starts]
         names = [keys.lease, keys.state, keys.waiting, keys.ready, keys.fresh, keys.runs]
         epoch = int(self._reach(self._commit, names, head))
         if epoch < 0:

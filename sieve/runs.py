@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 from sieve.errors import DamagedError
+from sieve.filter import Places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Mask
 
@@ -29,8 +29,6 @@ HEAD_BYTES = 64
 BLOCK_KEYS = 8192
 _KEYS_A_BUCKET = 32
 _WIDTH = 8
-
-Places = npt.NDArray[np.int64]
 
 
 def index_bits(count: int) -> int:

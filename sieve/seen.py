@@ -4,7 +4,7 @@ Guarantees: exact. The filter only says "certainly new"; everything else is look
 The filter holds every key that is stored, newest or waiting; when it is full, a larger one is made from them in small
 steps while the old one goes on answering (both get what comes meanwhile). Memory: the filter (2.5 bytes a key, bounded
 by `filter_bytes`; beyond that more keys wait and none is lost), 8 bytes for each of at most about twice `run_keys`
-newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
+newest keys, 0.25 byte a stored key for sparse indexes, 12 MiB of recent keys.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from sieve.filter import BITS_PER_KEY, RecentTable, WordFilter, first_places
+from sieve.filter import BITS_PER_KEY, Places, RecentTable, WordFilter
 from sieve.fingerprint import Fingerprints
 from sieve.items import Mask
 from sieve.jobs import Job, Work
-from sieve.runs import Places, Run
+from sieve.runs import Run
 from sieve.store import RunStore
 
 _PIECE_KEYS = 1 << 15
@@ -98,16 +98,9 @@ class Seen:
 
         The others are certainly new. All of them now count as met.
         """
-        places = np.flatnonzero(~self._recent.known(keys))
+        places = self._recent.screen(keys)
         keys = keys[places]
-        if len(keys) > 1:
-            _, first = first_places(keys)
-            if len(first) < len(keys):
-                first.sort()
-                places, keys = places[first], keys[first]
-        maybe = self._filter.maybe(keys)
-        self._recent.add(keys)
-        self._filter.add(keys[~maybe])
+        maybe = self._filter.take(keys)
         if self._building is not None:
             self._building.add(keys)
         return places, maybe

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from sieve.files import Log, Place
+from sieve.filter import Places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Batch
 from sieve.ready import Numbers
-from sieve.runs import Places
 
 _COUNT = struct.Struct("<I")
 # One segment a seal: never rolled by size.
