@@ -1,0 +1,196 @@
+"""``scrapy seeds``: look at a crawl's seed file, and at sites that might go into one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.fetch.addresses import AddressGuard
+from crawler.options import problems
+from crawler.polite_client import BlockingFetch
+from crawler.preflight import PreflightError
+from crawler.spiderloader import seeds_folder
+from relevance import codes, read_page
+from relevance.errors import RelevanceError
+from seeds import check, lists
+from seeds.crawl import Crawl, crawls, load_crawl
+from seeds.errors import SeedsError
+
+_GOOD = ("alive", "moved")
+_TABLES = ("feed", "index", "sitemap", "site")
+
+
+class Command(ScrapyCommand):
+    """See the module."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "check CRAWL… | discover URL… | add CRAWL URL… | import FILE…"
+
+    def short_desc(self) -> str:
+        return "Check seed files, find feeds of sites, add them, import lists"
+
+    def long_desc(self) -> str:
+        return (
+            "check CRAWL…: syntax and duplicates, then each seed on the web: alive, moved, blocked (robots.txt), "
+            "dead or wrong, and feeds that a site names but the file does not; --offline: syntax only. "
+            "discover URL…: feeds and sitemaps that answer, language of the page. "
+            "add CRAWL URL…: discover, and put site and first feed into the seed file. "
+            "import FILE…: [[feed]] tables of OPML files or plain lists (a URL a line, # comments), printed or, with "
+            "--into CRAWL, appended. CRAWL is the name of a crawl or a path ending in .toml. "
+            "Exit: 0 good, 1 something is wrong, 2 usage. Examples: "
+            "scrapy seeds check zulu -s CONTACT=you@example.org; scrapy seeds discover https://isolezwe.co.za/; "
+            "scrapy seeds add zulu https://isolezwe.co.za/ --scope domain; "
+            "scrapy seeds import rss_sources/*.txt --into czech"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON value a line")
+        parser.add_argument("--offline", action="store_true", help="check: only syntax and duplicates")
+        parser.add_argument("--scope", default="host", choices=("host", "domain", "prefix", "open"), help="add: scope")
+        parser.add_argument("--into", default="", metavar="CRAWL", help="import: append to this seed file")
+        parser.add_argument("--table", default="feed", choices=_TABLES, help="import: what the list names (feed)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        actions: dict[str, Callable[[Sequence[str], argparse.Namespace], bool]] = {
+            "check": self._check,
+            "discover": self._discover,
+            "add": self._add,
+            "import": self._import,
+        }
+        if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
+            raise UsageError
+        try:
+            good = actions[args[0]](args[1:], opts)
+        except (SeedsError, PreflightError) as error:
+            print(error, file=sys.stderr)
+            good = False
+        self.exitcode = 0 if good else 1
+
+    def _check(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        for name in names:
+            try:
+                crawl = load_crawl(self._path(name))
+            except SeedsError as error:
+                print(error, file=sys.stderr)
+                good = False
+                continue
+            good &= self._offline(crawl) if opts.offline else self._online(crawl, opts)
+        return good
+
+    @staticmethod
+    def _offline(crawl: Crawl) -> bool:
+        print(f"{crawl.path or crawl.name}: {sum(1 for _ in crawl.seeds())} seeds, syntax good")
+        return True
+
+    def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
+        good = True
+        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+            for found in check.check(crawl, fetch):
+                good &= found.state in _GOOD
+                row = (found.state, found.kind, found.url, found.detail)
+                print(
+                    _json({"crawl": crawl.name, **asdict(found)}) if opts.json else "\t".join(row).rstrip(), flush=True
+                )
+        return good
+
+    def _discover(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        with BlockingFetch(self._polite_settings()) as fetch:
+            for url in urls:
+                found = check.discover(url, fetch, _language)
+                good &= found.state == "alive"
+                if opts.json:
+                    print(_json(asdict(found)), flush=True)
+                    continue
+                print("\t".join((found.state, url, found.language, found.detail)).rstrip(), flush=True)
+                for feed, items in found.feeds:
+                    print(f"feed\t{feed}\t{items} items")
+                for sitemap in found.sitemaps:
+                    print(f"sitemap\t{sitemap}")
+        return good
+
+    def _add(self, words: Sequence[str], opts: argparse.Namespace) -> bool:
+        path, good = self._path(words[0]), True
+        crawl = load_crawl(path)
+        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+            for url in words[1:]:
+                found = check.discover(url, fetch, _language)
+                if found.state != "alive":
+                    print(f"{url}: {found.detail}, not added", file=sys.stderr)
+                    good = False
+                    continue
+                known = {seed.url for seed in crawl.seeds()}
+                new = tuple(feed for feed in found.feeds if feed[0] not in known)
+                addition = check.to_add(replace(found, feeds=new), opts.scope)
+                crawl = check.add_to_file(path, addition)
+                print(f"{path}:{addition}", end="")
+        return good
+
+    def _import(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
+        listed = lists.import_files([Path(name) for name in names])
+        if opts.into:
+            path = self._path(opts.into)
+            crawl = load_crawl(path)
+            known = {seed.url for seed in crawl.seeds()}
+            new = [entry for entry in listed if entry.url not in known]
+            if new:
+                check.add_to_file(path, "\n" + lists.to_toml(new, opts.table))
+            print(f"{path}: {len(new)} added, {len(listed) - len(new)} there already")
+        else:
+            print(lists.to_toml(listed, opts.table), end="")
+        return True
+
+    def _path(self, name: str) -> Path:
+        """The seed file of a crawl's name, or the file itself."""
+        if name.endswith(".toml"):
+            return Path(name)
+        assert self.settings is not None
+        known = crawls(seeds_folder(self.settings))
+        if name not in known:
+            raise PreflightError(f"no crawl named {name!r} (there are: {', '.join(sorted(known))})")
+        return known[name]
+
+    def _polite_settings(self, contact: str = "") -> Settings:
+        """The project's settings with our defaults; PreflightError when one cannot be used or nobody is named."""
+        assert self.settings is not None
+        settings = self.settings.copy()
+        if contact:
+            settings.set("CONTACT", contact, priority="spider")
+        Ulwembu().update_settings(settings)
+        faults = list(problems(settings))
+        if not settings.get("CONTACT"):
+            faults.append("no contact: set CONTACT (a web page or mail address); without one nothing is fetched")
+        try:
+            AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
+        except ValueError as error:
+            faults.append(f"FETCH_ALLOWED_NETWORKS: {error}")
+        if faults:
+            raise PreflightError("\n".join(faults))
+        return settings
+
+
+def _language(body: bytes, url: str, content_type: str) -> str:
+    try:
+        return codes([read_page(body, url, content_type or None).text()])[0]
+    except RelevanceError:
+        return "und"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,252 @@
+"""Fetches single addresses for commands, outside any crawl but under the same manners.
+
+Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
+(RFC 9309, read before the first request to a host) denies or that opted out; a host is asked one thing at a time, with
+at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the next request, an address likewise;
+a host that answers 429 or 503 is left alone as long as it says. Redirects are followed hop by hop under the same
+rules. A crawl running at the same time knows nothing of it: do not aim both at one host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+from scrapy.settings import Settings
+from scrapy.statscollectors import DummyStatsCollector
+
+from crawler import answers
+from crawler.fetch.errors import FetchError
+from crawler.fetch.handler import Capture, FetchHandler
+from frontier.admin import opt_out_rules
+from frontier.robots import Rules
+from seeds.probe import Fetched
+from sieve.urls import authority
+
+_MOST_HOPS = 5
+_LONGEST_WAIT_S = 120.0
+_REST_S = 60.0
+_NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What came of one address: the answer as seeds' tools take it, and every exchange on the way to it."""
+
+    fetched: Fetched
+    captures: tuple[Capture, ...] = ()
+
+
+@dataclass(slots=True)
+class _Place:
+    """An authority or an address: who may ask it, and from when on (``time.monotonic()``)."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    due: float = 0.0
+
+    async def wait(self) -> None:
+        await asyncio.sleep(max(0.0, self.due - time.monotonic()))
+
+
+@dataclass(slots=True)
+class _Host(_Place):
+    """An authority with its rules; `robots` is the answer for its robots.txt."""
+
+    rules: asyncio.Task[Rules] | None = None
+    robots: Fetched | None = None
+    delay_s: float = 0.0
+
+
+class _Turn:
+    """The grant of one request: waits for the address once it is known, and holds it until the answer is there."""
+
+    def __init__(self, places: defaultdict[str, _Place]) -> None:
+        self._places = places
+        self._place: _Place | None = None
+        self.address = ""
+        self.start_by = math.inf
+
+    async def bind(self, address: str) -> bool:
+        """Claim `address`; returns when it may be asked."""
+        place = self._places[address]
+        await place.lock.acquire()
+        self._place = place
+        await place.wait()
+        return True
+
+    def end(self, delay_s: float) -> None:
+        """The answer has ended, or will never come."""
+        if self._place is not None:
+            self._place.due = time.monotonic() + delay_s
+            self._place.lock.release()
+            self._place = None
+
+
+class PoliteClient:
+    """See the module. For use in one event loop; `settings` must have our defaults (`crawler.addon.Ulwembu`).
+
+    `wait_s` bounds each request, `delay_s` is the pause between two requests to a host; None: as the settings say.
+    """
+
+    def __init__(self, settings: Settings, wait_s: float | None = None, delay_s: float | None = None) -> None:
+        settings = settings.copy()
+        if wait_s is not None:
+            settings.set("DOWNLOAD_TIMEOUT", wait_s, priority="cmdline")
+            settings.set("FETCH_CONNECT_TIMEOUT_S", wait_s, priority="cmdline")
+        crawler = Crawler(Spider, settings)
+        crawler.stats = DummyStatsCollector(crawler)
+        self._handler = FetchHandler(crawler)
+        self._unpack = HttpCompressionMiddleware.from_crawler(crawler)
+        self._agent = str(settings["USER_AGENT"])
+        self._token = str(settings["ROBOTS_USER_AGENT"])
+        self._delay_s = settings.getfloat("FRONTIER_DELAY_S") if delay_s is None else delay_s
+        self._address_delay_s = min(settings.getfloat("FRONTIER_IP_DELAY_S"), self._delay_s)
+        self._most_crawl_delay_s = settings.getfloat("FRONTIER_MAX_CRAWL_DELAY_S")
+        self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
+        self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
+        self._opted_out = _opt_outs(settings.get("FRONTIER_OPT_OUT_FILE"))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._handler.close()
+
+    async def fetch(self, url: str) -> Visit:
+        """Fetch `url` and follow its redirects; never raises for what the web does."""
+        captures: list[Capture] = []
+        for _ in range(_MOST_HOPS + 1):
+            fetched, location = await self._step(url, captures)
+            if not location:
+                return Visit(fetched, tuple(captures))
+            url = location
+        return Visit(Fetched(url, 0, problem="too_many_redirects"), tuple(captures))
+
+    async def _step(self, url: str, captures: list[Capture]) -> tuple[Fetched, str]:
+        """One hop: what came, and where it leads on ("" when it is the answer)."""
+        try:
+            home = str(authority(url))
+        except ValueError:
+            return Fetched(url, 0, problem="not_http"), ""
+        if any(home == other and url.startswith(home + path) for other, path in self._opted_out):
+            return Fetched(url, 0, problem="opted_out"), ""
+        host = self._hosts[home]
+        rules = await self._rules(home, host)
+        if host.robots is not None and urlsplit(url).path == "/robots.txt":
+            return host.robots, ""
+        if host.robots is not None and host.robots.problem and not host.robots.status:
+            return Fetched(url, 0, problem=host.robots.problem), ""
+        if not rules.allowed(url):
+            return Fetched(url, 0, problem="robots_denied"), ""
+        if host.delay_s > self._most_crawl_delay_s:
+            return Fetched(url, 0, problem="crawl_delay_too_long"), ""
+        return await self._ask(url, host, captures)
+
+    async def _rules(self, home: str, host: _Host) -> Rules:
+        if host.rules is None:
+            host.rules = asyncio.ensure_future(self._fetch_rules(home, host))
+        return await asyncio.shield(host.rules)
+
+    async def _fetch_rules(self, home: str, host: _Host) -> Rules:
+        """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say."""
+        host.delay_s = self._delay_s
+        url = f"{home}/robots.txt"
+        fetched, location = await self._ask(url, host, [])
+        for _ in range(_MOST_HOPS):
+            if not location:
+                break
+            try:
+                fetched, location = await self._ask(location, self._hosts[str(authority(location))], [])
+            except ValueError:
+                location = ""
+        host.robots = fetched
+        rules = Rules(_rules_text(fetched), self._token)
+        host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
+        return rules
+
+    async def _ask(self, url: str, host: _Host, captures: list[Capture]) -> tuple[Fetched, str]:
+        async with host.lock:
+            if host.due - time.monotonic() > _LONGEST_WAIT_S:
+                return Fetched(url, 0, problem="resting"), ""
+            await host.wait()
+            request = Request(url, headers={"User-Agent": self._agent, "Accept": "*/*"}, dont_filter=True)
+            self._unpack.process_request(request)
+            try:
+                async with self._turn(request, host):
+                    response = await self._handler.download_request(request)
+                    rest_ms = answers.retry_after_ms(response)
+                    if response.status in (429, 503):
+                        host.due = time.monotonic() + (_REST_S if rest_ms is None else rest_ms / 1000)
+                return self._read(request, response)
+            except FetchError as error:
+                return Fetched(url, 0, problem=error.outcome), ""
+            except IgnoreRequest:  # unpacks to more than the limit
+                return Fetched(url, response.status, problem="too_large"), ""
+            finally:
+                if (capture := request.meta.get("capture")) is not None and capture.answer is not None:
+                    captures.append(capture)
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, request: Request, host: _Host) -> AsyncIterator[None]:
+        request.meta["grant"] = turn = _Turn(self._addresses)
+        try:
+            yield
+        finally:
+            turn.end(self._address_delay_s)
+            host.due = max(host.due, time.monotonic() + max(host.delay_s, self._delay_s))
+
+    def _read(self, request: Request, response: Response) -> tuple[Fetched, str]:
+        result = answers.result_of(response)
+        if result == "redirect" and (location := answers.location_of(response)):
+            return Fetched(response.url, response.status), location
+        if result == "too_large":
+            return Fetched(response.url, response.status, problem="too_large"), ""
+        unpacked = self._unpack.process_response(request, response)
+        assert isinstance(unpacked, Response)
+        content_type = (unpacked.headers.get("Content-Type") or b"").decode("latin-1")
+        return Fetched(response.url, response.status, unpacked.body, content_type), ""
+
+
+def _rules_text(fetched: Fetched) -> bytes:
+    """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had nothing."""
+    if fetched.ok:
+        return fetched.body[: answers.MOST_BYTES]
+    if 400 <= fetched.status < 500 and fetched.status != 429:
+        return b""
+    return _NOTHING_ALLOWED
+
+
+def _opt_outs(path: str | None) -> tuple[tuple[str, str], ...]:
+    if not path:
+        return ()
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return tuple(opt_out_rules(prefix for line in lines if (prefix := line.partition("#")[0].strip())))
+
+
+class BlockingFetch:
+    """A `seeds.probe.Fetch`: a client for code that waits for each answer. Closes its loop and connections on exit."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._runner = asyncio.Runner()
+        self._client = PoliteClient(settings)
+
+    def __call__(self, url: str) -> Fetched:
+        return self._runner.run(self._client.fetch(url)).fetched
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._client.close())
+        self._runner.close()

@@ -1,0 +1,88 @@
+"""``scrapy seeds`` against a synthetic web: polite, guarded, and with exit statuses that scripts can rely on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.crawler.harness import run
+from tests.web.requestlog import read_log
+from tests.web.server import Running, serve
+from tests.web.spec import FeedSpec, WebSpec, calm
+from tests.web.verify import Expectations, verify
+
+SPEC = calm(WebSpec(hosts=3, pages=12, feeds=(FeedSpec(3, "rss", 3600, 8),))).replace(robots=("normal", "deny"))
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Running]:
+    with serve(SPEC, tmp_path / "web") as running:
+        yield running
+
+
+def seeds(*words: str) -> subprocess.CompletedProcess[str]:
+    return run(
+        "seeds", *words, CONTACT="me@a.test", FETCH_ALLOWED_NETWORKS="127.70.0.0/16",
+        FRONTIER_DELAY_S="0.1", FRONTIER_IP_DELAY_S="0",
+    )  # fmt: skip
+
+
+def crawl_file(web: Running, more: str = "") -> Path:
+    path = web.folder / "own.toml"
+    home = web.web.seeds[0]
+    path.write_text(f'[crawl]\nname = "own"\nlanguage = "zul"\n[[site]]\nurl = "{home}"\n{more}')
+    return path
+
+
+def test_check_tells_good_from_wrong(web: Running) -> None:
+    good = crawl_file(web)
+    done = seeds("check", str(good))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("alive\tpage\t")
+    assert "feeds not listed" in done.stdout
+
+    denied = next(site.authority for site in web.web.sites if not site.opens)
+    private = "http://127.99.0.1/feed/"
+    bad = crawl_file(web, f'[[feed]]\nurl = ["{denied}/some/page", "{private}", "{web.web.seeds[0]}feed/99"]\n')
+    done = seeds("check", str(bad), "--json")
+    assert done.returncode == 1
+    states = {row["url"]: (row["state"], row["detail"]) for row in map(json.loads, done.stdout.splitlines())}
+    assert states[f"{denied}/some/page"] == ("blocked", "robots_denied")
+    assert states[private] == ("dead", "refused_address")
+    assert states[f"{web.web.seeds[0]}feed/99"] == ("dead", "status 404")
+
+    findings = verify(read_log(web.log), web.web, Expectations(0.1, 0.0))
+    assert not [*findings.too_fast, *findings.robots_denied, *findings.robots_unasked, *findings.overlaps]
+
+
+def test_discover_and_add(web: Running) -> None:
+    home = web.web.sites[1].authority + "/"
+    done = seeds("discover", home, "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["feeds"] == [[f"{home}feed/1", 8]]
+    assert found["sitemaps"]
+    path = crawl_file(web)
+    assert seeds("add", str(path), home, "--scope", "prefix").returncode == 0
+    assert f'url = "{home}feed/1"' in path.read_text()
+    again = seeds("add", str(path), home)
+    assert again.returncode == 1
+    assert "listed already" in again.stderr
+
+
+def test_import_and_usage(web: Running) -> None:
+    listing = web.folder / "blogs.txt"
+    listing.write_text("# ours\nhttps://a.example/feed/\nhttps://b.example/feed/\n")
+    path = crawl_file(web)
+    assert 'tags = ["blogs"]' in seeds("import", str(listing)).stdout
+    assert "2 added, 0 there" in seeds("import", str(listing), "--into", str(path)).stdout
+    assert "0 added, 2 there" in seeds("import", str(listing), "--into", str(path)).stdout
+    listing.write_text("https://a.example/ and more\n")
+    assert seeds("import", str(listing)).returncode == 1
+    assert seeds("check", "no-such-crawl").returncode == 1
+    assert seeds("nonsense").returncode == 2
+    assert seeds("check").returncode == 2
