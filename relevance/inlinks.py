@@ -14,8 +14,6 @@ import xxhash
 from relevance.policy import LinkContext
 
 SLOTS = 1 << 20
-MOST = 5
-"""Links of a kind after which more say nothing."""
 GOOD, BAD = 0.6, 0.2
 """Log-odds of one more link from a relevant page (beyond the first) and from an irrelevant one."""
 
@@ -41,10 +39,15 @@ class InLinks:
         one, two = _slots(url)
         return min(self._good[0][one], self._good[1][two]), min(self._bad[0][one], self._bad[1][two])
 
-    def evidence(self, url: str) -> float:
-        """Log-odds to add for what is linked often."""
+    def level(self, url: str) -> str:
+        """How often in two characters: links from relevant pages 0-4, from irrelevant ones 0-3."""
         good, bad = self.seen(url)
-        return GOOD * min(max(good - 1, 0), MOST) - BAD * min(bad, MOST)
+        return f"{min(good, 4)}{min(bad, 3)}"
+
+
+def first_evidence(level: str) -> float:
+    """Log-odds to add for a level before anything is known of the crawl."""
+    return GOOD * max(int(level[0]) - 1, 0) - BAD * int(level[1])
 
 
 def _slots(url: str) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 from relevance.hints import OTHER, OURS, SIBLING, Hints, places, short_tag
-from relevance.inlinks import InLinks
+from relevance.inlinks import InLinks, first_evidence
 from relevance.measure import Measured
 from relevance.page import Page
 from relevance.plain_policies import ThresholdPolicy, option
@@ -35,13 +35,15 @@ _ODDS = {
 }
 _NAV_ODDS, _AWAY_ODDS = 0.8, 0.7
 _CAP = 400.0
-_PULL = {"h": 4.0, "p": 4.0, "t": 6.0, "c": 12.0}
+_PULL = {"h": 4.0, "p": 4.0, "t": 6.0, "c": 12.0, "i": 12.0}
 """Pages a prior is worth, by kind of key."""
 
 KIND = 6
 """Characters of a bucket that say what kind of link it is; behind them stands who links."""
 _HUB = 2.0
 """Worth of a relevant page found elsewhere through a host, per page fetched of that host: it may open a new site."""
+LEVELS = 20
+"""Pages from which the worth of being linked often is learnt."""
 NOVELTY, FIRST = 0.1, 2
 """What is added for an unknown host, and for how many pages it is one."""
 NEW = "new"
@@ -92,7 +94,8 @@ class YieldPolicy(ThresholdPolicy):
         counts = (1, round(gain * MILLI), verdict.words, max(1, round(size / 1024)))
         keys = [*places(page.url), ALL]
         if context.bucket:
-            keys.append("c:" + context.bucket[:KIND])
+            since = context.bucket[0]
+            keys += ["c:" + context.bucket[:KIND], f"i:{since}", f"i:{since}{self._inlinks.level(page.url)}"]
             if len(context.bucket) > KIND:
                 keys.append("l:" + context.bucket[KIND:])
         if self._counts(keys[0])[0] < FIRST:
@@ -184,7 +187,7 @@ class YieldPolicy(ThresholdPolicy):
             if known is not None:
                 known[key] = shared
         odds, doubtful = shared
-        mean = 1.0 / (1.0 + exp(-(odds + self._inlinks.evidence(url))))
+        mean = 1.0 / (1.0 + exp(-(odds + self._linked(url, bucket[0]))))
         worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(key[0])) + self._novelty(key[0], bucket)
         return min(1.0, max(0.001, worth + self.exploration * 2.0 * sqrt(mean * (1 - mean) / doubtful)))
 
@@ -198,6 +201,16 @@ class YieldPolicy(ThresholdPolicy):
         place, deep = self._mean(template, place)
         trust = 1.0 - 0.5 * deep / (deep + 20.0)
         return _logit(place) + trust * (_logit(kind) - _logit(average)), seen + 4.0
+
+    def _linked(self, url: str, since: str) -> float:
+        """Log-odds to add for how often a URL was linked, as this crawl has found it to matter."""
+        level = self._inlinks.level(url)
+        known = self._counts(f"i:{since}")
+        if known[0] < LEVELS:
+            return first_evidence(level)
+        usual = (known[1] / MILLI + 2.0) / (known[0] + 4.0)
+        guess = 1.0 / (1.0 + exp(-(_logit(usual) + first_evidence(level))))
+        return _logit(self._mean(f"i:{since}{level}", guess)[0]) - _logit(usual)
 
     def _novelty(self, host: str, bucket: str) -> float:
         """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
