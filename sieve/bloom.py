@@ -182,12 +182,11 @@ class BloomSieve(LocalSieve):
     def _take(self, batch: Batch) -> None:
         _, places = first_places(batch.keys)
         places.sort()
-        new = np.zeros(len(batch), np.bool_)
-        new[places[~self._filter.has(batch.keys[places])]] = True
-        if new.any():
-            numbers = np.flatnonzero(new).astype(np.uint64) + np.uint64(self._next)
+        new = places[~self._filter.has(batch.keys[places])]
+        if len(new):
+            numbers = new.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
-            fresh = batch.only(new)
+            fresh = batch.at(new)
             self.ready.append(numbers, fresh)
             self._filter.add_new(fresh.keys)
             if self._filter.count - self._saved_count > self._config.capacity // 8 + 1:

@@ -112,7 +112,9 @@ class Holder:
         ready: list[bytes] = []
         start = 0
         for batch in batches:
-            ready += _ready(batch.only(first[start : start + len(batch)]))
+            new = np.flatnonzero(first[start : start + len(batch)])
+            if len(new):
+                ready += _ready(batch.at(new))
             start += len(batch)
         return self._epoch(len(batches), len(keys), keys[first], ready)
 

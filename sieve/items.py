@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 
 import msgpack
 import numpy as np
@@ -41,12 +40,6 @@ class Batch:
             url if payload is None else Entry(url, payload)
             for url, payload in zip(self.urls, self.payloads, strict=True)
         ]
-
-    def only(self, mask: Mask) -> Batch:
-        """The items where `mask` is true."""
-        chosen = mask.tolist()
-        payloads = None if self.payloads is None else list(compress(self.payloads, chosen))
-        return Batch(self.keys[mask], list(compress(self.urls, chosen)), payloads)
 
     def at(self, places: npt.NDArray[np.int64]) -> Batch:
         """The items at `places`, of which there is at least one."""

@@ -64,12 +64,11 @@ class LsmSieve(LocalSieve):
         _, places = first_places(batch.keys)
         places.sort()
         found: Any = self._db.get(_texts(batch.keys[places]))  # type: ignore[arg-type]
-        new = np.zeros(len(batch), np.bool_)
-        new[places[[value is None for value in found]]] = True
-        if new.any():
-            numbers = np.flatnonzero(new).astype(np.uint64) + np.uint64(self._next)
+        new = places[[value is None for value in found]]
+        if len(new):
+            numbers = new.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
-            fresh = batch.only(new)
+            fresh = batch.at(new)
             self.ready.append(numbers, fresh)
             self._put(fresh.keys)
 

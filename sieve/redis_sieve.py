@@ -34,6 +34,8 @@ from sieve.types import Entry, Item
 _OPTIONS = ("crawl", "dir", "canonical", "lease_ms", "run", "filter", "filter_bytes")
 _BATCHES_AN_EPOCH = 64
 _POLL_S = 0.005
+# URLs sent lately by this process: 3 MiB.
+_SENT_BITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class RedisSieve:
         self._home = store_id(config.folder)
         self._keys = Keys(link.seed(secrets.randbits(63)), config.ready_made)
         self._appending = threading.Lock()
-        self._sent = RecentTable(16)
+        self._sent = RecentTable(_SENT_BITS)
         self._deciding = threading.Lock()
         self._token = 0
         self._renewed_s = 0.0
@@ -94,17 +96,14 @@ class RedisSieve:
         self._check_open()
         batch = self._keys.batch(urls)
         with self._appending:
-            fresh = ~self._sent.known(batch.keys)
-            if not fresh.any():
-                return
-            batch = batch.only(fresh)
             try:
-                self._link.append(batch.pack(), len(batch))
-            except LinkError:
-                # A server that comes back may have lost what it answered: send everything again.
+                fresh = self._sent.screen(batch.keys)
+                if len(fresh):
+                    self._link.append(batch.at(fresh).pack(), len(fresh))
+            except BaseException:
+                # Perhaps not sent; and a server that comes back may have lost what it answered: send all again.
                 self._sent.clear()
                 raise
-            self._sent.add(batch.keys)
 
     def flush(self) -> None:
         """After it, everything that any process enqueued before is decided, here or by the holder of the lease."""

@@ -74,9 +74,8 @@ class WaitingRoom:
         inside = np.searchsorted(starts, places, side="right") - 1
         for number in np.unique(inside).tolist():
             _, batch = _parse(self._log.read(sealed.records[number]).body)
-            mask = np.zeros(len(batch), np.bool_)
-            mask[places[inside == number] - starts[number]] = True
-            yield sealed.numbers[number][mask], batch.only(mask)
+            chosen = places[inside == number] - starts[number]
+            yield sealed.numbers[number][chosen], batch.at(chosen)
 
     def drop(self, sealed: Waiting) -> None:
         """A sealed part is decided."""
