@@ -101,8 +101,12 @@ class PoliteClient:
     `wait_s` bounds each request, `delay_s` is the pause between two requests to a host; None: as the settings say.
     """
 
-    def __init__(self, settings: Settings, wait_s: float | None = None, delay_s: float | None = None) -> None:
+    def __init__(
+        self, settings: Settings, wait_s: float | None = None, delay_s: float | None = None, at_once: int = 1000
+    ) -> None:
+        """`at_once`: most requests under way."""
         settings = settings.copy()
+        self._at_once = asyncio.Semaphore(at_once)
         if wait_s is not None:
             settings.set("DOWNLOAD_TIMEOUT", wait_s, priority="cmdline")
             settings.set("FETCH_CONNECT_TIMEOUT_S", wait_s, priority="cmdline")
@@ -183,7 +187,7 @@ class PoliteClient:
             request = Request(url, headers={"User-Agent": self._agent, "Accept": "*/*"}, dont_filter=True)
             self._unpack.process_request(request)
             try:
-                async with self._turn(request, host):
+                async with self._at_once, self._turn(request, host):
                     response = await self._handler.download_request(request)
                     rest_ms = answers.retry_after_ms(response)
                     if response.status in (429, 503):

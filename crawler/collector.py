@@ -1,0 +1,321 @@
+"""The old collector's two commands for scripts, on this crawler's fetching: ``link_collector`` and ``page_downloader``.
+
+``python -m crawler.collector links …`` collects the links of feeds, ``python -m crawler.collector pages …`` downloads
+pages into one WARC file. Flags, log lines and exit statuses are the old ones (0 good, 1 some failed, 2 usage). What is
+different: robots.txt and Crawl-delay are obeyed, private addresses are never asked, somebody must be named
+(``--contact`` or the environment's CONTACT), -m counts requests under way instead of processes, a link is written
+once, and an archive that exists is not overwritten. No state is kept between runs: that is ``scrapy crawl harvest``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import glob
+import lzma
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from scrapy.settings import Settings
+
+from archive.config import WriterConfig
+from archive.errors import ArchiveError
+from archive.exchange import Exchange
+from archive.writer import WarcWriter
+from crawler.addon import Ulwembu
+from crawler.fetch.handler import Capture
+from crawler.polite_client import PoliteClient, Visit
+from crawler.version import VERSION
+from seeds import feeds
+from seeds.lists import ListError, read_list
+from sieve.urls import authority
+
+_SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}
+_MOST_HOSTS = 2000
+_MOST_FEEDS_A_PAGE = 5
+
+
+class CollectorError(Exception):
+    """What the person who started it must put right; `str()` says it."""
+
+
+@dataclass(slots=True)
+class Log:
+    """Lines that begin with ``+OK``, ``-WARN`` or ``-ERR``; `failed` counts the last."""
+
+    stream: TextIO
+    failed: int = 0
+
+    def say(self, marker: str, text: str) -> None:
+        """One line."""
+        self.failed += marker == "-ERR"
+        print(marker, " ".join(text.split()), file=self.stream, flush=True)
+
+
+@dataclass(slots=True)
+class _Links:
+    """The links of the sources, in the order of these, each once."""
+
+    log: Log
+    test_only: bool
+    known: set[str]
+    by_source: dict[str, list[str]] = field(default_factory=dict)
+
+    async def read(self, source: str, client: PoliteClient) -> None:
+        """The links of one source; a page is searched for feeds, whose links are taken."""
+        visit = await client.fetch(source)
+        found = self._entries(source, visit)
+        if found is not None or self.test_only:
+            self.by_source[source] = found or []
+            return
+        links: list[str] = []
+        for feed in feeds.discover(visit.fetched.body, visit.fetched.url)[:_MOST_FEEDS_A_PAGE]:
+            links += self._entries(feed, await client.fetch(feed)) or []
+        self.by_source[source] = links
+
+    def _entries(self, source: str, visit: Visit) -> list[str] | None:
+        """The links of a feed; None for a page that may name feeds (in a test that is a failure)."""
+        answer = visit.fetched
+        if not answer.ok:
+            self.log.say("-ERR", f"{source} {answer.problem or f'status {answer.status}'}")
+            return []
+        try:
+            feed = feeds.parse(answer.body, answer.url, answer.content_type)
+        except feeds.FeedError as error:
+            if not self.test_only and feeds.discover(answer.body, answer.url):
+                return None
+            self.log.say("-ERR", f"{source} {error}")
+            return []
+        if not feed.format:
+            self.log.say("-ERR", f"{source} is not a feed")
+            return []
+        self.log.say("+OK", f"{source} {feed.format}, {len(feed.entries)} items")
+        return [entry.url for entry in feed.entries if entry.url]
+
+    def lines(self, sources: Iterable[str]) -> Iterator[str]:
+        """New links, one a line."""
+        for source in sources:
+            for url in self.by_source.get(source, ()):
+                if url not in self.known:
+                    self.known.add(url)
+                    yield url + "\n"
+
+
+def link_collector(argv: Sequence[str] | None = None) -> int:
+    """Collect the links of feeds."""
+    parser = _parser("link_collector", "Collect the links that RSS, Atom and JSON feeds hold, one a line.")
+    parser.add_argument("-o", "--output", default="-", help="file for the links (default: standard output)")
+    parser.add_argument("-a", "--append", action="store_true", help="append, leaving out links that are there already")
+    parser.add_argument("-t", "--test", action="store_true", help="only verify that the sources are feeds")
+    options = parser.parse_args(argv)
+
+    def work(log: Log) -> None:
+        sources = _addresses(options.input)
+        stays = options.append and options.output != "-" and Path(options.output).exists()
+        known = set(Path(options.output).read_text(encoding="utf-8").split()) if stays else set[str]()
+        links = _Links(log, options.test, known)
+        asyncio.run(_each(sources, links.read, options, delay_s=None))
+        if not options.test:
+            _write(options.output, links.lines(sources), append=options.append)
+
+    return _run(work, options)
+
+
+def page_downloader(argv: Sequence[str] | None = None) -> int:
+    """Download pages into one WARC file."""
+    parser = _parser("page_downloader", "Download pages into a WARC file, politely.")
+    parser.add_argument("-o", "--output", required=True, help=f"the archive; its name ends with {', '.join(_SUFFIXES)}")
+    parser.add_argument(
+        "-p", "--pause", type=_seconds, default=1.0, help="least seconds between requests to a host (1)"
+    )
+    options = parser.parse_args(argv)
+    suffix = next((end for end in sorted(_SUFFIXES, key=len) if options.output.endswith(end)), "")
+    if not suffix:
+        parser.error(f"-o {options.output}: must end with {', '.join(_SUFFIXES)}")
+    if Path(options.output).exists():
+        parser.error(f"-o {options.output}: exists")
+
+    def work(log: Log) -> None:
+        urls = _addresses(options.input)
+        with _one_file(Path(options.output), suffix) as archive:
+
+            async def download(url: str, client: PoliteClient) -> None:
+                visit = await client.fetch(url)
+                for capture in visit.captures:
+                    archive.write(_exchange(capture))
+                answer = visit.fetched
+                problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
+                log.say("-ERR" if problem else "+OK", f"{url} {problem}")
+
+            asyncio.run(_each(urls, download, options, delay_s=options.pause))
+
+    return _run(work, options)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """``links`` or ``pages``, then that command's flags."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    commands = {"links": link_collector, "pages": page_downloader}
+    if not words or words[0] not in commands:
+        sys.stderr.write("usage: python -m crawler.collector links|pages …  (--help after either)\n")
+        return 2
+    return commands[words[0]](words[1:])
+
+
+def _parser(name: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=name,
+        description=description,
+        epilog="Inputs are plain lists (a URL a line, # comments) or OPML: files, patterns, folders, @file (a list of "
+        "files), - for standard input; .xz is unpacked. Exit: 0 good, 1 some failed, 2 usage.",
+    )
+    parser.add_argument("-i", "--input", nargs="+", default=["-"], help="lists of addresses (default: standard input)")
+    parser.add_argument("-e", "--errors", default="-", help="file for the log (default: standard error)")
+    parser.add_argument("-w", "--wait", type=_seconds, default=1.0, help="most seconds to wait for an answer (1)")
+    parser.add_argument("-m", "--multiprocessing", type=int, default=0, help="further requests at a time (0)")
+    parser.add_argument("--contact", default=os.environ.get("CONTACT", ""), help="whom site owners can turn to")
+    parser.add_argument(
+        "-s", "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the crawler"
+    )
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 3600:
+        raise argparse.ArgumentTypeError("seconds above 0")
+    return value
+
+
+def _run(work: Callable[[Log], None], options: argparse.Namespace) -> int:
+    with contextlib.ExitStack() as opened:
+        try:
+            _settings(options)
+            to_file = options.errors != "-"
+            log = Log(opened.enter_context(Path(options.errors).open("a", encoding="utf-8")) if to_file else sys.stderr)
+            work(log)
+        except (CollectorError, ListError, ArchiveError, OSError) as error:
+            sys.stderr.write(f"-ERR {error}\n")
+            return 2
+        return 1 if log.failed else 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    settings = Settings()
+    settings.setmodule("crawler.settings", priority="project")
+    for word in options.set:
+        name, found, value = word.partition("=")
+        if not found:
+            raise CollectorError(f"-s {word}: NAME=VALUE")
+        settings.set(name, value, priority="cmdline")
+    if options.contact:
+        settings.set("CONTACT", options.contact, priority="cmdline")
+    Ulwembu().update_settings(settings)
+    if not settings.get("CONTACT"):
+        raise CollectorError("no contact: --contact or the environment's CONTACT; without one nothing is fetched")
+    return settings
+
+
+async def _each(
+    urls: Sequence[str],
+    handle: Callable[[str, PoliteClient], Awaitable[None]],
+    options: argparse.Namespace,
+    delay_s: float | None,
+) -> None:
+    """Call `handle` for each address: hosts beside one another, the addresses of one host in order."""
+    client = PoliteClient(_settings(options), options.wait, delay_s, at_once=1 + max(0, options.multiprocessing))
+    hosts: dict[str, list[str]] = {}
+    for url in urls:
+        hosts.setdefault(str(authority(url)), []).append(url)
+    room = asyncio.Semaphore(_MOST_HOSTS)
+
+    async def visit(waiting: list[str]) -> None:
+        async with room:
+            for url in waiting:
+                await handle(url, client)
+
+    try:
+        await asyncio.gather(*map(visit, hosts.values()))
+    finally:
+        await client.close()
+
+
+def _addresses(inputs: Iterable[str]) -> list[str]:
+    """All addresses of the inputs, each once, in order."""
+    found: dict[str, None] = {}
+    for path in _paths(inputs):
+        body = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        if body.startswith(b"\xfd7zXZ\0"):
+            body = lzma.decompress(body)
+        found.update(dict.fromkeys(listed.url for listed in read_list(body, path)))
+    return list(found)
+
+
+def _paths(inputs: Iterable[str]) -> Iterator[str]:
+    for word in inputs:
+        if word.startswith("@"):
+            yield from _paths(Path(word[1:]).read_text(encoding="utf-8").split())
+        elif word != "-" and Path(word).is_dir():
+            yield from sorted(str(path) for path in Path(word).iterdir() if path.is_file())
+        else:
+            yield from sorted(glob.glob(word)) or [word]  # noqa: PTH207 - absolute patterns too
+
+
+def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
+    if name == "-":
+        sys.stdout.writelines(lines)
+        return
+    path = Path(name)
+    if append:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(lines)
+        return
+    new = path.with_name(path.name + ".new")
+    new.write_text("".join(lines), encoding="utf-8")
+    new.replace(path)
+
+
+@contextlib.contextmanager
+def _one_file(path: Path, suffix: str) -> Iterator[WarcWriter]:
+    """A writer whose only file becomes `path` in the end, with its index beside it."""
+    folder = path.with_name(f".{path.name}.{os.getpid()}")
+    info = {"software": f"Ulwembu/{VERSION}", "robots": "obey (RFC 9309)"}
+    archive = WarcWriter(folder, "pages", _SUFFIXES[suffix], 0, WriterConfig(max_age_s=0, warcinfo=info))
+    try:
+        yield archive
+    finally:  # interrupted too: what was downloaded stays
+        archive.sync()
+        archive.close()
+        for file in folder.glob(f"*{suffix}"):
+            index = file.with_name(file.name + ".cdxj").read_text(encoding="utf-8")
+            path.with_name(path.name + ".cdxj").write_text(index.replace(file.name, path.name), encoding="utf-8")
+            file.replace(path)
+        shutil.rmtree(folder)
+
+
+def _exchange(capture: Capture) -> Exchange:
+    answer = capture.answer
+    assert answer is not None
+    return Exchange(
+        url=capture.url,
+        ip=capture.address,
+        started=capture.started,
+        request_bytes=capture.request_head,
+        response_head=answer.head,
+        payload=bytes(answer.body),
+        protocol=capture.protocol,
+        cipher=capture.cipher,
+        truncated=answer.truncated,
+        fetch_ms=capture.fetch_ms,
+        kind="page",
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,71 @@
+"""The old collector's commands: flags, log lines, exit statuses, and an archive that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from archive.reader import Reader
+from crawler.collector import link_collector, main, page_downloader
+from tests.web.requestlog import read_log
+from tests.web.server import Running, serve
+from tests.web.spec import FeedSpec, WebSpec, calm
+from tests.web.verify import Expectations, verify
+
+SPEC = calm(WebSpec(hosts=3, pages=12, feeds=(FeedSpec(3, "rss", 3600, 6), FeedSpec(1, "atom", 3600, 6))))
+POLITE = ["--contact", "me@a.test", "-s", "FETCH_ALLOWED_NETWORKS=127.70.0.0/16", "-s", "FRONTIER_IP_DELAY_S=0"]
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Running]:
+    with serve(SPEC, tmp_path / "web") as running:
+        yield running
+
+
+def test_links_then_pages(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources, links, log = tmp_path / "cs_media.txt", tmp_path / "links.txt", tmp_path / "log"
+    feeds = [feed.site.authority + feed.path for feed in web.web.feeds.all]
+    sources.write_text("\n".join([*feeds[1:], web.web.seeds[0], web.web.seeds[0] + "feed/99"]) + "\n")
+    quick = ["-s", "FRONTIER_DELAY_S=0.05", "-e", str(log)]
+    assert link_collector(["-i", str(sources), "-o", str(links), "-m", "3", *quick, *POLITE]) == 1
+    found = links.read_text().split()
+    assert len(found) == len(set(found)) == 4 * 6  # the home page names the feed that the list does not
+    lines = log.read_text().splitlines()
+    assert sum(line.startswith("+OK ") for line in lines) == 5  # a feed that is listed and named is asked twice
+    assert [line for line in lines if line.startswith("-ERR")] == [f"-ERR {web.web.seeds[0]}feed/99 status 404"]
+    links.write_text("\n".join(found[:3]) + "\n")
+    assert link_collector(["-i", str(sources), "-o", str(links), "-a", *quick, *POLITE]) == 1
+    assert sorted(links.read_text().split()) == sorted(found)
+
+    output = tmp_path / "2018-04-10.warc.xz"
+    words = ["-i", str(links), "-o", str(output), "-p", "0.05", "-m", "5", *POLITE]
+    assert page_downloader(words) == 0
+    assert capsys.readouterr().err.count("+OK ") == 24
+    with Reader(output) as reader:
+        responses = [record.url for record in reader if record.type == "response"]
+    assert sorted(responses) == sorted(found)
+    assert output.with_name(output.name + ".cdxj").read_text().count(output.name) >= 24
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "web", "cs_media.txt", "links.txt", "log", output.name, output.name + ".cdxj"
+    }  # fmt: skip
+    with pytest.raises(SystemExit, match="2"):
+        page_downloader(words)  # exists
+    findings = verify(read_log(web.log), web.web, Expectations(0.05, 0.0, refetches=100))
+    assert not [*findings.too_fast, *findings.robots_denied, *findings.robots_unasked, *findings.overlaps]
+
+
+def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listing = tmp_path / "list"
+    listing.write_text(f"http://127.0.0.1:1/feed\n{web.web.seeds[0]}\n")
+    assert main(["links", "-t", "-i", str(listing), "-s", "FRONTIER_DELAY_S=0.05", *POLITE]) == 1
+    errors = capsys.readouterr().err
+    assert "-ERR http://127.0.0.1:1/feed refused_address" in errors
+    assert f"-ERR {web.web.seeds[0]} html" in errors
+    assert main([]) == 2
+    assert main(["links", "-i", str(listing)]) == 2
+    assert "no contact" in capsys.readouterr().err
+    assert main(["links", "-i", str(tmp_path / "none"), *POLITE]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        page_downloader(["-i", str(listing), "-o", "pages.zip", *POLITE])
