@@ -19,10 +19,11 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, data_folder, find_spider
 from crawler.redis_link import RedisHome, RedisUnreachableError, redis_home
-from crawler.stores import open_frontier
+from crawler.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl
+from sieve.errors import SieveError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,15 @@ class CrawlState:
     folder: Path
     home: RedisHome
     frontier: RedisFrontier
+    settings: BaseSettings
+
+    def admitted(self, url: str) -> bool | None:
+        """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs."""
+        with contextlib.closing(open_sieve(self.settings, self.home, self.name, self.folder)) as sieve:
+            with contextlib.suppress(SieveError):
+                sieve.decide()
+                return sieve.contains(url) if sieve.holds else None
+        return None
 
 
 class CrawlStateCommand(ScrapyCommand):
@@ -72,7 +82,7 @@ class CrawlStateCommand(ScrapyCommand):
         with redis_home(settings, folder) as home:
             frontier = open_frontier(settings, home, spider.name, None)
             try:
-                yield CrawlState(spider.name, spec, folder, home, frontier)
+                yield CrawlState(spider.name, spec, folder, home, frontier, settings)
             finally:
                 frontier.close()
 

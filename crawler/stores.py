@@ -128,7 +128,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
 def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None) -> RedisFrontier:
     """The crawl's frontier, with the seed file's delays and the opt-outs in force."""
     frontier = RedisFrontier(home.url, crawl, frontier_config(settings, spec))
-    if spec is not None and (policies := _host_policies(spec)):
+    if spec is not None and (policies := host_policies(spec)):
         frontier.configure(policies)
     if opt_outs := settings.get("FRONTIER_OPT_OUT_FILE"):
         lines = Path(opt_outs).read_text(encoding="utf-8").splitlines()
@@ -188,7 +188,8 @@ def _policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     return make_policy(name, spec.language if spec else "", spec.siblings if spec else (), options)
 
 
-def _host_policies(spec: Crawl) -> dict[str, HostPolicy]:
+def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
+    """The rules of the seed file's sites that have their own, by authority."""
     found = {}
     for site in spec.sites:
         if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages:

@@ -6,7 +6,7 @@ A row is written when a lease ends (or is granted, with `kind` "grant"); :func:`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,10 +88,15 @@ def verify(rows: Iterable[Row], tolerance_ms: int = 0) -> Proof:
 
 
 def verify_plain(
-    rows: Iterable[tuple[str, str, float, float]], delay_ms: int, address_delay_ms: int, tolerance_ms: int = 0
+    rows: Iterable[tuple[str, str, float, float]],
+    delay_ms: int,
+    address_delay_ms: int,
+    tolerance_ms: int = 0,
+    by_host: Mapping[str, tuple[int, int]] | None = None,
 ) -> Proof:
-    """Check (host, address or "", start_ms, end_ms) rows against fixed delays."""
-    return _check(_plain(rows, delay_ms, address_delay_ms), tolerance_ms)
+    """Check (host, address or "", start_ms, end_ms) rows against fixed delays; `by_host` has the (host, address)
+    delays of hosts that have their own."""
+    return _check(_plain(rows, (delay_ms, address_delay_ms), by_host or {}), tolerance_ms)
 
 
 def _fetches(rows: Iterable[Row]) -> Iterator[Fetch]:
@@ -103,9 +108,12 @@ def _fetches(rows: Iterable[Row]) -> Iterator[Fetch]:
             yield Fetch("@" + row.address, row.start_ms, row.end_ms, row.address_delay_ms or 0, row.token)
 
 
-def _plain(rows: Iterable[tuple[str, str, float, float]], delay_ms: int, address_delay_ms: int) -> Iterator[Fetch]:
+def _plain(
+    rows: Iterable[tuple[str, str, float, float]], usual: tuple[int, int], by_host: Mapping[str, tuple[int, int]]
+) -> Iterator[Fetch]:
     for number, (host, address, start_ms, end_ms) in enumerate(rows):
         name = f"row {number}"
+        delay_ms, address_delay_ms = by_host.get(host, usual)
         yield Fetch(host, int(start_ms), int(end_ms), delay_ms, name)
         if address:
             yield Fetch("@" + address, int(start_ms), int(end_ms), address_delay_ms, name)

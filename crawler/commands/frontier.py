@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime
 
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
 from crawler.crawl_state import CrawlState, CrawlStateCommand
-from frontier.types import HostState
+from crawler.terminal import clock, host_words
 
 _DAY_MS = 86_400_000
 
@@ -70,6 +69,7 @@ class Command(CrawlStateCommand):
 
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.hosts(opts.limit)
+        now_ms = state.frontier.status().now_ms
         if opts.json:
             for row in rows:
                 self.show_json(asdict(row))
@@ -80,7 +80,7 @@ class Command(CrawlStateCommand):
         table.add_column("state")
         for row in rows:
             figures = (row.queued, row.parked, row.pages, row.words, f"{row.delay_ms / 1000:g}", row.failures)
-            table.add_row(row.authority, row.address, *map(str, figures), _host_words(row))
+            table.add_row(row.authority, row.address, *map(str, figures), host_words(row, now_ms))
         self.show(table)
 
     def _parked(self, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -91,7 +91,7 @@ class Command(CrawlStateCommand):
             return
         table = Table("until", "reason", "tries", "URL", title=f"Parked in {state.name}", title_justify="left")
         for _, waiting in rows:
-            table.add_row(_clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
+            table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
         self.show(table)
 
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -125,26 +125,10 @@ class Command(CrawlStateCommand):
             return
         table = Table("score", "depth", "tries", "parked", "URL", title=f"Next of {authority}", title_justify="left")
         for row in rows:
-            parked = f"{row.reason} until {_clock(row.until_ms)}" if row.until_ms else ""
+            parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
             table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
         self.show(table)
 
 
 def _authorities(host: str) -> list[str]:
     return [host.rstrip("/")] if "://" in host else [f"https://{host}", f"http://{host}"]
-
-
-def _clock(instant_ms: int) -> str:
-    return f"{datetime.fromtimestamp(instant_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if instant_ms else ""
-
-
-def _host_words(row: HostState) -> str:
-    if row.paused:
-        return "paused"
-    if row.leased_token:
-        return "being fetched"
-    if row.rest_reason:
-        return f"rests ({row.rest_reason}) until {_clock(row.rest_ms)}"
-    if row.robots_gate_reason:
-        return f"{row.robots_gate_reason} until {_clock(row.robots_gate_ms)}"
-    return "waits" if row.queued else ""

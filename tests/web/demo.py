@@ -161,11 +161,28 @@ class Demo:
         bad = [code for code in codes if code not in ((0, -signal.SIGKILL) if self.killed else (0,))]
         if bad:
             self.console.print(f"A worker ended with status {bad[0]}; see {self.folder}/worker-*.log", style="bold red")
-        good = findings.ok and not bad
+        good = self._verify_politeness() and findings.ok and not bad
         self.console.print(
             "Every promise held." if good else "Not every promise held.", style="bold green" if good else "bold red"
         )
         return 0 if good else 1
+
+    def _verify_politeness(self) -> bool:
+        """What ``scrapy politeness verify`` says of the crawl's audit and archive."""
+        command = [sys.executable, "-m", "scrapy", "politeness", "verify", "--crawl", CRAWL, "--json"]
+        command += ["--seeds", str(self.folder / "web" / "crawl.toml"), "--delay", str(DELAY_S)]
+        command += ["--ip-delay", str(IP_DELAY_S), "-s", f"DATA_DIR={self.folder / 'crawl'}"]
+        environment = {k: v for k, v in os.environ.items() if k != "REDIS_URL"}
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        if not ran.stdout:
+            self.console.print(f"scrapy politeness verify: {ran.stderr.strip()[-500:]}", style="bold red")
+            return False
+        told = "; ".join(
+            f"{witness}: {proof['too_short']} of {proof['gaps']} gaps too short"
+            for witness, proof in json.loads(ran.stdout).items()
+        )
+        self.console.print(f"scrapy politeness verify: {told}.")
+        return ran.returncode == 0
 
     def _summary(self, figures: Figures, findings: Findings) -> None:
         show = self.console.print

@@ -1,0 +1,82 @@
+"""The fetches of a URL as a crawl's closed WARC files have them, found by their indexes.
+
+What lies in files that are still open is not seen: they are indexed when they are closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from archive import cdxj
+from archive.reader import Reader
+from frontier.payload import source_tag
+
+_MOST_SEARCHED = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One fetch. `offset`, `length`: of the pack or member in the file; `inner_offset`: of the record within it.
+    `told`: fields of the page's metadata record (verdict, source, …), empty without one."""
+
+    url: str
+    timestamp: str
+    status: str
+    path: Path
+    offset: int
+    length: int
+    inner_offset: int
+    told: Mapping[str, str]
+
+
+def captures(folder: Path, url: str) -> list[Place]:
+    """All fetches of `url` (of all that share its SURT), oldest first."""
+    rows = [row for index in _indexes(folder) for row in cdxj.lookup(index, url)]
+    return [_place(folder, row) for row in sorted(rows, key=lambda row: row["timestamp"])]
+
+
+def url_of_source(folder: Path, tag: str) -> str:
+    """The URL behind a source tag ("#…" or "feed:#…"), looked for among what was fetched; "" when not found there."""
+    wanted = tag.removeprefix("feed:")
+    if not wanted.startswith("#"):
+        return ""
+    for index in _indexes(folder):
+        with index.open("rb") as lines:
+            for line in islice(lines, _MOST_SEARCHED):
+                url = cdxj.parse(line)["url"]
+                if source_tag(url) == wanted:
+                    return url
+    return ""
+
+
+def fields(block: bytes) -> dict[str, str]:
+    """The pairs of a block in the form of ``application/warc-fields``."""
+    pairs = (line.partition(":") for line in block.decode("utf-8", "replace").splitlines())
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
+
+
+def _indexes(folder: Path) -> Iterable[Path]:
+    return sorted(folder.glob(f"*{cdxj.SUFFIX}"))
+
+
+def _place(folder: Path, row: Mapping[str, str]) -> Place:
+    path, offset, inner = folder / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
+    told = _told(path, offset, inner, row["url"]) if path.exists() else {}
+    return Place(row["url"], row["timestamp"], row.get("status", ""), path, offset, int(row["length"]), inner, told)
+
+
+def _told(path: Path, offset: int, inner: int, url: str) -> dict[str, str]:
+    """Fields of the metadata record of the response at a place; it follows soon behind."""
+    seen = ""
+    with Reader(path, offset=offset) as reader:
+        for record in islice(reader, 10_000):
+            if not seen and record.inner == inner and record.url == url:
+                seen = record.id
+            elif seen and record.type == "metadata" and record.field("WARC-Concurrent-To") == seen:
+                return fields(record.block())
+            elif seen and record.url != url:
+                break
+    return {}

@@ -1,0 +1,25 @@
+"""Words and instants as commands show them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from frontier.types import HostState
+
+
+def clock(instant_ms: int) -> str:
+    """An instant in UTC; "" for none."""
+    return f"{datetime.fromtimestamp(instant_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if instant_ms else ""
+
+
+def host_words(row: HostState, now_ms: int) -> str:
+    """What an authority does at an instant of the frontier's clock."""
+    if row.paused:
+        return "paused"
+    if row.leased_token:
+        return "being fetched"
+    if row.rest_reason and row.rest_ms > now_ms:
+        return f"rests ({row.rest_reason}) until {clock(row.rest_ms)}"
+    if row.robots_gate_reason and row.robots_gate_ms > now_ms:
+        return f"{row.robots_gate_reason} until {clock(row.robots_gate_ms)}"
+    return "waits" if row.queued else ""

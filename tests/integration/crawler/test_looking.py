@@ -1,0 +1,94 @@
+"""``scrapy why`` and ``scrapy politeness verify`` after a crawl."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive.reader import Reader
+from tests.integration.crawler.harness import QUICK, Crawl, run
+from tests.web.server import serve
+from tests.web.spec import WebSpec, calm
+from tests.web.web import CRAWL_FILE
+
+WEB = calm(WebSpec(hosts=2, pages=16, min_links=4, max_links=8, page_bytes=3000))
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
+    folder = tmp_path_factory.mktemp("looking")
+    with ExitStack() as opened:
+        running = opened.enter_context(serve(WEB, folder / "web"))
+        crawl = Crawl(running, folder / "crawl", {"FRONTIER_AUDIT": "1"})
+        opened.callback(crawl.kill)
+        crawl.start()
+        assert crawl.wait() == [0]
+        yield crawl
+
+
+def look(crawl: Crawl, *words: str) -> subprocess.CompletedProcess[str]:
+    seeds = str(crawl.running.folder / CRAWL_FILE)
+    return run(*words, "--crawl", "zulu", "--seeds", seeds, **{**QUICK, "DATA_DIR": str(crawl.folder)})
+
+
+def why(crawl: Crawl, url: str) -> dict[str, Any]:
+    answered = look(crawl, "why", url, "--json")
+    assert answered.returncode == 0, answered.stderr
+    facts: dict[str, Any] = json.loads(answered.stdout)
+    return facts
+
+
+def test_why_finds_a_page_in_the_archive_and_the_page_that_led_to_it(crawl: Crawl) -> None:
+    web = crawl.running.server.web
+    page = next(web.paths.url(found) for found, known in web.truth.pages.items() if known.depth > 0)
+    facts = why(crawl, page)
+    assert facts["answer"].startswith("fetched 1 time"), facts
+    assert (facts["place"], facts["refused"], facts["admitted"]) == ("not here", "", True)
+    assert facts["robots"].startswith("allowed")
+    assert facts["source_url"].startswith("http://127.")
+    (fetch,) = facts["fetches"]
+    with Reader(fetch["path"], offset=fetch["offset"]) as reader:
+        record = next(record for record in reader if record.inner == fetch["inner_offset"])
+        assert (record.type, record.url) == ("response", page)
+    shown = look(crawl, "why", page).stdout
+    assert "verdict:" in shown
+    assert Path(fetch["path"]).name[:12] in shown
+
+
+def test_why_names_the_rule_that_refuses(crawl: Crawl) -> None:
+    outside = why(crawl, "http://elsewhere.example/a/b")
+    assert outside["refused"].startswith("scope:")
+    assert outside["answer"].startswith("refused: scope")
+    assert outside["admitted"] is False
+    authority = why(crawl, crawl.running.server.web.seeds[0])["host"]["authority"]
+    trap = why(crawl, authority + "/a/b/a/b/a/b/a/b")
+    assert trap["refused"] == "trap_repeated_segment"
+    assert look(crawl, "frontier", "opt-out", authority + "/private/").returncode == 0
+    assert why(crawl, authority + "/private/x")["refused"].startswith("opted_out")
+    assert look(crawl, "why", "mailto:a@b").returncode == 1
+
+
+def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
+    answered = look(crawl, "politeness", "verify", "--json")
+    assert answered.returncode == 0, answered.stdout + answered.stderr
+    proofs = json.loads(answered.stdout)
+    for witness in ("audit", "archive"):
+        assert proofs[witness]["ok"]
+        assert proofs[witness]["gaps"] > 20
+    files = [str(path) for path in (crawl.folder / "warc").glob("*.warc.xz")]
+    strict = look(crawl, "politeness", "verify", *files, "--delay", "5")
+    assert strict.returncode == 1
+    assert "BROKEN" in strict.stdout
+    assert "audit" not in strict.stdout
+
+
+def test_nothing_to_check_is_no_proof(crawl: Crawl, tmp_path: Path) -> None:
+    (tmp_path / "empty.warc").write_bytes(b"")
+    assert look(crawl, "politeness", "verify", str(tmp_path / "empty.warc")).returncode == 1
+    assert "no such WARC" in look(crawl, "politeness", "verify", str(tmp_path / "none.warc")).stderr
