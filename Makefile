@@ -34,7 +34,8 @@ tests: setup ## pytest; PYTEST="-k robots" for some
 	@$(RUN)/pytest $(PYTEST)
 
 bench: setup ## short benchmarks against peers, ratios within one run
-	@for file in bench/*.py; do case $$file in */__init__.py|*/_*) ;; *) echo "== $$file"; $(RUN)/python -m bench.$$(basename $$file .py) || exit 1;; esac; done
+	@for name in $$(ls bench | sed -n 's/\.py$$//p; /^[a-z]*$$/p' | grep -v __); do \
+		echo "== python -m bench.$$name"; $(RUN)/python -m bench.$$name || exit 1; done
 
 settings: setup ## write docs/settings.md anew
 	@$(RUN)/python -m crawler.options > docs/settings.md
