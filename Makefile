@@ -34,7 +34,7 @@ tests: setup ## pytest; PYTEST="-k robots" for some
 	@$(RUN)/pytest $(PYTEST)
 
 bench: setup ## short benchmarks against peers, ratios within one run
-	@for name in $$(ls bench | sed -n 's/\.py$$//p; /^[a-z]*$$/p' | grep -v __); do \
+	@for name in $$(ls bench | sed 's/\.py$$//' | grep -v __ | sort -u); do \
 		echo "== python -m bench.$$name"; $(RUN)/python -m bench.$$name || exit 1; done
 
 settings: setup ## write docs/settings.md anew
