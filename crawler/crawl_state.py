@@ -39,10 +39,10 @@ class CrawlState:
 
     def admitted(self, url: str) -> bool | None:
         """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs."""
-        with contextlib.closing(open_sieve(self.settings, self.home, self.name, self.folder)) as sieve:
-            with contextlib.suppress(SieveError):
-                sieve.decide()
-                return sieve.contains(url) if sieve.holds else None
+        sieve = open_sieve(self.settings, self.home, self.name, self.folder)
+        with contextlib.suppress(SieveError), contextlib.closing(sieve):
+            sieve.decide()
+            return sieve.contains(url) if sieve.holds else None
         return None
 
 

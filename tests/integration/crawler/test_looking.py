@@ -32,13 +32,13 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
         yield crawl
 
 
-def look(crawl: Crawl, *words: str) -> subprocess.CompletedProcess[str]:
-    seeds = str(crawl.running.folder / CRAWL_FILE)
+def look(crawl: Crawl, *words: str, seeds: str = "") -> subprocess.CompletedProcess[str]:
+    seeds = seeds or str(crawl.running.folder / CRAWL_FILE)
     return run(*words, "--crawl", "zulu", "--seeds", seeds, **{**QUICK, "DATA_DIR": str(crawl.folder)})
 
 
-def why(crawl: Crawl, url: str) -> dict[str, Any]:
-    answered = look(crawl, "why", url, "--json")
+def why(crawl: Crawl, url: str, seeds: str = "") -> dict[str, Any]:
+    answered = look(crawl, "why", url, "--json", seeds=seeds)
     assert answered.returncode == 0, answered.stderr
     facts: dict[str, Any] = json.loads(answered.stdout)
     return facts
@@ -61,12 +61,15 @@ def test_why_finds_a_page_in_the_archive_and_the_page_that_led_to_it(crawl: Craw
     assert Path(fetch["path"]).name[:12] in shown
 
 
-def test_why_names_the_rule_that_refuses(crawl: Crawl) -> None:
-    outside = why(crawl, "http://elsewhere.example/a/b")
+def test_why_names_the_rule_that_refuses(crawl: Crawl, tmp_path: Path) -> None:
+    seed = crawl.running.server.web.seeds[0]
+    narrow = tmp_path / "zulu.toml"
+    narrow.write_text(f'[crawl]\nname = "zulu"\nlanguage = "zul"\n[[site]]\nurl = "{seed}"\nscope = "host"\n')
+    outside = why(crawl, "http://elsewhere.example/a/b", str(narrow))
     assert outside["refused"].startswith("scope:")
     assert outside["answer"].startswith("refused: scope")
     assert outside["admitted"] is False
-    authority = why(crawl, crawl.running.server.web.seeds[0])["host"]["authority"]
+    authority = why(crawl, seed)["host"]["authority"]
     trap = why(crawl, authority + "/a/b/a/b/a/b/a/b")
     assert trap["refused"] == "trap_repeated_segment"
     assert look(crawl, "frontier", "opt-out", authority + "/private/").returncode == 0
