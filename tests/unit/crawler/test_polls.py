@@ -1,0 +1,110 @@
+"""From a lease and an answer to a poll's finding, without any network."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+from scrapy.http import Response
+from scrapy.settings import Settings
+
+from crawler import answers
+from crawler.addon import Ulwembu
+from crawler.findings import Finding
+from crawler.polls import Polls, first_poll_ms
+from frontier.types import Kind, Lease
+from seeds.crawl import parse_crawl
+from seeds.harvest_stats import from_counts
+
+HOME = "https://a.example"
+FEED, MAP = f"{HOME}/feed/", f"{HOME}/sitemap.xml"
+HEAD = '[crawl]\nname = "x"\nlanguage = "zul"\n'
+TABLES = f'[[feed]]\nurl = "{FEED}"\nmin_poll_s = 7\n[[sitemap]]\nurl = "{MAP}"\nnewer_than_days = 30\n'
+
+
+def settings(**changed: object) -> Settings:
+    made = Settings()
+    Ulwembu().update_settings(made)
+    made.update(changed)
+    return made
+
+
+def polls(tables: str = TABLES, **changed: object) -> Polls:
+    return Polls(settings(**changed), parse_crawl(HEAD + tables))
+
+
+def lease(url: str, kind: Kind = Kind.FEED, memo: bytes = b"") -> Lease:
+    return Lease("t", url, kind, HOME, "", 0, 0, memo=memo)
+
+
+def ask(these: Polls, found: Lease, body: bytes, *sitemaps: str) -> Finding:
+    response = Response(found.url, body=body, headers={"Content-Type": "text/xml"})
+    facts = these.facts(response, found, found.url, sitemaps)
+    return these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
+
+
+def rss(*items: tuple[str, float]) -> bytes:
+    rows = "".join(
+        f"<item><title>{url}</title><link>{url}</link><pubDate>{formatdate(when, usegmt=True)}</pubDate></item>"
+        for url, when in items
+    )
+    return f'<rss version="2.0"><channel><title>t</title>{rows}</channel></rss>'.encode()
+
+
+def test_items_go_out_without_tracking_and_their_arrival_is_counted() -> None:
+    these, now = polls(), time.time()
+    first = ask(these, lease(FEED), rss((f"{HOME}/1?utm_source=rss", now - 9000)))
+    assert [(link.url, link.kind, link.score) for link in first.links] == [(f"{HOME}/1", Kind.PAGE, 1.0)]
+    assert these.arrived(f"{HOME}/1") == {}, "what the first poll finds may be of any age"
+    assert first.memo is not None
+    body = rss((f"{HOME}/2", now - 30), (f"{HOME}/1", now - 9000))
+    second = ask(these, lease(FEED, memo=first.memo), body)
+    assert [link.url for link in second.links] == [f"{HOME}/2"]
+    stats = from_counts(these.arrived(f"{HOME}/2")[FEED])
+    assert (stats.fetched, stats.polls) == (1, 0)
+    assert 29 <= stats.fetch_delay_s <= 40
+    assert these.arrived(f"{HOME}/2") == {}
+    assert from_counts(second.feed_counts[FEED]).new_items == 1
+
+
+def test_items_lead_where_the_crawl_allows() -> None:
+    body = rss((f"{HOME}/1", 0), ("https://b.example/1", 0), ("ftp://c.example/1", 0))
+    assert len(ask(polls(), lease(FEED), body).links) == 2
+    closed = parse_crawl(f'{HEAD}whitelist_only = true\n[[site]]\nurl = "{HOME}/"\n{TABLES}')
+    assert [link.url for link in ask(Polls(settings(), closed), lease(FEED), body).links] == [f"{HOME}/1"]
+
+
+def test_sitemaps_have_wider_bounds_and_a_limit_of_age() -> None:
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 5 * 86400))
+    pages = f"<url><loc>/1</loc><lastmod>{day}</lastmod></url><url><loc>/2</loc><lastmod>2001-01-01</lastmod></url>"
+    body = f"<urlset>{pages}<url><loc>/3</loc></url></urlset>".encode()
+    these = polls()
+    found = ask(these, lease(MAP, Kind.SITEMAP), body)
+    assert [link.url for link in found.links] == [f"{HOME}/1"]
+    assert found.again_in_ms is not None
+    assert found.again_in_ms >= 3_600_000
+    # A sitemap that an index of that host leads to has the index's limit; a feed has none.
+    assert len(ask(these, lease(f"{HOME}/more.xml", Kind.SITEMAP), body).links) == 1
+    index = ask(these, lease(MAP, Kind.SITEMAP), b"<sitemapindex><sitemap><loc>/n.xml</loc></sitemap></sitemapindex>")
+    assert [(link.url, link.kind) for link in index.links] == [(f"{HOME}/n.xml", Kind.SITEMAP)]
+
+
+def test_first_polls_of_many_feeds_are_spread() -> None:
+    urls = [f"https://{n}.example/feed/" for n in range(500)]
+    due = sorted(first_poll_ms(settings(), url, len(urls), 1_000_000) - 1_000_000 for url in urls)
+    assert due[0] < 5_000
+    assert 40_000 < due[-1] <= 50_000  # 0.1 s a feed
+    assert max(first_poll_ms(settings(), url, 10**6, 0) for url in urls) <= 600_000
+    assert first_poll_ms(settings(), urls[0], 1, 1_000_000) == 0
+    assert first_poll_ms(settings(HARVEST_SPREAD_S=0), urls[0], 500, 1_000_000) == 0
+
+
+def test_a_poll_without_an_answer_comes_again_with_its_memory() -> None:
+    these = polls()
+    first = ask(these, lease(FEED), rss((f"{HOME}/1", time.time() - 9000)))
+    assert first.memo is not None
+    failed = these.fail(lease(FEED, memo=first.memo), FEED, "timeout")
+    assert (failed.result, failed.links) == ("timeout", [])
+    assert failed.again_in_ms is not None
+    assert failed.again_in_ms >= 7000
+    assert from_counts(failed.feed_counts[FEED]).errors == 1
