@@ -63,25 +63,27 @@ def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
         server.leave()
 
 
+def client(url: str) -> redis.Redis:
+    """A connection that gives up after a while and repeats nothing by itself."""
+    return redis.Redis.from_url(
+        url, socket_connect_timeout=_REACH_TIMEOUT_S, socket_timeout=_REACH_TIMEOUT_S, retry=Retry(NoBackoff(), 0)
+    )
+
+
 def ping(url: str) -> None:
     """Return when the server at `url` answers; :class:`RedisUnreachableError` else."""
     try:
-        client = redis.Redis.from_url(
-            url,
-            socket_connect_timeout=_REACH_TIMEOUT_S,
-            socket_timeout=_REACH_TIMEOUT_S,
-            retry=Retry(NoBackoff(), 0),
-        )
+        server = client(url)
     except ValueError as error:
         raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None
     try:
-        client.ping()
+        server.ping()
     except redis.BusyLoadingError:
         pass
     except (redis.RedisError, OSError) as error:
         raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {error}") from None
     finally:
-        client.close()
+        server.close()
 
 
 def without_password(url: str) -> str:

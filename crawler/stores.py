@@ -19,7 +19,8 @@ from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.options import OPTIONS
 from crawler.polls import Polls, first_poll_ms
-from crawler.redis_link import RedisHome, redis_home
+from crawler.redis_link import RedisHome, client, redis_home
+from crawler.start_urls import StartUrls
 from crawler.version import VERSION
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -52,6 +53,7 @@ class Stores:
     archive: WarcWriter
     policy: Policy
     polls: Polls
+    start_urls: StartUrls
     spec: Crawl | None
     settings: BaseSettings
 
@@ -75,10 +77,11 @@ class Stores:
             decider = Decider(sieve)
             decider.start()
             opened.callback(decider.stop)
-            policy = _policy(settings, spec)
-            yield cls(
-                spider.name, folder, home, sieve, frontier, archive, policy, Polls(settings, spec), spec, settings
+            start_urls = opened.enter_context(
+                contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
+            policy, polls = _policy(settings, spec), Polls(settings, spec)
+            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, polls, start_urls, spec, settings)
 
     def seeds(self) -> list[Candidate]:
         """What the crawl starts from; the sieve drops what a resumed crawl already knows."""

@@ -195,6 +195,7 @@ class Worker:
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> Grant:
+        self._stores.start_urls.poll()
         with contextlib.suppress(FrontierFull):
             self._stores.frontier.take_ready(2000)
         return self._stores.frontier.lease(room, self._ahead_ms)
