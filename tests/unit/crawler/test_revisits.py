@@ -1,0 +1,81 @@
+"""Items of feeds are fetched again when asked; nothing else is."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any, cast
+
+from scrapy.http import HtmlResponse, Request
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.findings import Finding
+from crawler.focus import FocusMiddleware
+from crawler.polls import Polls
+from frontier.types import Kind, Lease
+from relevance.policies import make_policy
+from relevance.sample import sentences
+from seeds.crawl import parse_crawl
+from seeds.revisits import AGES_S
+
+URL = "https://a.example/news/1"
+TEXT = sentences("zul", random.Random(1), 300)
+OTHER = sentences("zul", random.Random(2), 300)
+SPEC = parse_crawl(
+    '[crawl]\nname = "x"\nlanguage = "zul"\n[[site]]\nurl = "https://a.example/"\nmax_depth = 2\n'
+    '[[site]]\nurl = "https://b.example/"\n'
+)
+
+
+def focus(*, revisit: bool) -> FocusMiddleware:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    settings.set("HARVEST_REVISIT", revisit)
+    stores = SimpleNamespace(policy=make_policy("threshold", "zul", (), {}), spec=SPEC, polls=Polls(settings, SPEC))
+    return FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", SimpleNamespace(stores=stores)))
+
+
+def read(
+    middleware: FocusMiddleware, text: str, memo: bytes = b"", source: str = "feed:1a2b", depth: int = 1
+) -> Finding:
+    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=memo, depth=depth)
+    links = '<a href="/next">o</a><a href="https://b.example/next">p</a>'
+    body = f'<html lang="zu"><title>Izindaba</title><p>{text}</p>{links}</html>'
+    request = Request(URL, meta={"lease": lease})
+    response = HtmlResponse(URL, body=body.encode(), request=request, headers={"Content-Type": "text/html"})
+    middleware.process_spider_input(response)
+    return cast("Finding", response.meta["finding"])
+
+
+def test_an_item_comes_again_ever_more_rarely_until_it_has_settled() -> None:
+    middleware = focus(revisit=True)
+    found = read(middleware, TEXT)
+    waits = [found.again_in_ms]
+    for _ in range(len(AGES_S)):
+        assert found.memo
+        found = read(middleware, TEXT, found.memo)
+        assert found.verdict is not None
+        assert found.verdict.keep, "equal to itself is no repeat of another page"
+        assert found.page_mark == b""
+        waits.append(found.again_in_ms)
+    assert waits == [*(age * 1000 for age in AGES_S), None]
+
+
+def test_a_change_starts_anew() -> None:
+    middleware = focus(revisit=True)
+    second = read(middleware, TEXT, read(middleware, TEXT).memo or b"")
+    assert second.again_in_ms == AGES_S[1] * 1000
+    assert read(middleware, OTHER, second.memo or b"").again_in_ms == AGES_S[0] * 1000
+
+
+def test_only_items_of_feeds_and_only_when_asked() -> None:
+    assert read(focus(revisit=True), TEXT, source="https://a.example/").again_in_ms is None
+    assert read(focus(revisit=False), TEXT).again_in_ms is None
+
+
+def test_links_beyond_the_depth_of_their_site_are_not_followed() -> None:
+    middleware = focus(revisit=False)
+    near, far = read(middleware, TEXT, depth=1), read(middleware, OTHER, depth=2)
+    assert [link.url for link in near.links] == ["https://a.example/next", "https://b.example/next"]
+    assert [link.url for link in far.links] == ["https://b.example/next"]
