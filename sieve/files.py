@@ -9,8 +9,10 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -102,7 +104,7 @@ class Record:
 class Log:
     """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut."""
 
-    def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20) -> None:
+    def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
         self._folder = folder
         self._name = name
         self._segment_bytes = segment_bytes
@@ -110,6 +112,9 @@ class Log:
         numbers = self.segments()
         self._first = numbers[0] if numbers else 0
         self._segment = numbers[-1] if numbers else 0
+        self._durable = durable
+        self._files = threading.Lock()
+        self._unsynced: list[FileIO] = []
         self._cut_torn_end()
         self._file = self._open_segment()
         self._offset = self._file.seek(0, os.SEEK_END)
@@ -146,19 +151,36 @@ class Log:
 
     def roll(self) -> int:
         """Start a new segment and give its number."""
-        self.sync()
-        self._file.close()
-        self._segment += 1
-        self._file = self._open_segment()
-        self._offset = 0
-        sync_folder(self._folder)
+        with self._files:
+            if self._durable and self._dirty:
+                self._unsynced.append(self._file)
+            else:
+                self._file.close()
+            self._segment += 1
+            self._file = self._open_segment()
+            self._offset = 0
         return self._segment
 
     def sync(self) -> None:
-        """Make what was appended durable."""
-        if self._dirty:
-            os.fsync(self._file.fileno())
-            self._dirty = False
+        """Make what was appended durable, if the log is to be; may run in another thread than the one that appends."""
+        if not (self._dirty and self._durable):
+            return
+        self._dirty = False
+        with self._files:
+            full, self._unsynced = self._unsynced, []
+            number = os.dup(self._file.fileno())
+        try:
+            for file in full:
+                os.fsync(file.fileno())
+                file.close()
+            os.fsync(number)
+            if full:
+                sync_folder(self._folder)
+        except BaseException:
+            self._dirty = True
+            raise
+        finally:
+            os.close(number)
 
     def read(self, place: Place) -> Record:
         """The record at `place`; :class:`DamagedError`."""
@@ -203,6 +225,8 @@ class Log:
         """Make durable and close."""
         self.sync()
         self._file.close()
+        for file in self._unsynced:
+            file.close()
         if self._reading is not None:
             self._reading[1].close()
 
@@ -233,7 +257,7 @@ class Log:
     def _path(self, segment: int) -> Path:
         return self._folder / f"{self._name}-{segment:08d}.log"
 
-    def _open_segment(self) -> IO[bytes]:
+    def _open_segment(self) -> FileIO:
         return self._path(self._segment).open("ab", buffering=0)
 
     def _cut_torn_end(self) -> None:

@@ -71,6 +71,7 @@ class MercatorSieve(LocalSieve):
         self._config = config
         self._flushing: Job | None = None
         self._sealed: Waiting | None = None
+        self._late = 0
         self._opened()
 
     @classmethod
@@ -118,10 +119,10 @@ class MercatorSieve(LocalSieve):
         self._background(len(batch), admitted)
 
     def _background(self, count: int, admitted: int) -> None:
-        self.seen.work(admitted, self._waiting_keys)
+        self.seen.work(admitted + self._late, self._waiting_keys)
+        self._late = 0
         if self.seen.full:
-            self.ready.sync()
-            self.seen.freeze(self._here())
+            self.seen.freeze(self._here(), self.ready.sync)
         if self._flushing is not None:
             self._flushing.pay(_FLUSH_PACE * count)
             if self._flushing.done:
@@ -155,9 +156,9 @@ class MercatorSieve(LocalSieve):
             self.ready.append_late(numbers, batch)
             self._step("late")
             self.seen.admit(batch.keys)
+            self._late += len(batch)
             yield len(batch)
-        if self._config.durable:
-            self.ready.sync()
+        yield self.store.later(self.ready.sync)
         self.waiting.drop(sealed)
         self._sealed = None
         self._step("flushed")
@@ -165,8 +166,14 @@ class MercatorSieve(LocalSieve):
     def _seed(self) -> int:
         """The seed of this store's fingerprints, made and committed at the first opening."""
         if "seed" not in self.store.facts:
-            seed = secrets.randbits(63) if self._config.seed is None else self._config.seed
-            self.store.commit([], {"seed": seed})
+            kept = self.folder / "SEED"
+            if kept.exists():
+                seed = int(kept.read_text("ascii"))
+            else:
+                seed = secrets.randbits(63) if self._config.seed is None else self._config.seed
+                # Apart from the manifest, so that a store whose manifest is lost can be made again.
+                kept.write_text(str(seed), "ascii")
+            self.store.commit(self.store.runs, {"seed": seed})
         seed = int(self.store.facts["seed"])
         if self._config.seed not in (None, seed):
             raise StoreError(f"{self.store.folder} was made with seed {seed}, not {self._config.seed}")
@@ -177,7 +184,7 @@ class MercatorSieve(LocalSieve):
         self.store = RunStore(self.folder, durable=durable, step=self._step)
         self._keys = Keys(self._seed(), self._config.ready_made)
         self.seen = Seen(self.store, self._config.seen)
-        self.waiting = WaitingRoom(self.folder)
+        self.waiting = WaitingRoom(self.folder, durable=durable)
         self.ready = ReadyQueue(self.folder, durable=durable)
         self._recover()
 
@@ -204,7 +211,7 @@ class MercatorSieve(LocalSieve):
         try:
             if self._flushing is not None:
                 self._flushing.cancel()
-            self.seen.settle(self._here())
+            self.seen.settle(self._here(), self.ready.sync)
             self.ready.tidy(self._next)
         finally:
             self.seen.close()

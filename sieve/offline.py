@@ -63,7 +63,7 @@ class OfflineSieve(LocalSieve):
         if seed != self._config.seed:
             raise StoreError(f"{self.folder} was made with seed {seed}, not {self._config.seed}")
         self._keys = Keys(seed, self._config.ready_made)
-        self._a = WaitingRoom(self.folder)
+        self._a = WaitingRoom(self.folder, durable=self._config.durable)
         self.ready = ReadyQueue(self.folder, durable=self._config.durable)
         admitted = [*self.ready.recover(self._stored()), np.zeros(0, np.uint64)]
         numbers = [int(numbers[-1]) + 1 for numbers in self._a.now.numbers]

@@ -70,8 +70,8 @@ class ReadyQueue:
     """
 
     def __init__(self, folder: Path, *, durable: bool = True, segment_bytes: int = 16 << 20) -> None:
-        self._log = Log(folder, "ready", segment_bytes)
-        self._positions = Log(folder, "taken", _POSITIONS_BYTES)
+        self._log = Log(folder, "ready", segment_bytes, durable=durable)
+        self._positions = Log(folder, "taken", _POSITIONS_BYTES, durable=durable)
         self._durable = durable
         position = self._last_position()
         self._place = _place(position.get("prompt"))

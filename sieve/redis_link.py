@@ -87,6 +87,21 @@ class RedisLink:
         )
         return Tally(int(put or 0), int(decided or 0), int(seen or 0), int(epoch or 0))
 
+    def sizes(self) -> dict[str, int]:
+        """Elements and bytes of the lists."""
+
+        def read() -> list[int]:
+            pipe = self._client.pipeline(transaction=False)
+            for name in names:
+                pipe.llen(name)
+                pipe.memory_usage(name, samples=0)
+            return [int(value or 0) for value in pipe.execute()]
+
+        names = [self.keys.waiting, self.keys.ready, self.keys.fresh, self.keys.runs]
+        values = self._reach(read)
+        labels = [f"{name}_{what}" for name in ("waiting", "ready", "fresh", "runs") for what in ("elements", "bytes")]
+        return dict(zip(labels, values, strict=True))
+
     def acquire(self, token: int, lease_ms: int, home: str) -> tuple[int, int]:
         """Take or prolong the flush lease: (token, epoch), token 0 when another holds it.
 

@@ -4,8 +4,9 @@ Workers append packed batches to a waiting log, one round trip a batch. Whicheve
 them and commits "decided", "stored" and "ready" in one atomic step, under the epoch and its fencing token. A holder
 that dies is replaced when its lease runs out; what it had not committed is decided again, with the same result.
 
-Guarantees: exact, whatever dies; what a holder that lost its lease tries to commit changes nothing. Redis must not lose
-what it answered: with ``appendfsync everysec`` a power cut may (kill -9 does not).
+Guarantees: exact, whatever worker dies; what a holder that lost its lease tries to commit changes nothing. Exact when
+Redis itself dies as far as Redis is: with ``appendfsync always`` it loses nothing that it answered, with ``everysec`` a
+power cut (and, under a slow disk, a kill) may take a second or two of it.
 """
 
 from __future__ import annotations
@@ -147,6 +148,21 @@ class RedisSieve:
     def tally(self) -> Tally:
         """Counts of URLs ever put in, decided and admitted, and the epoch."""
         return self._link.tally()
+
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the lists in Redis and the bytes they take."""
+        return self._link.sizes()
+
+    def contains(self, url: str) -> bool:
+        """Whether a URL equal to `url` is known, once everything that waits is decided; takes the flush lease."""
+        self.flush()
+        while True:
+            self.decide()
+            with self._deciding:
+                if self._holder is not None:
+                    seen = self._holder.seen
+                    return not bool(seen.unknown(seen.snapshot(), self._keys.of(url))[0])
+            time.sleep(self.retry_s)
 
     @property
     def holds(self) -> bool:

@@ -137,12 +137,12 @@ class Seen:
         """Whether the newest keys should become a run (and the last ones have)."""
         return self._newest.count >= self._config.run_keys and self._frozen is None
 
-    def freeze(self, facts: dict[str, Any]) -> None:
-        """Begin to store the newest keys as a run; `facts` are committed with it."""
+    def freeze(self, facts: dict[str, Any], before: Callable[[], None] = lambda: None) -> None:
+        """Begin to store the newest keys as a run; `facts` are committed with it, when `before` is done."""
         if self._frozen is None and self._newest.count:
             self._frozen = self._newest.all()
             self._newest = Newest()
-            self._writing = Job(self._write(self._frozen, facts))
+            self._writing = Job(self._write(self._frozen, facts, before))
 
     def work(self, new: int, waiting: Callable[[], Iterable[Fingerprints]] = tuple) -> None:
         """Give background work its share of a call that admitted `new` keys; `waiting` gives the keys not decided."""
@@ -162,12 +162,12 @@ class Seen:
                     if job.done:
                         setattr(self, name, None)
 
-    def settle(self, facts: dict[str, Any]) -> None:
+    def settle(self, facts: dict[str, Any], before: Callable[[], None] = lambda: None) -> None:
         """Finish all background work and store the newest keys, with `facts`."""
         if self._writing is not None:
             self._writing.finish()
             self._writing = None
-        self.freeze(facts)
+        self.freeze(facts, before)
         if self._writing is not None:
             self._writing.finish()
             self._writing = None
@@ -186,9 +186,9 @@ class Seen:
     def _capacity(self, wanted: int) -> int:
         return max(1, min(wanted, self._config.filter_bytes * 8 // BITS_PER_KEY))
 
-    def _write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
+    def _write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None]) -> Work:
         try:
-            yield from self.store.write(keys, facts)
+            yield from self.store.write(keys, facts, before)
         except OSError:
             self._newest.add(keys)
             raise

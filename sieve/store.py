@@ -8,8 +8,8 @@ log2(n / r) times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ _MANIFEST = "MANIFEST"
 _PIECE_KEYS = 1 << 16
 _LIKE_SIZE = 1.5
 _VERSION = 1
+
+
+def _nothing() -> None:
+    """What must be done before a commit, when nothing must."""
 
 
 class RunStore:
@@ -75,11 +79,12 @@ class RunStore:
         self.runs = list(runs)
         self.facts = together
 
-    def write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
-        """A job: store ascending distinct `keys` as a run and commit it with `facts`."""
+    def write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None] = _nothing) -> Work:
+        """A job: store ascending distinct `keys` as a run and commit it with `facts`, when `before` is done."""
         pieces = (keys[start : start + _PIECE_KEYS] for start in range(0, len(keys), _PIECE_KEYS))
         run: list[Run] = []
         yield from self._written(pieces, len(keys), run)
+        yield self.later(before)
         self.commit([*self.runs, *run], facts)
 
     def due(self) -> list[Run]:
@@ -114,7 +119,7 @@ class RunStore:
                 yield len(piece)
             writer.finish()
             if self._durable:
-                yield self._thread().submit(writer.sync)
+                yield self.later(writer.sync)
             self._step("run synced")
             out.append(writer.publish())
             if self._durable:
@@ -124,10 +129,11 @@ class RunStore:
             writer.discard()
             raise
 
-    def _thread(self) -> ThreadPoolExecutor:
+    def later(self, call: Callable[[], None]) -> Future[None]:
+        """Run `call`, an fsync, in a thread."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="sieve-fsync")
-        return self._threads
+        return self._threads.submit(call)
 
     def bytes_used(self) -> int:
         """Size of the run files."""

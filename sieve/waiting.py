@@ -44,8 +44,8 @@ class Waiting:
 class WaitingRoom:
     """See the module; opening takes up what waited when the last process ended."""
 
-    def __init__(self, folder: Path) -> None:
-        self._log = Log(folder, "waiting", _NO_LIMIT)
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self._log = Log(folder, "waiting", _NO_LIMIT, durable=durable)
         self.now = Waiting()
         self._sealed: list[int] = []
         for record in self._log.records(Place(self._log.segments()[0], 0)):

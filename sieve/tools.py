@@ -1,0 +1,201 @@
+"""Looking into a sieve, checking, repairing and rebuilding it; plain functions, for commands and scripts.
+
+The local stores are looked into read-only where the sieve may be open in another process (:func:`stats`); what changes
+anything takes the folder's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sieve.errors import DamagedError, SpecError
+from sieve.files import FolderLock, Log, Place, load
+from sieve.jobs import Job
+from sieve.mercator import MercatorSieve
+from sieve.opening import open_sieve
+from sieve.redis_sieve import RedisSieve
+from sieve.runs import Run, salvage
+from sieve.spec import Spec
+from sieve.store import RunStore, distinct
+from sieve.types import Item, Sieve
+from sieve.urls import UrlError, canonicalize
+
+_REBUILD_BATCH = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing :func:`check` found or :func:`repair` did; `lost_keys` known URLs were forgotten with it."""
+
+    path: str
+    what: str
+    lost_keys: int = 0
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """Counts of :func:`rebuild`: URLs read, known now, and refused as no URL."""
+
+    read: int = 0
+    known: int = 0
+    refused: list[str] = field(default_factory=list)
+
+
+def stats(spec: str) -> dict[str, Any]:
+    """Numbers of a sieve, without changing anything; what there is depends on the kind."""
+    parsed = Spec.parse(spec)
+    if parsed.kind in ("redis", "rediss", "unix"):
+        return _redis_stats(spec)
+    folder = Path(parsed.folder())
+    manifest = load(folder / "MANIFEST")
+    found: dict[str, Any] = {"kind": parsed.kind, "folder": str(folder)}
+    found["bytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if manifest is not None:
+        found["runs"] = len(manifest["runs"])
+        found["stored"] = sum(count for _, count in manifest["runs"])
+        found["facts"] = manifest["facts"]
+    return found
+
+
+def _redis_stats(spec: str) -> dict[str, Any]:
+    sieve = open_sieve(spec)
+    assert isinstance(sieve, RedisSieve)
+    try:
+        tally = sieve.tally()
+        return {"kind": "redis", **tally._asdict(), "waiting": tally.put - tally.decided, **sieve.sizes()}
+    finally:
+        sieve.close()
+
+
+def check(folder: Path) -> Iterator[Finding]:
+    """Verify every byte of the store and the logs in `folder`; yields what is wrong."""
+    try:
+        manifest = load(folder / "MANIFEST") or {"runs": []}
+    except DamagedError as error:
+        yield Finding(error.path, error.reason)
+        manifest = {"runs": [[path.name, None] for path in sorted(folder.glob("*.run"))]}
+    for name, count in manifest["runs"]:
+        path = folder / name
+        try:
+            found = len(Run.open(path)) if path.exists() else None
+        except DamagedError as error:
+            yield Finding(error.path, error.reason)
+            continue
+        if found is None or count not in (None, found):
+            yield Finding(str(path), "is missing" if found is None else f"has {found} keys, not {count}")
+    for name in ("ready", "waiting", "taken"):
+        if any(folder.glob(f"{name}-*.log")):
+            yield from _check_log(folder, name)
+
+
+def _check_log(folder: Path, name: str) -> Iterator[Finding]:
+    log = Log(folder, name)
+    for _ in log.records(Place(log.segments()[0], 0)):
+        pass
+    log.close()
+    for error in log.damage:
+        yield Finding(error.path, error.reason)
+
+
+def repair(folder: Path) -> list[Finding]:
+    """Make a damaged store open again from what is sound: what was lost may come out once more.
+
+    Runs keep their sound blocks; a lost manifest is made again from the runs there are. Damaged log records are skipped
+    by every opening already. Takes the folder's lock.
+    """
+    lock = FolderLock(folder)
+    try:
+        findings = list(check(folder))
+        if not any(finding.path.endswith((".run", "MANIFEST")) for finding in findings):
+            return findings
+        return [*_repair(folder), *(finding for finding in findings if finding.path.endswith(".log"))]
+    finally:
+        lock.release()
+
+
+def _repair(folder: Path) -> Iterator[Finding]:
+    try:
+        manifest = load(folder / "MANIFEST")
+    except DamagedError as error:
+        yield Finding(error.path, "made again from the runs, with the seed kept in SEED")
+        manifest = None
+    names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
+    parts: list[np.ndarray[Any, np.dtype[np.uint64]]] = []
+    for name in names:
+        path = folder / name
+        keys, lost = salvage(path) if path.exists() else (np.zeros(0, np.uint64), 0)
+        parts.append(np.array(keys))
+        if lost or not path.exists():
+            yield Finding(str(path), f"kept {len(keys)} keys, lost {lost}", lost)
+    facts = manifest["facts"] if manifest else {}
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "MANIFEST").unlink(missing_ok=True)
+    store = RunStore(folder)
+    keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
+    Job(store.write(distinct(np.sort(keys)), facts)).finish()
+    store.close()
+
+
+def contains(spec: str, url: str) -> bool:
+    """Whether a URL equal to `url` is known to the sieve; what waits for a flush is decided first."""
+    sieve = open_sieve(spec)
+    try:
+        if isinstance(sieve, MercatorSieve):
+            sieve.flush()
+            return sieve.contains(url)
+        if isinstance(sieve, RedisSieve):
+            return sieve.contains(url)
+    finally:
+        sieve.close()
+    raise SpecError(spec, "contains needs mercator: or redis:")
+
+
+def rebuild(spec: str, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:
+    """Fill an empty sieve with URLs that were fetched or are in the frontier (`known`: they do not come out again).
+
+    `known` are the URLs of WARC or CDXJ files and of the frontier's states and queues; `ready`, which then come out,
+    are those that should be fetched again. :class:`~sieve.errors.SpecError` when the sieve is not empty.
+    """
+    sieve = open_sieve(spec)
+    result = Rebuilt()
+    try:
+        if sieve.drain(1):
+            raise SpecError(spec, "rebuild needs an empty sieve; it has URLs")
+        for batch in _batches(known):
+            result.known += _admit(sieve, batch, result)
+        for batch in _batches(ready):
+            result.read += len(batch)
+            sieve.enqueue(batch)
+        sieve.flush()
+    finally:
+        sieve.close()
+    return result
+
+
+def _admit(sieve: Sieve, batch: list[Item], result: Rebuilt) -> int:
+    sound: list[Item] = []
+    for item in batch:
+        url = item if isinstance(item, str) else item.url
+        result.read += 1
+        try:
+            canonicalize(url)
+        except UrlError as error:
+            result.refused.append(str(error))
+        else:
+            sound.append(item)
+    sieve.enqueue(sound)
+    sieve.flush()
+    return len(sieve.drain())
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, _REBUILD_BATCH)):
+        yield batch

@@ -1,0 +1,186 @@
+"""SIGKILL at every named step and at random instants, compared with the reference; redis-server killed as well."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from crawler.embedded_redis import find_server
+from sieve.errors import FencedError, LinkError
+from sieve.files import Step, no_step
+from sieve.mercator import MercatorConfig, MercatorSieve
+from sieve.offline import OfflineConfig, OfflineSieve
+from sieve.redis_link import RedisLink
+from sieve.redis_sieve import RedisConfig, RedisSieve
+from sieve.seen import SeenConfig
+from tests.integration.sieve.lives import Lives, Make, Plan
+
+SMALL = SeenConfig(run_keys=16, filter_keys=8, recent_bits=6)
+
+
+class Server:
+    """A redis-server that loses nothing it answered."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = f"unix://{folder}/r.sock"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        options = ["--port", "0", "--unixsocket", "r.sock", "--appendonly", "yes", "--appendfsync", "always"]
+        self.process = subprocess.Popen(
+            [find_server(), *options, "--save", "", "--dir", str(self.folder)],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                with redis.Redis.from_url(self.url) as client:
+                    client.ping()
+                return
+            except redis.RedisError:
+                time.sleep(0.01)
+        raise TimeoutError("redis-server did not start")
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    # The socket's path must be short.
+    made = Server(tmp_path_factory.mktemp("r"))
+    made.start()
+    yield made
+    made.kill()
+
+
+def mercator(folder: Path) -> Make:
+    config = MercatorConfig(buffer=7, seen=SMALL, durable=False)
+    return lambda step: MercatorSieve(folder, config, step)
+
+
+def blind(folder: Path) -> Make:
+    seen = SeenConfig(run_keys=16, filter_keys=1, filter_bytes=8, recent_bits=4)
+    return lambda step: MercatorSieve(folder, MercatorConfig(buffer=20, seen=seen), step)
+
+
+def offline(folder: Path) -> Make:
+    return lambda step: OfflineSieve(folder, OfflineConfig(buffer=9, durable=False), step)
+
+
+def over_redis(server: Server, crawl: str, folder: Path | None) -> Make:
+    config = RedisConfig(folder, lease_ms=100, seen=SMALL)
+
+    def make(step: Step) -> RedisSieve:
+        return RedisSieve(RedisLink(server.url, crawl), config, step)
+
+    return make
+
+
+def makers(kind: str, name: str, tmp_path: Path, server: Server) -> Make:
+    folder = tmp_path / name
+    if kind == "redis":
+        return over_redis(server, f"{tmp_path.name}-{name}", None)
+    if kind == "redis-disk":
+        return over_redis(server, f"{tmp_path.name}-{name}", folder)
+    return {"mercator": mercator, "blind": blind, "offline": offline}[kind](folder)
+
+
+KINDS = ["mercator", "blind", "offline", "redis", "redis-disk"]
+STEPS = {
+    "mercator": {"waiting", "ready", "sealed", "flushed", "acknowledged", "drained", "manifest", "run named"},
+    "blind": {"waiting", "sealed", "late", "flushed", "manifest committed", "run deleted", "run written in part"},
+    "offline": {"waiting", "late", "flushed", "manifest", "run synced"},
+    "redis": {"taking over", "decided", "committed", "drained"},
+    "redis-disk": {"taking over", "decided", "committed", "drained", "manifest"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_every_named_step(kind: str, tmp_path: Path, server: Server) -> None:
+    met: set[str] = set()
+    for number, name in enumerate(sorted(STEPS[kind])):
+        lives = Lives(makers(kind, str(number), tmp_path, server), Plan.random(number), tmp_path / f"{number}.journal")
+        for time_of in (1, 2, 3, 1):
+            lives.live(die_at=(name, time_of))
+        lives.live()
+        lives.check()
+        met |= lives.killed_at()
+    assert met == STEPS[kind]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_any_step(kind: str, tmp_path: Path, server: Server) -> None:
+    chance = random.Random(kind)
+    for trial in range(6):
+        make = makers(kind, f"s{trial}", tmp_path, server)
+        lives = Lives(make, Plan.random(50 + trial), tmp_path / f"s{trial}.journal")
+        while lives.kills < 10 and not lives.live(die_at_step=chance.randrange(1, 60)):
+            pass
+        lives.live()
+        lives.check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_random_instants(kind: str, tmp_path: Path, server: Server) -> None:
+    chance = random.Random(kind)
+    kills = 0
+    for trial in range(6):
+        plan = Plan.random(100 + trial, batches=60, names=900)
+        lives = Lives(makers(kind, f"r{trial}", tmp_path, server), plan, tmp_path / f"r{trial}.journal")
+        while not lives.live(kill_after_s=chance.uniform(0.002, 0.06)) and lives.kills < 12:
+            pass
+        lives.live()
+        lives.check()
+        kills += lives.kills
+    assert kills > 10
+
+
+@pytest.mark.slow
+def test_redis_server_killed(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    server = Server(tmp_path_factory.mktemp("k"))
+    server.start()
+    chance = random.Random(9)
+    sieve = over_redis(server, "killed", tmp_path / "store")(no_step)
+    assert isinstance(sieve, RedisSieve)
+    plan = Plan.random(5, batches=120, names=2000)
+    got: list[object] = []
+
+    def persist(call: Callable[..., Any], *arguments: Any) -> Any:
+        for _ in range(200):
+            try:
+                return call(*arguments)
+            except (LinkError, FencedError):
+                if server.process is not None and server.process.poll() is not None:
+                    server.start()
+                time.sleep(0.01)
+        raise TimeoutError
+
+    for batch in plan.batches:
+        if chance.random() < 0.12:
+            server.kill()
+        persist(sieve.enqueue, batch)
+        if chance.random() < 0.12:
+            server.kill()
+        persist(sieve.decide)
+        got += persist(sieve.drain, 15)
+    persist(sieve.flush)
+    got += persist(sieve.drain)
+    sieve.close()
+    server.kill()
+    assert sorted(map(str, got)) == sorted({url for batch in plan.batches for url in batch})
