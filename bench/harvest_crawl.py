@@ -81,7 +81,11 @@ def summary(figures: list[FeedFigures], lasted_s: float, fastest_s: float) -> di
         "items_published": published,
         "feeds_with_4_items": len(shares),
         "median_delay_in_spacings": round(median(shares), 3),
-        "feeds_above_half": sum(share >= 0.5 for share in shares),
+        "feeds_above_half": [
+            {"spacing_s": round(feed.interval_s, 1), "items": feed.published, "delay_s": round(feed.median_delay_s, 2)}
+            for feed in figures
+            if feed.published >= 4 and feed.median_delay_s is not None and feed.median_delay_s >= feed.interval_s / 2
+        ],
         "worst_median_delay_in_spacings": round(max(shares), 3),
         "polls": polls,
         "not_modified": sum(feed.not_modified for feed in figures),
