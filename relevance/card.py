@@ -20,6 +20,9 @@ def card(meta: Mapping[str, Any], size: int, measured: Mapping[str, Mapping[str,
     out += [f"| {source['name']} | {source['licence']} |" for source in meta["sources"]]
     out += ["", "## Classes", "", "| class | answer | words of training text |", "|---|---|---:|"]
     out += [f"| {c['name']} | {c['label']} | {c['words']:,} |" for c in meta["classes"]]
+    if meta.get("dropped"):
+        lines = ", ".join(f"{name} {count}" for name, count in meta["dropped"].items())
+        out += ["", f"Lines dropped before training as of another language than their file: {lines}."]
     for name, kinds in measured.items():
         out += ["", f"## On {name}", "", "| strings | texts | macro-F1 | F1 by language |", "|---|---:|---:|---|"]
         for kind, one in kinds.items():

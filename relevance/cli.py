@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from relevance import arpa, evaluation, storage, training
 from relevance.card import card
 from relevance.errors import RelevanceError
 from relevance.identification import identify
+from relevance.making import make_to_size
 from relevance.mixed import labels_by_word
 from relevance.model import SHIPPED, Model, load, shipped
 
@@ -25,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--description", type=Path, default=DESCRIPTION, help="TOML: classes, sources, settings")
     train.add_argument("--out", type=Path, default=SHIPPED, help="model file to write (default: the shipped one)")
     train.add_argument("--max-bytes", type=int, help="prune until the file is no larger")
+    train.add_argument("--min-count", type=float, help="keep n-grams of order 3 and up seen so often (1: all)")
     train.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
     train.add_argument("--dev", action="append", default=[], metavar="SOURCE", help="folder of data to measure on")
     train.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without this source")
@@ -67,7 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(given: argparse.Namespace) -> None:
     description = training.read_description(given.description)
     corpus = training.read_corpus(given.data, description.sources)
-    size = training.train_to_size(description, corpus, given.out, given.max_bytes or description.settings.max_bytes)
+    if given.min_count is not None:
+        settings = replace(description.settings, min_count=given.min_count)
+        description = replace(description, settings=settings)
+    size = make_to_size(description, corpus, given.out, given.max_bytes or description.settings.max_bytes)
     print(f"{given.out}: {size:,} bytes")
     if given.card:
         measured = _measured(evaluation.deciding(load(given.out)), given.data, given.dev, _names(given.out))

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from relevance import storage, training
+from relevance import training
 from relevance.alphabet import words
 from relevance.identification import Identifier
-from relevance.model import Model, lay_out
+from relevance.making import in_memory, make
+from relevance.model import Model
 
 Texts = Mapping[str, Sequence[str]]
 """language -> texts."""
@@ -78,11 +79,6 @@ def deciding(model: Model) -> Decide:
     return lambda texts: [found.language for found in identifier(texts)]
 
 
-def in_memory(parameters: storage.Parameters) -> Model:
-    """A model that was never written."""
-    return Model(parameters.meta, lay_out(parameters))
-
-
 def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str, list[str]]:
     """Test strings from `<folder>/<language>.txt`."""
     out = {}
@@ -101,7 +97,7 @@ def leave_one_out(
     out: dict[str, dict[str, Figures]] = {}
     for source in sources:
         rest = tuple(s for s in description.sources if s.name != source)
-        model = in_memory(training.train(replace(description, sources=rest), training.read_corpus(data, rest)))
+        model = in_memory(make(replace(description, sources=rest), training.read_corpus(data, rest)))
         allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages
         names = [name for name in languages if name in allowed]
         out[source] = {}

@@ -10,7 +10,7 @@ seen in training called isiZulu fall from 0.09 to 0.01 % of sentences, 0.77 to 0
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -104,8 +104,8 @@ class Identifier:
         costs = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32).astype(np.float64) * STEP
         shares = self._family_share(evidence, starts, sizes[full])
         out = [NOTHING] * len(texts)
-        for place, cost, share in zip(full.tolist(), costs, shares.tolist(), strict=True):
-            out[place] = self._decide(cost, share, int(sizes[place]))
+        for place, found in zip(full.tolist(), self._decide(costs, shares, sizes[full]), strict=True):
+            out[place] = found
         return out
 
     def _family_share(
@@ -116,18 +116,27 @@ class Identifier:
         inside = evidence[:, self._family].min(axis=1) <= evidence[:, ~self._family].min(axis=1)
         return np.add.reduceat(inside, starts, dtype=np.int64) / sizes
 
-    def _decide(self, cost: npt.NDArray[np.float64], share: float, count: int) -> Identification:
+    def _decide(
+        self, costs: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]
+    ) -> Iterator[Identification]:
+        """One answer a row of `costs` (texts x classes, nats), which are changed."""
         for second, first in self._second:
-            if count < MIN_SECOND or cost[second] + SECOND_MARGIN * count > cost[first]:
-                cost[first] = min(cost[first], cost[second]) if count >= MIN_SECOND else cost[first]
-                cost[second] = np.inf
+            few = counts < MIN_SECOND
+            off = few | (costs[:, second] + SECOND_MARGIN * counts > costs[:, first])
+            joined = off & ~few
+            costs[joined, first] = np.minimum(costs[joined, first], costs[joined, second])
+            costs[off, second] = np.inf
         if self._guard:
-            cost[~self._family] -= self._guard * min(count, GUARDED)
-        best = int(cost.argmin())
-        rest = np.delete(cost, best)
-        margin = float(rest.min() - cost[best]) / count if len(rest) and np.isfinite(rest.min()) else 0.0
-        score = 1.0 / float(np.exp(np.minimum(cost[best] - cost, 0.0)).sum())
-        return Identification(self._labels[best], score, margin, share, count)
+            costs[:, ~self._family] -= (self._guard * np.minimum(counts, GUARDED))[:, np.newaxis]
+        rows, best = np.arange(len(costs)), costs.argmin(axis=1)
+        lowest = costs[rows, best]
+        scores = 1.0 / np.exp(np.minimum(lowest[:, np.newaxis] - costs, 0.0)).sum(axis=1)
+        costs[rows, best] = np.inf
+        behind = costs.min(axis=1) - lowest
+        margins = np.where(np.isfinite(behind), behind, 0.0) / counts
+        columns = (best.tolist(), scores.tolist(), margins.tolist(), shares.tolist(), counts.tolist())
+        for place, score, margin, share, count in zip(*columns, strict=True):
+            yield Identification(self._labels[place], score, margin, share, count)
 
 
 def identify(

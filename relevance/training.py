@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ class Settings:
     frequent_words: int = 30000
     min_count: float = 3.0
     max_bytes: int = 4_900_000
+    clean_rounds: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +131,6 @@ def train(description: Description, corpus: Corpus) -> storage.Parameters:
     listed, word_rows = word_list(list(counted.values()), settings)
     meta = _meta(description, counted)
     return storage.Parameters(meta, kept, np.stack(columns, axis=1), listed, word_rows)
-
-
-def train_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
-    """Trains and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
-    settings = description.settings
-    for _ in range(8):
-        size = storage.write(out, train(replace(description, settings=settings), corpus))
-        if size <= most:
-            return size
-        settings = replace(settings, min_count=settings.min_count * max(1.2, size / most))
-    raise TrainingError(
-        f"{out}: {size:,} bytes, more than {most:,}, even with n-grams seen {settings.min_count:.0f} times"
-    )
 
 
 def select(counts: list[list[Ngrams]], least: float) -> tuple[Keys, ...]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from relevance import arpa, storage, training
 from relevance.alphabet import BITS, BOUNDARY, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
-from relevance.evaluation import in_memory
 from relevance.kneserney import KneserNey, count_ngrams
+from relevance.making import in_memory, make, make_to_size
 from relevance.model import _find, _slots, load
 
 TEXT = {
@@ -122,9 +122,9 @@ def test_unpruned_and_stored_letters_agree() -> None:
 
 
 def test_pruning_to_a_size(tmp_path: Any) -> None:
-    assert training.train_to_size(SMALL, corpus(), tmp_path / "m.model", 10_000) <= 10_000
+    assert make_to_size(SMALL, corpus(), tmp_path / "m.model", 10_000) <= 10_000
     with pytest.raises(TrainingError):
-        training.train_to_size(SMALL, corpus(), tmp_path / "m.model", 100)
+        make_to_size(SMALL, corpus(), tmp_path / "m.model", 100)
 
 
 def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
@@ -153,3 +153,9 @@ def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
     (tmp_path / "b.arpa").write_text("\\1-grams:\nx y z\n")
     with pytest.raises(ModelError):
         arpa.read_arpa(tmp_path / "b.arpa")
+
+
+def test_mislabelled_lines_are_dropped() -> None:
+    lines = {"aaa": [TEXT["aaa"][:58]] * 40 + [TEXT["bbb"][:64]] * 3, "bbb": [TEXT["bbb"][:64]] * 40}
+    mixed = {language: {"x": some} for language, some in lines.items()}
+    assert make(SMALL, mixed).meta["dropped"] == {"x/aaa": 3}
