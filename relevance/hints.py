@@ -11,7 +11,7 @@ import xxhash
 
 from relevance.alphabet import words
 from relevance.identification import Identifier
-from relevance.plain_policies import TAGS
+from relevance.languagetags import TAGS
 from relevance.policy import LinkContext
 
 NAMES = {

@@ -7,18 +7,11 @@ from typing import Any
 
 from relevance.errors import PolicyError
 from relevance.identification import Identifier
+from relevance.languagetags import TAGS, declared
 from relevance.measure import Measured, measure
 from relevance.model import shipped
 from relevance.page import Page
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
-
-_PAIRS_TEXT = (
-    "zul zu xho xh nbl nr ssw ss nde nd sot st tsn tn tso ts ven ve afr af eng en sna sn swa sw nya ny kin rw lug lg "
-    "lin ln ces cs slk sk ita it fra fr spa es por pt deu de nld nl"
-)
-_PAIRS = _PAIRS_TEXT.split()
-TAGS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
-"""ISO 639-3 -> the tag that HTML uses."""
 
 
 def option(options: Mapping[str, Any], name: str, default: Any) -> Any:
@@ -36,6 +29,10 @@ def terms(measured: Measured) -> dict[str, float | int]:
         "share": round(measured.share, 3),
         "family": round(measured.family_share, 3),
     }
+
+
+_WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
+"""Words wanted, by what the page declares."""
 
 
 class Unlearning:
@@ -94,7 +91,11 @@ class AfriwebPolicy(Unlearning):
 
 
 class ThresholdPolicy(Unlearning):
-    """Enough clean words of the target, and enough of the page."""
+    """Enough clean words of the target, and enough of the page.
+
+    What a page declares (html lang, Content-Language, og:locale) is evidence: half of the words do where it declares
+    the target, half as many again are wanted where it declares another language.
+    """
 
     def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
         self.target = target
@@ -105,13 +106,16 @@ class ThresholdPolicy(Unlearning):
     def judge(self, page: Page, context: PageContext) -> Verdict:
         return self.decide(page, measure(page, self.target.language, self._identifier), context)
 
-    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
         """The verdict on a page whose words have been counted."""
-        if found.words < self.words:
-            return Verdict(False, "few_words", found.language, terms(found), found.words)
-        if found.share < self.share:
-            return Verdict(False, "small_share", found.language, terms(found), found.words)
-        return Verdict(True, "words_and_share", found.language, terms(found), found.words)
+        says = declared(page, context, self.target.language)
+        scores = {**terms(found), "declared": says}
+        keep, reason = True, "words_and_share"
+        if found.words < self.words * _WANTED[says]:
+            keep, reason = False, "few_words"
+        elif found.share < self.share:
+            keep, reason = False, "small_share"
+        return Verdict(keep, reason, found.language, scores, found.words)
 
     def link_priority(self, link: LinkContext) -> float:
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.2

@@ -42,7 +42,7 @@ class Quality:
 
 def quality(page: Page, by_word: Counter[str] | None = None) -> Quality:
     """Judges a page's text. by_word: words of the main text by language (labels_by_word), where they were counted."""
-    main = "\n".join(block.text for block in page.blocks if block.weight >= 0.5)
+    main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9)
     tokens = words(main)
     terms = {
         "religious": _religious(tokens),

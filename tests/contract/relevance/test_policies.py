@@ -89,6 +89,14 @@ def test_afriweb_sets() -> None:
         make_policy("afriweb", "zul", (), {"set": 4})
 
 
+def test_what_a_page_declares_is_evidence() -> None:
+    policy = make_policy("threshold", "zul")
+    few = [page("zul", 22, tag) for tag in ("zu-ZA", "", "en")]
+    assert [policy.judge(one, PageContext()).keep for one in few][::2] == [True, False]
+    assert policy.judge(few[1], PageContext(content_language="zu, en")).scores["declared"] == 1
+    assert [policy.judge(one, PageContext()).scores["declared"] for one in few] == [1, 0, -1]
+
+
 def test_threshold_wants_a_share() -> None:
     policy = make_policy("threshold", "zul")
     assert policy.judge(page("zul", 60, english=600), PageContext()).reason == "small_share"
