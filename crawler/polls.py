@@ -54,7 +54,11 @@ class Polls:
         self._spec = spec
         self._indexes = frozenset(index.url for index in spec.indexes) if spec else frozenset()
         sources: list[FeedSource | IndexSource] = [*spec.feeds, *spec.indexes] if spec else []
-        self._polling = {source.url: polling_of(settings, source.min_poll_s, source.max_poll_s) for source in sources}
+        self._polling = {
+            source.url: polling_of(settings, source.min_poll_s, source.max_poll_s)
+            for source in sources
+            if source.min_poll_s is not None or source.max_poll_s is not None
+        }
         self._of_feeds = polling_of(settings, None, None)
         self._of_sitemaps = Polling(
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
