@@ -7,7 +7,8 @@ from typing import Any
 
 from relevance.errors import PolicyError
 from relevance.identification import Identifier
-from relevance.languagetags import TAGS, declared
+from relevance.languagetags import TAGS as TAGS
+from relevance.languagetags import declared
 from relevance.measure import Measured, measure
 from relevance.model import shipped
 from relevance.page import Page
