@@ -7,6 +7,7 @@ a misspelt politeness setting must never be ignored.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,8 +124,8 @@ def _typed(settings: BaseSettings, option: Option) -> object:
         case bool():
             return settings.getbool(option.name)
         case int() | float():
-            value = float(settings.get(option.name, option.default))
-            if not value >= 0:
+            value = type(option.default)(settings.get(option.name, option.default))
+            if not 0 <= value < math.inf:
                 raise ValueError(value)
             return value
         case list():

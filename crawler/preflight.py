@@ -5,7 +5,10 @@ Checked before the reactor runs, so a wrong setting costs no half-started crawl.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+import ssl
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,7 +63,9 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
             )
         faults += _folder_faults(data_folder(settings, spider.spec.name))
     faults += _network_faults(settings)
+    faults += _file_faults(settings)
     faults += _choice_faults(settings)
+    faults += _limit_faults(settings)
     if faults:
         raise PreflightError("\n".join(faults))
 
@@ -87,6 +92,46 @@ def _choice_faults(settings: BaseSettings) -> list[str]:
         for name, choices in CHOICES.items()
         if settings.get(name) not in choices
     ]
+
+
+def _file_faults(settings: BaseSettings) -> list[str]:
+    """Files that the settings name and that nothing reads before the crawl is under way."""
+    faults = []
+    if path := settings.get("FETCH_CA_FILE"):
+        try:
+            ssl.create_default_context(cafile=path)
+        except ssl.SSLError:
+            faults.append(f"FETCH_CA_FILE {path}: no PEM certificate in it")
+        except OSError as error:
+            faults.append(f"FETCH_CA_FILE {path}: {error.strerror}")
+    if path := settings.get("FRONTIER_OPT_OUT_FILE"):
+        try:
+            Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            faults.append(f"FRONTIER_OPT_OUT_FILE {path}: {error.strerror}")
+        except UnicodeDecodeError:
+            faults.append(f"FRONTIER_OPT_OUT_FILE {path}: not UTF-8 text")
+    return faults
+
+
+def _limit_faults(settings: BaseSettings) -> list[str]:
+    """Numbers that would let the crawl hang or fetch without limits."""
+    faults = []
+    limits: dict[str, float] = {}
+    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "FRONTIER_BUFFER"):
+        try:
+            limits[name] = float(settings.get(name))
+        except (TypeError, ValueError):
+            limits[name] = 0
+        if not 0 < limits[name] < math.inf or (name != "DOWNLOAD_TIMEOUT" and not limits[name].is_integer()):
+            faults.append(f"{name}={settings.get(name)!r} must be a number above 0")
+    with contextlib.suppress(TypeError, ValueError):  # said by `problems` already
+        if settings.getfloat("FRONTIER_LEASE_S") <= limits["DOWNLOAD_TIMEOUT"] + 1:
+            faults.append(
+                f"FRONTIER_LEASE_S={settings.get('FRONTIER_LEASE_S')} must be over a second longer than "
+                f"DOWNLOAD_TIMEOUT={settings.get('DOWNLOAD_TIMEOUT')}: no request could start within its lease"
+            )
+    return faults
 
 
 def _network_faults(settings: BaseSettings) -> list[str]:

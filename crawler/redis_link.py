@@ -88,7 +88,10 @@ def ping(url: str) -> None:
 
 def without_password(url: str) -> str:
     """`url` fit for logs."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"{url.partition(':')[0]}:***"
     user, found, host = parts.netloc.rpartition("@")
     netloc = f"{user.partition(':')[0]}:***@{host}" if found else parts.netloc
     return urlunsplit(parts._replace(netloc=netloc))

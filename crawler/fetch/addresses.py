@@ -21,6 +21,13 @@ from crawler.fetch.errors import DnsError, RefusedAddressError
 _FOUND_TTL_S = 600.0
 _FAILED_TTL_S = 30.0
 _MOST_NAMES = 50_000
+# RFC 6052: a NAT64 gateway sends to the IPv4 address in the last 32 bits.
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Not public either, whatever `is_global` says: IPv4-compatible (RFC 4291), IPv4-translated (RFC 7915), local NAT64
+# (RFC 8215), site-local (RFC 3879).
+_NOT_PUBLIC = tuple(
+    ipaddress.IPv6Network(network) for network in ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "fec0::/10")
+)
 
 
 class AddressGuard:
@@ -38,10 +45,17 @@ class AddressGuard:
         ip = ipaddress.ip_address(address.partition("%")[0])
         if isinstance(ip, ipaddress.IPv6Address):
             # The same machine under another spelling: judge the IPv4 address that it stands for.
-            ip = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None) or ip
-        if ip.is_global and not ip.is_multicast:
+            ip = _ipv4_inside(ip) or ip
+        public = ip.is_global and not ip.is_multicast
+        if public and not any(ip in network for network in _NOT_PUBLIC if network.version == ip.version):
             return True
         return any(ip in network for network in self._networks if network.version == ip.version)
+
+
+def _ipv4_inside(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if ip in _NAT64:
+        return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
 
 
 def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
 
+from crawler.addon import Ulwembu
+from crawler.preflight import PreflightError, check, find_spider
+from crawler.redis_link import RedisUnreachableError, ping
 from tests.integration.crawler.harness import run
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
@@ -72,3 +77,32 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
     done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), FRONTIER_IDLE_CLOSE_S="1")
     assert done.returncode == 0, done.stderr
     assert "RefusedAddressError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("FETCH_CA_FILE", "/nowhere.pem", "FETCH_CA_FILE /nowhere.pem: No such file"),
+        ("FETCH_CA_FILE", __file__, "no PEM certificate in it"),
+        ("FRONTIER_OPT_OUT_FILE", "/nowhere.txt", "FRONTIER_OPT_OUT_FILE /nowhere.txt: No such file"),
+        ("DOWNLOAD_TIMEOUT", "soon", "DOWNLOAD_TIMEOUT='soon'"),
+        ("DOWNLOAD_MAXSIZE", "0", "DOWNLOAD_MAXSIZE='0'"),
+        ("FRONTIER_BUFFER", "0", "FRONTIER_BUFFER='0'"),
+        ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
+        ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
+    ],
+)
+def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: str, told: str) -> None:
+    spider = find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
+    settings = Settings({"DATA_DIR": str(tmp_path / "d"), name: value})
+    Ulwembu().update_settings(settings)
+    with pytest.raises(PreflightError) as refusal:
+        check(settings, spider)
+    assert told in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_redis_url_that_is_none() -> None:
+    with pytest.raises(RedisUnreachableError) as refusal:
+        ping("redis://:secret@[::1")
+    assert "secret" not in str(refusal.value)

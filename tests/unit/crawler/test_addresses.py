@@ -7,7 +7,7 @@ from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
 from crawler.fetch.errors import DnsError, RefusedAddressError
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "196.25.1.1", "2001:4860:4860::8888"])
+@pytest.mark.parametrize("address", ["8.8.8.8", "196.25.1.1", "2001:4860:4860::8888", "64:ff9b::808:808"])
 def test_public_addresses_are_allowed(address: str) -> None:
     assert AddressGuard().allows(address)
 
@@ -31,6 +31,11 @@ def test_public_addresses_are_allowed(address: str) -> None:
         "fc00::1",
         "::ffff:127.0.0.1",
         "2002:7f00:1::",
+        "::127.0.0.1",
+        "::ffff:0:127.0.0.1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::7f00:1",
+        "fec0::1",
     ],
 )
 def test_other_addresses_are_refused(address: str) -> None:
