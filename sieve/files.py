@@ -223,7 +223,13 @@ class Log:
 
     def close(self) -> None:
         """Make durable and close."""
-        self.sync()
+        try:
+            self.sync()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close."""
         self._file.close()
         for file in self._unsynced:
             file.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -80,6 +81,20 @@ class LocalSieve:
             self.ready.close()
             self._lock.release()
 
+    @contextlib.contextmanager
+    def _all_or_closed(self) -> Iterator[None]:
+        """An error half-way closes the sieve: opening it again is what puts its parts in step."""
+        try:
+            yield
+        except BaseException:
+            self._closed = True
+            try:
+                self._let_go()
+            finally:
+                self.ready.abandon()
+                self._lock.release()
+            raise
+
     def _acknowledge(self) -> None:
         self.ready.acknowledge(self._next)
         self._step("acknowledged")
@@ -96,6 +111,10 @@ class LocalSieve:
         raise NotImplementedError
 
     def _shut(self) -> None:
+        raise NotImplementedError
+
+    def _let_go(self) -> None:
+        """Close what :meth:`_open` opened, without completing anything."""
         raise NotImplementedError
 
     def _stored(self) -> Place:

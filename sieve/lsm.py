@@ -69,8 +69,9 @@ class LsmSieve(LocalSieve):
             numbers = new.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
             fresh = batch.at(new)
-            self.ready.append(numbers, fresh)
-            self._put(fresh.keys)
+            with self._all_or_closed():
+                self.ready.append(numbers, fresh)
+                self._put(fresh.keys)
 
     def _put(self, keys: Fingerprints) -> None:
         changes = WriteBatch(raw_mode=True)
@@ -86,6 +87,9 @@ class LsmSieve(LocalSieve):
         return Place(0, 0) if place is None else Place(*_PLACE.unpack(place))
 
     def _shut(self) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._db.close()
 
 

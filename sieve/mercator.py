@@ -13,7 +13,9 @@ points (buffer lost, hand-out before the store, whole store rewritten, all threa
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,7 +126,8 @@ class MercatorSieve(LocalSieve):
         if self.seen.full:
             self.seen.freeze(self._here(), self.ready.sync)
         if self._flushing is not None:
-            self._flushing.pay(_FLUSH_PACE * count)
+            with self._again_after_an_error():
+                self._flushing.pay(_FLUSH_PACE * count)
             if self._flushing.done:
                 self._flushing = None
         if self.waiting.now.count >= self._config.buffer:
@@ -138,8 +141,19 @@ class MercatorSieve(LocalSieve):
 
     def _finish_flush(self) -> None:
         if self._flushing is not None:
-            self._flushing.finish()
+            with self._again_after_an_error():
+                self._flushing.finish()
             self._flushing = None
+
+    @contextlib.contextmanager
+    def _again_after_an_error(self) -> Iterator[None]:
+        """A flush that failed (on a full disk) begins again: what it had admitted is known by then."""
+        try:
+            yield
+        except OSError:
+            if self._sealed is not None:
+                self._flushing = Job(self._flush(self._sealed))
+            raise
 
     def _flush(self, sealed: Waiting) -> Work:
         together = np.concatenate(sealed.keys)

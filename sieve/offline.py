@@ -79,6 +79,10 @@ class OfflineSieve(LocalSieve):
         self._check_open()
         if not self._a.now.count:
             return
+        with self._all_or_closed():
+            self._merge()
+
+    def _merge(self) -> None:
         sealed = self._a.seal()
         keys, places = first_places(np.concatenate(sealed.keys))
         unknown = Seen.unknown(self._z.runs, keys)
@@ -111,5 +115,8 @@ class OfflineSieve(LocalSieve):
 
     def _shut(self) -> None:
         self.ready.tidy(self._next)
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._z.close()
         self._a.close()

@@ -182,6 +182,11 @@ class ReadyQueue:
         self._log.close()
         self._positions.close()
 
+    def abandon(self) -> None:
+        """Close without making anything durable."""
+        self._log.abandon()
+        self._positions.abandon()
+
     def _last_position(self) -> dict[str, object]:
         position: dict[str, object] = {}
         for record in self._positions.records(Place(self._positions.segments()[0], 0)):

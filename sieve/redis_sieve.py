@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgpack
 
-from sieve.errors import ClosedError, LinkError, LockedError, SpecError
+from sieve.errors import ClosedError, FencedError, LinkError, LockedError, SpecError
 from sieve.files import Step, no_step
 from sieve.filter import RecentTable
 from sieve.holder import Holder, store_id
@@ -197,6 +197,8 @@ class RedisSieve:
             return 0
         epoch = holder.decide(packed)
         self._step("decided")
+        if self._hold() is not holder:
+            raise FencedError("the flush lease was lost while an epoch was decided")
         number = self._link.commit(self._token, self._config.lease_ms, epoch.commit)
         self._renewed_s = time.monotonic()
         self._step("committed")

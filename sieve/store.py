@@ -18,7 +18,7 @@ import numpy as np
 from sieve.errors import DamagedError, StoreError
 from sieve.files import Step, load, no_step, replace, sync_folder
 from sieve.fingerprint import Fingerprints
-from sieve.jobs import Work
+from sieve.jobs import Job, Work
 from sieve.runs import Run, RunWriter
 
 _MANIFEST = "MANIFEST"
@@ -43,6 +43,7 @@ class RunStore:
         if manifest["version"] != _VERSION:
             raise StoreError(f"{folder}: made by a version of this program with store format {manifest['version']}")
         self.facts: dict[str, Any] = manifest["facts"]
+        self._planned = self.facts
         self._next: int = manifest["next"]
         self._sweep({name for name, _ in manifest["runs"]})
         self.runs: list[Run] = [self._open(name, count) for name, count in manifest["runs"]]
@@ -66,7 +67,15 @@ class RunStore:
 
     def commit(self, runs: Sequence[Run], facts: dict[str, Any]) -> None:
         """Replace the manifest; `facts` are added to those there are."""
-        together = {**self.facts, **facts}
+        Job(self._committed(runs, facts)).finish()
+
+    def _committed(self, runs: Sequence[Run], facts: dict[str, Any]) -> Work:
+        """A job's last steps: the manifest is replaced in a thread, in the order of the calls.
+
+        The runs count from now on, since their files are whole; the facts only when the manifest stands.
+        """
+        self.runs = list(runs)
+        self._planned = together = {**self._planned, **facts}
         content = {
             "version": _VERSION,
             "runs": [[run.path.name, len(run)] for run in runs],
@@ -74,10 +83,9 @@ class RunStore:
             "facts": together,
         }
         self._step("manifest")
-        replace(self.folder / _MANIFEST, content, durable=self._durable)
+        yield self.later(lambda: replace(self.folder / _MANIFEST, content, durable=self._durable))
         self._step("manifest committed")
-        self.runs = list(runs)
-        self.facts = together
+        self.facts = {**self.facts, **facts}
 
     def write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None] = _nothing) -> Work:
         """A job: store ascending distinct `keys` as a run and commit it with `facts`, when `before` is done."""
@@ -85,7 +93,7 @@ class RunStore:
         run: list[Run] = []
         yield from self._written(pieces, len(keys), run)
         yield self.later(before)
-        self.commit([*self.runs, *run], facts)
+        yield from self._committed([*self.runs, *run], facts)
 
     def due(self) -> list[Run]:
         """Runs that should be merged: the smallest ones, as far as they are of like size."""
@@ -103,7 +111,7 @@ class RunStore:
         total = sum(map(len, merged))
         run: list[Run] = []
         yield from self._written(_merged([run.keys for run in merged], total), total, run)
-        self.commit([*(old for old in self.runs if old not in merged), *run], {})
+        yield from self._committed([*(old for old in self.runs if old not in merged), *run], {})
         for old in merged:
             self._step("run deleted")
             old.path.unlink(missing_ok=True)

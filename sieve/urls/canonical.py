@@ -46,7 +46,7 @@ PLAIN_REST = re.compile(
     rf"(?:\?([A-Za-z0-9\-._~:/?@!$&()*+,;=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/?@!$&()*+,;=]*+)*+))?"
 )
 
-_UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]+?)(:\d*)?(?=[/\\?#]|\s*$)")
+_UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]*?)(:\d*)?(?=[/\\?#]|\s*$)")
 _STAND_IN = "stand-in.invalid"
 
 

@@ -68,13 +68,12 @@ def _join(base: Base, link: str) -> str:
 
 def _resolve(link: str, base: Base | None) -> str:
     """Absolute URL without fragment; :class:`UrlError`."""
-    if "#" in link:
-        link = link.partition("#")[0]
-    if link.startswith("http"):
-        if plain(link):
-            return link
-    elif base is not None and _plain_path(link, base):
-        return base.origin + link
+    head = link.partition("#")[0] if "#" in link else link
+    if head.startswith("http"):
+        if plain(head):
+            return head
+    elif base is not None and _plain_path(head, base):
+        return base.origin + head
     return parse(link if base is None else _join(base, link))
 
 
@@ -123,15 +122,14 @@ def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str 
 
 
 def _canonical(link: str, base: Base | None) -> str:
-    if "#" in link:
-        link = link.partition("#")[0]
-    if link.startswith("http"):
+    head = link.partition("#")[0] if "#" in link else link
+    if head.startswith("http"):
         # What is plain has a scheme, an authority and nothing a base could change.
-        found = plain(link)
+        found = plain(head)
         if found is not None:
-            return with_clean_query(link, found)
+            return with_clean_query(head, found)
     elif base is not None:
-        found = _plain_path(link, base)
+        found = _plain_path(head, base)
         if found is not None:
-            return base.origin + with_clean_query(link, found)
+            return base.origin + with_clean_query(head, found)
     return canonical_slowly(link if base is None else _join(base, link))

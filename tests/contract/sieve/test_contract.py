@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sieve import Entry, Sieve
+from sieve import Entry, Item, Sieve
 from sieve.errors import ClosedError, LockedError
 from tests.contract.sieve.conftest import PERSISTENT, Maker
 
@@ -27,7 +27,8 @@ def test_every_url_comes_out_once_in_order_of_first_arrival(sieve: Sieve) -> Non
 
 def test_nothing_is_lost_or_doubled_when_drained_while_filled(sieve: Sieve) -> None:
     chance = random.Random(4)
-    sent, got = [], []
+    sent: list[str] = []
+    got: list[Item] = []
     for _ in range(60):
         batch = [url(chance.randrange(600)) for _ in range(chance.randrange(40))]
         sent += batch
@@ -37,7 +38,7 @@ def test_nothing_is_lost_or_doubled_when_drained_while_filled(sieve: Sieve) -> N
         got += sieve.drain(chance.randrange(30))
     sieve.flush()
     got += sieve.drain()
-    assert sorted(got) == sorted(set(sent))
+    assert sorted(map(str, got)) == sorted(set(sent))
 
 
 def test_urls_with_one_canonical_form_are_one_and_come_out_as_found(sieve: Sieve) -> None:
@@ -47,7 +48,7 @@ def test_urls_with_one_canonical_form_are_one_and_come_out_as_found(sieve: Sieve
 
 
 def test_payload_travels_and_each_comes_back_as_it_was_put_in(sieve: Sieve) -> None:
-    items = [Entry(url(1), b"\x00\xff"), url(2), Entry(url(3)), Entry(url(1), b"later"), url(3)]
+    items: list[Item] = [Entry(url(1), b"\x00\xff"), url(2), Entry(url(3)), Entry(url(1), b"later"), url(3)]
     sieve.enqueue(items)
     sieve.flush()
     assert sieve.drain() == items[:3]

@@ -1,0 +1,233 @@
+"""Damaged and full disks: detected, named, repaired from what is sound."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from sieve import open_sieve
+from sieve.errors import DamagedError
+from sieve.mercator import MercatorConfig, MercatorSieve
+from sieve.runs import BLOCK_KEYS, HEAD_BYTES, Run
+from sieve.seen import SeenConfig
+from sieve.tools import check, contains, rebuild, repair, stats
+
+URLS = [f"http://example.org/{number}" for number in range(20_000)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "s"
+    sieve = open_sieve(f"mercator:{made}")
+    sieve.enqueue(URLS)
+    assert len(sieve.drain()) == len(URLS)
+    sieve.close()
+    return made
+
+
+def run_of(folder: Path) -> Path:
+    (path,) = folder.glob("*.run")
+    return path
+
+
+def flip(path: Path, offset: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 4
+    path.write_bytes(data)
+
+
+def outcome(folder: Path) -> int:
+    """How many URLs come out again."""
+    sieve = open_sieve(f"mercator:{folder}")
+    sieve.enqueue(URLS)
+    sieve.flush()
+    out = sieve.drain()
+    sieve.close()
+    assert len(out) == len(set(out))
+    return len(out)
+
+
+def test_a_sound_store_has_no_findings(folder: Path) -> None:
+    assert list(check(folder)) == []
+    assert repair(folder) == []
+    assert outcome(folder) == 0
+
+
+def test_a_flipped_bit_is_named_and_costs_one_block(folder: Path) -> None:
+    flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
+    with pytest.raises(DamagedError, match="block 1"):
+        open_sieve(f"mercator:{folder}")
+    (finding,) = check(folder)
+    assert finding.path == str(run_of(folder))
+    (done,) = repair(folder)
+    assert done.lost_keys == BLOCK_KEYS
+    assert list(check(folder)) == []
+    assert outcome(folder) == BLOCK_KEYS
+
+
+@pytest.mark.parametrize(
+    ("cut", "reason"), [(100, "100 bytes where|bytes where"), (10, "less than a header"), (0, "less than a header")]
+)
+def test_a_truncated_run_is_named_and_keeps_its_beginning(folder: Path, cut: int, reason: str) -> None:
+    path = run_of(folder)
+    size = HEAD_BYTES + 8 * 5000 if cut == 100 else cut
+    os.truncate(path, size)
+    with pytest.raises(DamagedError, match=reason):
+        open_sieve(f"mercator:{folder}")
+    repair(folder)
+    assert outcome(folder) == len(URLS) - (5000 if cut == 100 else 0)
+
+
+@pytest.mark.parametrize("offset", [3, 20, -3])
+def test_a_damaged_header_or_tail_is_named(folder: Path, offset: int) -> None:
+    path = run_of(folder)
+    flip(path, offset % path.stat().st_size)
+    with pytest.raises(DamagedError, match="checksum"):
+        Run.open(path)
+    repair(folder)
+    # Without its checksums the row of ascending keys is kept, but for what of the tail happens to ascend.
+    assert outcome(folder) <= 1
+
+
+def test_a_missing_run_is_named(folder: Path) -> None:
+    run_of(folder).unlink()
+    with pytest.raises(DamagedError, match="missing"):
+        open_sieve(f"mercator:{folder}")
+    assert "missing" in next(check(folder)).what
+    repair(folder)
+    assert outcome(folder) == len(URLS)
+
+
+def test_a_run_of_another_length_is_named(folder: Path, tmp_path: Path) -> None:
+    sieve = open_sieve(f"mercator:{tmp_path / 'other'}")
+    sieve.enqueue(URLS[:10])
+    sieve.close()
+    run_of(folder).write_bytes(run_of(tmp_path / "other").read_bytes())
+    with pytest.raises(DamagedError, match="manifest says"):
+        open_sieve(f"mercator:{folder}")
+    assert "has 10 keys" in next(check(folder)).what
+
+
+def test_a_damaged_manifest_is_made_again_from_the_runs(folder: Path) -> None:
+    flip(folder / "MANIFEST", 30)
+    with pytest.raises(DamagedError, match="MANIFEST"):
+        open_sieve(f"mercator:{folder}")
+    findings = repair(folder)
+    assert findings[0].path.endswith("MANIFEST")
+    assert outcome(folder) == 0
+
+
+def test_a_damaged_record_of_a_log_is_skipped_and_named(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    sieve = open_sieve(f"mercator:{folder}")
+    for start in range(0, 300, 100):
+        sieve.enqueue(URLS[start : start + 100])
+    sieve.close()
+    flip(folder / "ready-00000000.log", 200)
+    (finding,) = check(folder)
+    assert "checksum of the record at 0" in finding.what
+    assert repair(folder) == [finding]
+    sieve = open_sieve(f"mercator:{folder}")
+    assert sieve.drain() == URLS[100:300]
+    sieve.close()
+
+
+def test_a_torn_record_is_cut(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    sieve = MercatorSieve(folder, MercatorConfig())
+    sieve.enqueue(URLS[:5])
+    sieve.close()
+    with (folder / "ready-00000000.log").open("ab") as file:
+        file.write(b"\x40\x00\x00\x00garbage")
+    again = open_sieve(f"mercator:{folder}")
+    assert again.drain() == URLS[:5]
+    again.close()
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(_fill(tmp_path / "s"))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _fill(folder: Path) -> int:
+    """In a child: enqueue under a limit on file sizes, which fails like a full disk; lift it and go on."""
+    config = MercatorConfig(buffer=50, seen=SeenConfig(run_keys=256, filter_keys=1, filter_bytes=8, recent_bits=4))
+    sieve = MercatorSieve(folder, config)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    failures = 0
+    got: list[object] = []
+    for start in range(0, 3000, 100):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1500 + start, hard))
+        while True:
+            try:
+                sieve.enqueue(URLS[start : start + 100])
+                break
+            except OSError:
+                failures += 1
+                resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    sieve.flush()
+    got += sieve.drain()
+    sieve.close()
+    return 0 if failures and sorted(map(str, got)) == sorted(URLS[:3000]) else 1
+
+
+def test_tools(tmp_path: Path) -> None:
+    spec = f"mercator:{tmp_path / 's'}"
+    result = rebuild(spec, [*URLS[:100], "mailto:nobody@example.org"], URLS[100:103])
+    assert (result.read, result.known, len(result.refused)) == (104, 100, 1)
+    found = stats(spec)
+    assert found["stored"] == 103
+    assert found["runs"] == 1
+    assert contains(spec, URLS[3].replace("http", "HTTP"))
+    assert not contains(spec, "http://example.org/never")
+    sieve = open_sieve(spec)
+    sieve.enqueue(URLS[:110])
+    sieve.flush()
+    assert sieve.drain() == URLS[100:110]
+    sieve.close()
+    sieve = open_sieve(spec)
+    sieve.enqueue(["http://example.org/x"])
+    sieve.close()
+    with pytest.raises(ValueError, match="empty"):
+        rebuild(spec, URLS[:1])
+    with pytest.raises(ValueError, match="needs"):
+        contains("memory:", URLS[0])
+
+
+def test_a_full_disk_closes_what_cannot_go_on(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(_close_on_full(f"offline:{tmp_path / 's'}?buffer=50"))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _close_on_full(spec: str) -> int:
+    sieve = open_sieve(spec)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    failures = 0
+    got: list[object] = []
+    for start in range(0, 2000, 100):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000 + 4 * start, hard))
+        while True:
+            try:
+                sieve.enqueue(URLS[start : start + 100])
+                got += sieve.drain(20)
+                break
+            except OSError:
+                failures += 1
+                resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+                with contextlib.suppress(OSError):
+                    sieve.close()
+                sieve = open_sieve(spec)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    sieve.flush()
+    got += sieve.drain()
+    sieve.close()
+    # What was drained last before an error was not acknowledged.
+    return 0 if failures and set(map(str, got)) == set(URLS[:2000]) and len(got) <= 2000 + 20 * failures else 1

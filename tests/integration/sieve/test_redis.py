@@ -1,0 +1,211 @@
+"""The fleet's sieve: several processes' worth of objects on one server."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgpack
+import pytest
+import redis
+
+from crawler.embedded_redis import EmbeddedRedis
+from sieve import Entry, open_sieve
+from sieve.decider import Decider
+from sieve.errors import DamagedError, FencedError, LinkError, StoreError
+from sieve.holder import CHUNK_KEYS
+from sieve.keys import RedisKeys
+from sieve.redis_sieve import RedisSieve
+from sieve.tools import contains, rebuild, stats
+
+URLS = [f"http://example.org/{number}" for number in range(30_000)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
+    with EmbeddedRedis(tmp_path_factory.mktemp("r")) as made:
+        yield made
+
+
+@pytest.fixture
+def client(server: EmbeddedRedis) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(server.url) as made:
+        made.flushall()
+        yield made
+
+
+def sieve_of(server: EmbeddedRedis, options: str = "") -> RedisSieve:
+    made = open_sieve(f"{server.url}&crawl=zulu{options}")
+    assert isinstance(made, RedisSieve)
+    return made
+
+
+def test_ready_elements_are_what_the_frontier_takes(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    sieve.enqueue([Entry("http://a/", b"\x01\xff"), "http://b/"])
+    sieve.flush()
+    keys = RedisKeys("zulu")
+    elements = [msgpack.unpackb(element) for element in client.lrange(keys.ready, 0, -1)]
+    assert elements == [["http://a/", b"\x01\xff"], ["http://b/", ""]]
+    assert keys.ready == "{zulu}:ready"
+    sieve.drain(1)
+    sieve.close()
+    assert client.get("{zulu}:ready:taken") == b"1"
+
+
+def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis.Redis) -> None:
+    first, second = (sieve_of(server, "&lease_ms=200") for _ in range(2))
+    first.enqueue(URLS[:100])
+    assert first.decide() == 100
+    second.enqueue(URLS[50:150])
+    assert second.decide() == 0
+    assert first.holds
+    assert not second.holds
+    assert second.pending() == 100
+    time.sleep(0.3)
+    assert second.decide() == 100
+    # The old holder notices by its token or its epoch, and changes nothing.
+    first._renewed_s = time.monotonic()
+    second.enqueue(URLS[150:160])
+    with pytest.raises(FencedError):
+        first.decide()
+    second.flush()
+    assert second.drain() == URLS[:160]
+    first.close()
+    second.close()
+
+
+def test_an_epoch_that_has_passed_is_refused(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[:3])
+    assert sieve.decide() == 3
+    client.hincrby(RedisKeys("zulu").state, "epoch", 1)
+    sieve.enqueue(URLS[3:6])
+    with pytest.raises(FencedError, match="epoch 1 has passed"):
+        sieve.decide()
+    sieve.flush()
+    assert sieve.drain() == URLS[:6]
+    sieve.close()
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_memory_a_seen_url(server: EmbeddedRedis, client: redis.Redis, tmp_path: Path, on_disk: bool) -> None:
+    sieve = sieve_of(server, f"&dir={tmp_path}" if on_disk else "")
+    for start in range(0, len(URLS), 1000):
+        sieve.enqueue(URLS[start : start + 1000])
+        sieve.decide()
+    sieve.flush()
+    sizes = sieve.sizes()
+    if not on_disk:
+        assert sizes["runs_elements"] == len(URLS) // CHUNK_KEYS
+        assert (sizes["runs_bytes"] + sizes["fresh_bytes"]) / len(URLS) < 9
+    sieve.close()
+    again = sieve_of(server, f"&dir={tmp_path}" if on_disk else "")
+    again.enqueue(URLS)
+    again.flush()
+    assert again.tally().seen == len(URLS)
+    if on_disk:
+        assert again.sizes()["fresh_elements"] == 0
+        assert again.sizes()["runs_elements"] == 0
+    again.close()
+
+
+def test_a_store_belongs_to_its_crawl(server: EmbeddedRedis, client: redis.Redis, tmp_path: Path) -> None:
+    sieve = sieve_of(server, f"&dir={tmp_path / 'a'}")
+    sieve.enqueue(URLS[:10])
+    sieve.flush()
+    sieve.close()
+    other = sieve_of(server, f"&dir={tmp_path / 'b'}")
+    other.enqueue(URLS[:1])
+    with pytest.raises(StoreError, match="are in store"):
+        other.decide()
+    other.close()
+    client.hset(RedisKeys("zulu").state, "epoch", 0)
+    behind = sieve_of(server, f"&dir={tmp_path / 'a'}")
+    with pytest.raises(StoreError, match="Redis has lost data"):
+        behind.decide()
+    behind.close()
+
+
+def test_the_old_holder_still_locks_the_folder(server: EmbeddedRedis, client: redis.Redis, tmp_path: Path) -> None:
+    first, second = (sieve_of(server, f"&dir={tmp_path}&lease_ms=100") for _ in range(2))
+    first.enqueue(URLS[:5])
+    first.decide()
+    time.sleep(0.15)
+    assert second.decide() == 0
+    first.enqueue(URLS[5:6])
+    assert first.decide() == 1
+    first.close()
+    second.flush()
+    assert second.drain() == URLS[:6]
+    second.close()
+
+
+def test_damage_in_redis_is_named(server: EmbeddedRedis, client: redis.Redis) -> None:
+    keys = RedisKeys("zulu")
+    sieve = sieve_of(server)
+    client.rpush(keys.waiting, b"\xc1 no batch")
+    with pytest.raises(DamagedError, match="waiting log"):
+        sieve.decide()
+    client.delete(keys.waiting)
+    client.rpush(keys.runs, b"123")
+    with pytest.raises(DamagedError, match="chunk of 3 bytes"):
+        sieve.decide()
+    sieve.close()
+
+
+def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    sieve = sieve_of(server)
+    decider = Decider(sieve)
+    decider.start()
+    decider.start()
+    sieve.enqueue(URLS[:50])
+    deadline = time.monotonic() + 10
+    while sieve.pending() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sieve.drain() == URLS[:50]
+    client.hincrby(RedisKeys("zulu").state, "epoch", 1)
+    sieve.enqueue(URLS[50:60])
+    deadline = time.monotonic() + 10
+    while sieve.pending() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sieve.drain() == URLS[50:60]
+    assert decider.error is None or "epoch" in str(decider.error)
+    decider.stop()
+    decider.stop()
+    sieve.close()
+
+
+def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(LinkError):
+        open_sieve("unix:///nowhere/redis.sock?crawl=zulu")
+
+
+def test_what_was_sent_is_sent_again_after_an_error(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[:5])
+    sieve.enqueue(URLS[:5])
+    assert sieve.tally().put == 5
+    append = sieve._link.append
+    sieve._link.append = lambda *_: (_ for _ in ()).throw(LinkError("gone"))  # type: ignore[method-assign]
+    with pytest.raises(LinkError):
+        sieve.enqueue(URLS[5:6])
+    sieve._link.append = append  # type: ignore[method-assign]
+    sieve.enqueue(URLS[:6])
+    assert sieve.tally().put == 11
+    sieve.flush()
+    assert sieve.drain() == URLS[:6]
+    sieve.close()
+
+
+def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
+    spec = f"{server.url}&crawl=tools"
+    assert rebuild(spec, URLS[:20], [Entry(URLS[20], b"p")]).known == 20
+    found = stats(spec)
+    assert found["seen"] == 21
+    assert found["ready_elements"] == 1
+    assert contains(spec, URLS[20])
+    assert not contains(spec, URLS[21])

@@ -1,0 +1,375 @@
+"""Filters, tables, runs, stores, jobs, logs, specifications: each by itself."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sieve import open_sieve
+from sieve.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
+from sieve.errors import DamagedError, FencedError, SpecError, StoreError
+from sieve.files import Log, Place, load, replace
+from sieve.filter import RecentTable, WordFilter, first_places
+from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
+from sieve.items import Batch, Keys
+from sieve.jobs import Job, Work
+from sieve.mercator import MercatorConfig, MercatorSieve
+from sieve.runs import Run, RunWriter
+from sieve.seen import Newest, Seen, SeenConfig
+from sieve.spec import Spec
+from sieve.store import RunStore
+from sieve.types import Entry, Item
+
+
+def random_keys(count: int, seed: int = 1) -> Fingerprints:
+    return np.random.default_rng(seed).integers(0, 2**64 - 1, count, dtype=np.uint64)
+
+
+def test_fingerprints_are_xxh3_and_seeded() -> None:
+    assert fingerprint("") == 0x2D06800538D394C2
+    assert fingerprint("http://a/") != fingerprint("http://a/", 1)
+    assert fingerprints(["http://a/", "\ud800"], 5).tolist() == [fingerprint("http://a/", 5), fingerprint("\ud800", 5)]
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3) | st.integers(2**63, 2**63 + 3), min_size=1, max_size=60))
+def test_first_places(values: list[int]) -> None:
+    keys, places = first_places(np.array(values, np.uint64))
+    expected = sorted({value: values.index(value) for value in values}.items())
+    assert list(zip(keys.tolist(), places.tolist(), strict=True)) == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 40) | st.integers(0, 2**64 - 1), max_size=30), max_size=8), st.integers(1, 6))
+def test_the_recent_table_never_drops_a_new_key(batches: list[list[int]], bits: int) -> None:
+    table = RecentTable(bits)
+    met: set[int] = set()
+    for batch in batches:
+        places = table.screen(np.array(batch, np.uint64))
+        kept = [batch[place] for place in places.tolist()]
+        assert places.tolist() == sorted(places.tolist())
+        assert len(kept) == len(set(kept))
+        assert set(batch) - met <= set(kept)
+        for value in set(batch) - met:
+            assert places.tolist()[kept.index(value)] == batch.index(value)
+        met |= set(batch)
+    table.clear()
+    assert table.screen(np.array([0, 7], np.uint64)).tolist() == [0, 1]
+
+
+def test_the_filter_knows_all_it_was_given_and_little_else() -> None:
+    keys, others = random_keys(50_000), random_keys(50_000, 2)
+    one, two = WordFilter(50_000), WordFilter(50_000)
+    assert one.take(keys).mean() < 0.01
+    assert one.take(keys).all()
+    two.add_sorted(np.sort(keys[:25_000]))
+    two.add_sorted(keys[:0])
+    two.add(np.concatenate([keys[25_000:], keys[25_000:]]))
+    assert (one._words == two._words).all()
+    assert one.take(others[:1000]).mean() < 0.01
+    assert 0.1 < one.fill() < 0.3
+    assert one.bytes_used() == 125_000
+
+
+@pytest.mark.parametrize("blocked", [True, False])
+def test_a_bloom_filter_keeps_its_error(blocked: bool) -> None:
+    config = BloomConfig(capacity=20_000, error=1e-3, blocked=blocked)
+    bits, hashes = bits_needed(config)
+    assert hashes == 10
+    made = BloomFilter(bits, hashes, blocked=blocked)
+    keys = random_keys(20_000)
+    made.add_new(keys)
+    assert made.has(keys).all()
+    wrong = made.has(random_keys(200_000, 9)).mean()
+    assert wrong < 2e-3
+    assert made.expected_error() == pytest.approx(wrong, rel=0.5, abs=2e-4)
+    assert 0.3 < made.fill() < 0.55
+    made.add_new(random_keys(60_000, 3))
+    assert made.expected_error() > 0.1
+    assert blocked_error(20_000, bits, hashes) < (1.05e-3 if blocked else 1)
+
+
+def test_a_bloom_sieve_reports_and_refuses_another_make(tmp_path: Path) -> None:
+    spec = f"bloom:{tmp_path}?capacity=8&error=0.01"
+    sieve = open_sieve(spec)
+    assert isinstance(sieve, BloomSieve)
+    for number in range(100):
+        sieve.enqueue([f"http://h/{number}"])
+    assert sieve.expected_error() > 0.1
+    assert sieve.fill() > 0.7
+    out = len(sieve.drain())
+    sieve.close()
+    assert out < 100
+    with pytest.raises(StoreError, match="was made with"):
+        open_sieve(f"bloom:{tmp_path}?capacity=9&error=0.01")
+    temporary = open_sieve("bloom:?capacity=100")
+    temporary.enqueue(["http://h/"])
+    assert temporary.drain() == ["http://h/"]
+    temporary.close()
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.sets(st.integers(0, 2**64 - 1), max_size=300), st.sets(st.integers(0, 2**64 - 1), max_size=50))
+def test_a_run_contains_its_keys(tmp_path_factory: pytest.TempPathFactory, keys: set[int], others: set[int]) -> None:
+    path = tmp_path_factory.mktemp("run") / "x.run"
+    writer = RunWriter(path, len(keys))
+    ordered = np.array(sorted(keys), np.uint64)
+    writer.append(ordered[: len(ordered) // 2])
+    writer.append(ordered[len(ordered) // 2 :])
+    writer.finish()
+    writer.sync()
+    for run in (writer.publish(), Run.open(path)):
+        asked = np.array(sorted(keys | others), np.uint64)
+        assert run.contains(asked).tolist() == [key in keys for key in asked.tolist()]
+        assert len(run) == len(keys)
+
+
+def test_a_store_merges_runs_of_like_size_and_sweeps_what_no_manifest_names(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, durable=True)
+    keys = random_keys(200_000)
+    parts = [keys[:120_000], keys[120_000:160_000], keys[150_000:180_000], keys[180_000:]]
+    for part in parts:
+        Job(store.write(np.unique(part), {"n": len(store.runs)})).finish()
+    merged = store.due()
+    assert sum(map(len, merged)) == 210_000
+    Job(store.merge(merged)).finish()
+    assert len(store) == 200_000
+    assert store.bytes_used() < 200_000 * 8.5
+    assert len(store.runs) == 1
+    assert (store.runs[0].keys == np.unique(keys)).all()
+    store.close()
+    (tmp_path / "99999999.run").write_bytes(b"left over")
+    (tmp_path / "00000001.run.new").write_bytes(b"left over")
+    again = RunStore(tmp_path)
+    assert again.facts == {"n": 3}
+    assert sorted(path.name for path in tmp_path.glob("*.run*")) == [again.runs[0].path.name]
+    job = Job(again.write(np.sort(keys[:10]), {}))
+    job.pay(1)
+    job.cancel()
+    assert list(tmp_path.glob("*.new")) == []
+    assert again.due() == []
+
+
+def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
+    replace(tmp_path / "MANIFEST", {"version": 99, "runs": [], "next": 0, "facts": {}}, durable=True)
+    with pytest.raises(StoreError, match="99"):
+        RunStore(tmp_path)
+
+
+def test_newest_keys_stay_few_arrays() -> None:
+    newest = Newest()
+    keys = np.unique(random_keys(5000))
+    for start in range(0, 5000, 7):
+        newest.add(keys[start : start + 7])
+    newest.add(keys[:0])
+    assert len(newest.arrays) < 14
+    assert (newest.all() == keys).all()
+
+
+def test_a_failed_merge_is_put_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RunStore(tmp_path, durable=False)
+    seen = Seen(store, SeenConfig(run_keys=10, filter_keys=8))
+    keys = random_keys(40)
+
+    def full(*_: object) -> Work:
+        raise OSError("no space left")
+        yield 1
+
+    monkeypatch.setattr(store, "merge", full)
+    for start in range(0, 40, 10):
+        part = keys[start : start + 10]
+        seen.screen(part)
+        seen.admit(part)
+        seen.work(100)
+        seen.freeze({})
+        seen.settle({})
+    assert isinstance(seen.trouble, OSError)
+    assert len(store.runs) == 4
+    assert len(seen) == 40
+    assert seen.filter_fill()[1] >= 35
+    monkeypatch.undo()
+    store.commit(store.runs, {})
+    seen.freeze({})
+    seen.settle({})
+    assert not seen.unknown(seen.snapshot(), np.sort(keys)).any()
+    seen.close()
+
+
+def test_a_failed_write_keeps_its_keys_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RunStore(tmp_path, durable=False)
+    seen = Seen(store, SeenConfig(run_keys=10))
+    keys = random_keys(20)
+    seen.screen(keys)
+    seen.admit(keys)
+    monkeypatch.setattr(store, "_committed", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    with pytest.raises(OSError, match="no space"):
+        seen.settle({})
+    assert not seen.unknown(seen.snapshot(), np.sort(keys)).any()
+    monkeypatch.undo()
+    seen.settle({})
+    assert len(store) == 20
+    seen.close()
+
+
+def test_jobs_pay_for_steps_and_wait_for_futures() -> None:
+    future: Future[None] = Future()
+    done: list[int] = []
+
+    def work() -> Work:
+        for number in range(4):
+            done.append(number)
+            yield 10
+        yield future
+        done.append(99)
+
+    job = Job(work())
+    job.pay(1)
+    assert done == [0]
+    job.pay(1)
+    assert done == [0]
+    for _ in range(60):
+        job.pay(1)
+    assert done == [0, 1, 2, 3]
+    future.set_result(None)
+    job.pay(5)
+    assert done[-1] == 99
+    assert job.done
+    failing: Future[None] = Future()
+    failing.set_exception(OSError("disk"))
+    job = Job(iter([failing]))
+    with pytest.raises(OSError, match="disk"):
+        job.finish()
+
+
+def test_a_log_rolls_reads_and_drops(tmp_path: Path) -> None:
+    log = Log(tmp_path, "x", segment_bytes=100)
+    places = [log.append(bytes([number]) * 30) for number in range(10)]
+    assert log.segments() == [0, 1, 2, 3]
+    assert [record.body[0] for record in log.records(places[4])] == list(range(4, 10))
+    assert log.read(places[7]).body == b"\x07" * 30
+    with pytest.raises(DamagedError, match="no record"):
+        log.read(log.end)
+    log.sync()
+    log.drop_before(2)
+    assert log.segments() == [2, 3]
+    assert next(log.records(Place(0, 0))).body[0] == 6
+    log.close()
+    again = Log(tmp_path, "x", segment_bytes=100)
+    assert again.end == log.end
+    again.roll()
+    again.append(b"more")
+    again.roll()
+    again.close()
+
+
+def test_replaced_files_are_whole(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    assert load(path) is None
+    replace(path, {"a": 1}, durable=True)
+    assert load(path) == {"a": 1}
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(DamagedError, match="checksum"):
+        load(path)
+    path.write_bytes(b"x")
+    with pytest.raises(DamagedError):
+        load(path)
+
+
+def test_batches_travel_packed() -> None:
+    items: list[Item] = ["http://a/", Entry("http://b/", b"x"), Entry("http://c/")]
+    batch = Keys(7).batch(items)
+    again = Batch.unpack(batch.pack())
+    assert again.items() == items
+    assert (again.keys == batch.keys).all()
+    assert batch.at(np.array([2])).items() == items[2:]
+    assert batch.at(np.array([0, 2])).items() == [items[0], items[2]]
+    assert batch.at(np.arange(3)) is batch
+    assert batch.part(1, 3).items() == items[1:]
+    plain = Keys(ready_made=True).batch(["x", "y"])
+    assert plain.part(0, 1).items() == ["x"]
+    assert plain.at(np.array([1])).items() == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("mercator", "no kind"),
+        ("nothing:", "unknown kind"),
+        ("mercator:", "no folder"),
+        ("mercator:/x?buffer", "without a value"),
+        ("mercator:/x?buffer=many", "no number"),
+        ("mercator:/x?buffer=0", "at least 1"),
+        ("mercator:/x?sync=perhaps", "yes or no"),
+        ("mercator:/x?bufer=1", "unknown option 'bufer'"),
+        ("memory:?x=1", "unknown option"),
+        ("redis://localhost/0", "no crawl"),
+    ],
+)
+def test_specifications_are_checked(text: str, reason: str) -> None:
+    with pytest.raises(SpecError, match=reason) as caught:
+        open_sieve(text)
+    assert caught.value.spec == text
+
+
+def test_numbers_in_specifications() -> None:
+    spec = Spec.parse("x:/a%20b?n=1e7&f=yes")
+    assert spec.whole("n", 1) == 10_000_000
+    assert spec.flag("f")
+    assert spec.folder() == "/a b"
+    assert spec.real("absent", 0.5) == 0.5
+
+
+@pytest.mark.parametrize("kind", ["mercator", "offline", "lsm"])
+def test_another_seed_is_refused(tmp_path: Path, kind: str) -> None:
+    sieve = open_sieve(f"{kind}:{tmp_path}?seed=5")
+    sieve.enqueue(["http://h/"])
+    sieve.flush()
+    sieve.close()
+    with pytest.raises(StoreError, match="seed 5"):
+        open_sieve(f"{kind}:{tmp_path}?seed=6")
+    open_sieve(f"{kind}:{tmp_path}?seed=5").close()
+
+
+def test_seeds_are_random_and_kept(tmp_path: Path) -> None:
+    stores = [MercatorSieve(tmp_path / name, MercatorConfig()) for name in ("a", "b")]
+    seeds = [sieve.store.facts["seed"] for sieve in stores]
+    assert seeds[0] != seeds[1]
+    for sieve in stores:
+        sieve.close()
+    again = MercatorSieve(tmp_path / "a", MercatorConfig())
+    assert again.store.facts["seed"] == seeds[0]
+    assert again.pending() == 0
+    again.close()
+
+
+def test_late_urls_come_out_in_their_place(tmp_path: Path) -> None:
+    config = MercatorConfig(buffer=1000, seen=SeenConfig(run_keys=8, filter_keys=1, filter_bytes=24, recent_bits=4))
+    urls = [f"http://h/{number}" for number in range(300)]
+    sieve = MercatorSieve(tmp_path, config)
+    for start in range(0, 200, 10):
+        sieve.enqueue(urls[start : start + 10])
+    assert 0 < sieve.pending() < 200
+    got = sieve.drain(5)
+    sieve.flush()
+    sieve.enqueue(urls[200:])
+    sieve.close()
+    sieve = MercatorSieve(tmp_path, config)
+    rest = sieve.drain(50)
+    sieve.close()
+    sieve = MercatorSieve(tmp_path, config)
+    sieve.flush()
+    rest += sieve.drain()
+    sieve.close()
+    assert sorted([*map(str, got), *map(str, rest)]) == sorted(urls)
+    firsts = [int(str(url).rpartition("/")[2]) for url in rest if int(str(url).rpartition("/")[2]) < 200]
+    assert firsts == sorted(firsts)
+
+
+def test_errors_carry_facts() -> None:
+    assert "lost" in str(FencedError("lease lost"))
+    error = DamagedError("file", "why")
+    assert (error.path, error.reason) == ("file", "why")
