@@ -55,7 +55,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
-    Option("FRONTIER_AHEAD_MS", 50, "A lease may be handed out this long before it may be used."),
+    Option("FRONTIER_AHEAD_MS", 100, "A lease may be handed out this long before it may be used."),
     Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence)."),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence)."),
     Option("FRONTIER_MAX_EQUAL_PAGES", 100, "A host rests for a day after about so many near-identical pages."),
@@ -68,7 +68,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
     Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
     Option(
-        "RELEVANCE_POLICY", "", "Which pages are kept and which links go first: yield (default), threshold, afriweb."
+        "RELEVANCE_POLICY", "", "Which pages are kept and which links go first: yield (default), threshold, afriweb, all."
     ),
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
     Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),
@@ -93,7 +93,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "WARC_VERSION": ("1.1", "1.0"),
     "WARC_DIGEST": ("sha1", "sha256"),
     "WARC_KEEP": ("fetched", "kept"),
-    "RELEVANCE_POLICY": ("", "yield", "threshold", "afriweb"),
+    "RELEVANCE_POLICY": ("", "yield", "threshold", "afriweb", "all"),
     "SIEVE_STORE": ("", "redis", "disk"),
 }
 

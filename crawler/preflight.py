@@ -18,9 +18,12 @@ from scrapy.spiderloader import SpiderLoaderProtocol
 
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
 from crawler.options import CHOICES, problems
+from crawler.policy import open_policy
 from crawler.spiders.seeded import SeededSpider, spider_of
+from relevance.errors import PolicyError
 from seeds.crawl import load_crawl
 from seeds.errors import SeedsError
+from seeds.reader import check_contact
 
 HARVEST = "harvest"
 
@@ -62,6 +65,14 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
                 f"{spider.spec.path or 'the seed file'}; without one nothing is fetched"
             )
         faults += _folder_faults(data_folder(settings, spider.spec.name))
+        try:
+            open_policy(settings, spider.spec)
+        except PolicyError as error:
+            faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}: {error}")
+    try:
+        check_contact(str(settings.get("CONTACT") or ""))
+    except ValueError as error:
+        faults.append(f"CONTACT: {error}")
     faults += _network_faults(settings)
     faults += _file_faults(settings)
     faults += _choice_faults(settings)

@@ -18,6 +18,7 @@ from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.options import OPTIONS
+from crawler.policy import open_policy
 from crawler.polls import Polls, first_poll_ms
 from crawler.redis_link import RedisHome, client, redis_home
 from crawler.start_urls import StartUrls
@@ -27,7 +28,6 @@ from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind
-from relevance.policies import make_policy
 from relevance.policy import Policy
 from seeds.crawl import Crawl
 from sieve import open_sieve as open_any_sieve
@@ -38,7 +38,6 @@ from sieve.urls import authority
 logger = logging.getLogger(__name__)
 
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
-DEFAULT_POLICY = "yield"
 
 
 @dataclass(slots=True)
@@ -74,13 +73,13 @@ class Stores:
             _recover(folder, frontier)
             opened.callback(_recover, folder, frontier)
             archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, frontier.config)))
-            decider = Decider(sieve)
+            decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
             decider.start()
             opened.callback(decider.stop)
             start_urls = opened.enter_context(
                 contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
-            policy, polls = _policy(settings, spec), Polls(settings, spec)
+            policy, polls = open_policy(settings, spec), Polls(settings, spec)
             yield cls(spider.name, folder, home, sieve, frontier, archive, policy, polls, start_urls, spec, settings)
 
     def seeds(self) -> list[Candidate]:
@@ -180,15 +179,6 @@ def _archive(settings: BaseSettings, folder: Path, crawl: str, rules: FrontierCo
     prefix = str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl)
     max_bytes = settings.getint("WARC_MAX_BYTES")
     return WarcWriter(folder / "warc", prefix, settings.get("WARC_COMPRESSION"), max_bytes, config)
-
-
-def _policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
-    options = dict(spec.policy_options) if spec else {}
-    for part in settings.getlist("RELEVANCE_OPTIONS"):
-        name, _, value = part.partition("=")
-        options[name.strip()] = value.strip()
-    name = settings.get("RELEVANCE_POLICY") or (spec.policy if spec else "") or DEFAULT_POLICY
-    return make_policy(name, spec.language if spec else "", spec.siblings if spec else (), options)
 
 
 def host_policies(spec: Crawl) -> dict[str, HostPolicy]:

@@ -23,8 +23,9 @@ def option(options: Mapping[str, Any], name: str, default: Any) -> Any:
 
 
 def terms(measured: Measured) -> dict[str, float | int]:
-    """The figures behind a verdict."""
+    """The figures behind a verdict; "words:zul" are the clean words of each of the page's languages."""
     return {
+        **{f"words:{code}": words for code, words in measured.by_language.items()},
         "words": measured.words,
         "total": measured.total,
         "share": round(measured.share, 3),
@@ -120,3 +121,17 @@ class ThresholdPolicy(Unlearning):
 
     def link_priority(self, link: LinkContext) -> float:
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.2
+
+
+class KeepAllPolicy(Unlearning):
+    """Every page with words: for whitelists, and for languages that the model does not know."""
+
+    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:  # noqa: ARG002 - nothing to be told
+        self.target = target
+        self._identifier = Identifier(shipped())
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
+        found = measure(page, self.target.language, self._identifier)
+        return Verdict(
+            found.total > 0, "words" if found.total else "no_words", found.language, terms(found), found.words
+        )

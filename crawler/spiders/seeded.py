@@ -9,6 +9,7 @@ from scrapy import Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from relevance.languagetags import TAGS
 from seeds.crawl import Crawl
 
 
@@ -24,6 +25,10 @@ class SeededSpider(Spider):
         super().update_settings(settings)
         if cls.spec.contact:
             settings.set("CONTACT", cls.spec.contact, priority="spider")
+        tag = TAGS.get(cls.spec.language, cls.spec.language)
+        languages = tag if tag == "en" else f"{tag}, en;q=0.3"
+        headers = {**settings.getdict("DEFAULT_REQUEST_HEADERS"), "Accept-Language": languages}
+        settings.set("DEFAULT_REQUEST_HEADERS", headers, priority="spider")
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: the worker puts the crawl's seeds into the sieve, where a resumed crawl finds them known."""

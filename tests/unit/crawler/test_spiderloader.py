@@ -94,3 +94,29 @@ def test_a_wrong_network_is_one_line(tmp_path: Path) -> None:
     found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"), FETCH_ALLOWED_NETWORKS="127.0.0.0/99")
     with pytest.raises(PreflightError, match="FETCH_ALLOWED_NETWORKS"):
         check(settings, find_spider(found, "ndwedwe", {}))
+
+
+def test_a_language_that_the_model_lacks_needs_a_policy_that_keeps_all(tmp_path: Path) -> None:
+    text = GOOD.format(contact='contact = "me@a.test"').replace('"zul"', '"ces"')
+    (tmp_path / "ndwedwe.toml").write_text(text)
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"))
+    with pytest.raises(PreflightError, match="does not know 'ces'"):
+        check(settings, find_spider(found, "ndwedwe", {}))
+    settings.set("RELEVANCE_POLICY", "all", priority="cmdline")
+    check(settings, find_spider(found, "ndwedwe", {}))
+
+
+def test_wrong_policy_options_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact='contact = "me@a.test"'))
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"), RELEVANCE_OPTIONS="words=many")
+    with pytest.raises(PreflightError, match="words"):
+        check(settings, find_spider(found, "ndwedwe", {}))
+    settings.set("RELEVANCE_OPTIONS", "words=5,share=0.5", priority="cmdline")
+    check(settings, find_spider(found, "ndwedwe", {}))
+
+
+def test_the_crawls_language_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
+    found, settings = loader(tmp_path)
+    find_spider(found, "ndwedwe", {}).update_settings(settings)
+    assert settings.getdict("DEFAULT_REQUEST_HEADERS")["Accept-Language"] == "zu, en;q=0.3"
