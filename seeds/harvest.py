@@ -6,8 +6,8 @@ So polls are polite, shared between processes and safe from crashes for the same
 twice at a time, and a poll whose process died happens again with the memory of the one before.
 
 A gap (nothing that was newest last time is still shown, and the window may have overflowed) makes the same entry come
-back at once for older pages (`seeds.catch_up`) until the gap is closed; ordinary polls that fall due meanwhile go
-first.
+back at once for older pages (`seeds.catch_up`) until the gap is closed, taking turns with ordinary polls
+that fall due meanwhile.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class PollResult:
 def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
     """What to ask for: the feed, on condition that it changed, or an older page while catching up."""
     history = _recalled(memo)[0]
-    if history.catch_up and now_ms // 1000 < history.due_s:
+    if history.catch_up and (history.catch_up.owed or now_ms // 1000 < history.due_s):
         return PollRequest(history.catch_up.url)
     headers: dict[str, str] = {}
     if (history.same + 1) % _ASK_ANEW_EVERY:
@@ -156,6 +156,7 @@ class _Visit:
     def older_page(self, up: CatchUp) -> PollResult:
         """A page asked for while catching up answered, or did not."""
         history, answer = self._history, self._answer
+        up.owed = False
         stats = PollStats(pages_back=1)
         new: tuple[FeedEntry, ...] = ()
         state = "open"
@@ -219,6 +220,8 @@ class _Visit:
         interval_s = schedule.next_interval_s(history, self._url, now_s, self._polling)
         history.interval_s = int(interval_s)
         history.due_s = now_s + int(interval_s)
+        if history.catch_up:
+            history.catch_up.owed = True
         return self._result(_PAGE_AGAIN_MS if history.catch_up else int(interval_s * 1000), stats, new, follow_ups)
 
     def _failed(self, reason: str) -> PollResult:

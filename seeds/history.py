@@ -46,7 +46,8 @@ class Sentinel:
 
 @dataclass(slots=True)
 class CatchUp:
-    """Paging back after a gap: `url` is the page to ask for now, `steps` what comes when it leads nowhere."""
+    """Paging back after a gap: `url` is the page to ask for now, `steps` what comes when it leads nowhere.
+    `owed`: the feed itself was asked last, so it is the page's turn even if the feed is due again."""
 
     url: str
     step: str
@@ -57,6 +58,7 @@ class CatchUp:
     pages: int = 0
     recovered: int = 0
     lost: int = 1
+    owed: bool = False
 
 
 @dataclass(slots=True)

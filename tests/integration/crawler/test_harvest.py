@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.harness import run
+from tests.integration.crawler.harness import run, wait_for
 from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
 from tests.web.server import serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -80,3 +80,27 @@ def _status_adds_up(crawl: Harvest, polls: int) -> None:
     assert (crawl.folder / "reports" / "harvest.png").stat().st_size > 10_000
     table = run(*words, DATA_DIR=str(crawl.folder))
     assert "all feeds" in table.stdout
+
+
+@pytest.mark.slow
+def test_what_passed_while_nobody_polled_is_paged_back_to(begin: Begin) -> None:
+    crawl = begin((FeedSpec(1, "rss", 45, 5), FeedSpec(1, "json", 45, 5), FeedSpec(1, "atom", 45, 5)))
+    first = crawl.start()
+    wait_for(lambda: min(feed.polls for feed in crawl.figures(time.time())) >= 3)
+    first.terminate()
+    assert first.wait(15) == 0
+    time.sleep(12)  # eight items a feed, of which it shows five
+    until = time.time()
+    crawl.start()
+    wait_for(lambda: crawl.logs().count("gap_closed") >= 3)
+    time.sleep(2)
+    crawl.stop()
+    figures = crawl.figures(until)
+    assert not [url for feed in figures for url in feed.missed]
+    assert max(crawl.most_fetches().values()) == 1
+    words = ("harvest", "status", "--seeds", str(crawl.running.folder / SEEDS), "--json")
+    days = [json.loads(line) for line in run(*words, DATA_DIR=str(crawl.folder)).stdout.splitlines()]
+    assert sum(day["gaps"] for day in days) >= 3
+    assert sum(day["recovered"] for day in days) >= 3
+    assert sum(day["missed"] for day in days) == 0
+    assert "gap_closed" in crawl.logs()

@@ -196,11 +196,15 @@ def test_the_sitemap_is_the_last_resort() -> None:
     assert reasons(closed) == ["gap_closed"]
 
 
-def test_ordinary_polls_go_before_older_pages() -> None:
+def test_ordinary_polls_and_older_pages_take_turns() -> None:
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
     now_ms = NOW_MS + 40 * HOUR_MS
     flood = ask(memo, now_ms, rss(range(40, 30, -1)))
-    assert request(URL, flood.memo, now_ms + 24 * HOUR_MS).url == URL
+    late_ms = now_ms + 24 * HOUR_MS  # the feed is due again, and was at every turn
+    older = request(URL, flood.memo, late_ms).url
+    assert older != URL
+    page = poll(URL, flood.memo, Answer(older, 200, late_ms, body=rss(range(30, 20, -1))))
+    assert request(URL, page.memo, late_ms).url == URL
 
 
 def test_index_pages_become_feeds() -> None:
