@@ -35,6 +35,7 @@ T = TypeVar("T")
 
 _COMMIT_EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
+_SHORTEST_WAIT_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
 # Answers under way when the crawl is stopped get this long before they are given back.
@@ -64,6 +65,7 @@ class Worker:
         self._closing = False
         self._stays = False
         self._quiet_looks = 0
+        self._rest_s = _SHORTEST_WAIT_S
         self.exhausted = False
         self._held_open = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
@@ -173,7 +175,11 @@ class Worker:
                     self._crawler.signals.send_catch_log(stopping)
                 await self._pause(self._work, _LONGEST_WAIT_S)
                 continue
-            await self._pause(self._work, await self._lease_some())
+            wait_s = await self._lease_some()
+            # Not at once again, whatever happens: a fleet would ask for the same few leases all the time.
+            await asyncio.sleep(min(wait_s, self._rest_s))
+            if wait_s > self._rest_s:
+                await self._pause(self._work, wait_s - self._rest_s)
 
     async def _lease_some(self) -> float:
         """One round of leasing; the seconds to wait before the next."""
@@ -187,6 +193,9 @@ class Worker:
             await self._off(self._asks, self._stores.home.revive)
             return _AWAY_PAUSE_S
         self._accept(grant)
+        # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
+        slower_s = min(2 * self._rest_s, self._ahead_ms / 2000)
+        self._rest_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
         if len(grant.leases) == room:
             return _LONGEST_WAIT_S
         if not grant.leases and not self._held and not self._finished:
@@ -212,7 +221,7 @@ class Worker:
     def _wait_s(self, grant: Grant) -> float:
         if grant.next_due_ms is None:
             return _LONGEST_WAIT_S
-        return min(_LONGEST_WAIT_S, max(0.005, (grant.next_due_ms - grant.now_ms - self._ahead_ms) / 1000))
+        return min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, (grant.next_due_ms - grant.now_ms - self._ahead_ms) / 1000))
 
     async def _look_for_end(self, grant: Grant) -> float:
         """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet."""

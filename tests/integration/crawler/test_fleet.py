@@ -1,0 +1,47 @@
+"""A fleet of real workers under faults: no gap too short by the web's log, no page lost, none kept twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration.crawler.fleet import Disturber, delays, fleet, judge, spec, use
+
+
+def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -> None:
+    """The leases would run out only after five minutes; that everything is fetched shows that they came back."""
+    with fleet(spec(hosts=8, pages=80), tmp_path, FRONTIER_LEASE_S="300") as crawl:
+        stopped = crawl.start()
+        crawl.await_requests(20)
+        stopped.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        assert stopped.wait(10) == 0
+        assert time.monotonic() - begun < 8
+        crawl.start()
+        assert crawl.wait(40) == [0, 0]
+        findings, proof = judge(crawl)
+        assert findings.ok, findings.to_json()
+        assert proof.ok, proof.short[:5]
+
+
+@pytest.mark.slow
+def test_faults_of_all_kinds_break_no_delay_and_lose_nothing(tmp_path: Path) -> None:
+    with fleet(spec(pages=400), tmp_path) as crawl:
+        for _ in range(2):
+            crawl.start()
+        crawl.await_requests(60)
+        disturber = Disturber(crawl, random.Random(4))
+        disturber.run(until=360, pause_s=0.5)
+        crawl.wait(60)
+        assert disturber.kills
+        assert disturber.stops
+        assert disturber.restarts
+        findings, proof = judge(crawl, refetches=60)
+        assert findings.ok, findings.to_json()
+        assert proof.ok, proof.short[:5]
+        assert proof.gaps > 300
+        assert use(crawl.requests(), delays(crawl.running.server.web)).share > 0.3
