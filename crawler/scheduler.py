@@ -5,6 +5,7 @@ A Scrapy Request exists only between a lease and its report; nothing is pickled 
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Self
 
 from scrapy import Spider
@@ -21,6 +22,9 @@ from crawler.held import HeldLease
 from crawler.polls import RECURRING
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind
+from sieve.urls import canonicalize
+
+logger = logging.getLogger(__name__)
 
 
 class FrontierScheduler(BaseScheduler):
@@ -46,7 +50,15 @@ class FrontierScheduler(BaseScheduler):
         return not self._worker.exhausted
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take the URL of a spider's own request into the sieve; a known one is not fetched again."""
+        """Take the URL of a spider's own request into the sieve; a known one is not fetched again.
+
+        False for what is no http or https URL: Scrapy counts it as dropped.
+        """
+        try:
+            canonicalize(request.url)
+        except ValueError as error:
+            logger.warning("Not fetched: %s", error)
+            return False
         depth = int(request.meta.get("depth", 0))
         score = max(0.0, min(1.0, 0.5 + request.priority / 100))
         self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score))

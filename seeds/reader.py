@@ -12,8 +12,9 @@ from seeds.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
 from seeds.scope import SCOPES, host_of
 from seeds.table import Table, nearest
 from seeds.toml_lines import LineMap
+from sieve.urls import canonicalize
 
-__all__ = ["Reader", "check_name", "check_url"]
+__all__ = ["Reader", "check_contact", "check_name", "check_url"]
 
 T = TypeVar("T")
 _TABLES = ("crawl", "relevance", "site", "feed", "index", "sitemap")
@@ -66,7 +67,7 @@ class Reader:
             "name": table.text("name", check=check_name, required=True),
             "language": table.text("language", check=_check_language, required=True),
             "siblings": table.texts("siblings", check=_check_language),
-            "contact": table.text("contact", check=_check_contact),
+            "contact": table.text("contact", check=check_contact),
             "max_pages": table.count("max_pages"),
             "max_bytes": table.count("max_bytes"),
             "max_seconds": table.count("max_seconds"),
@@ -165,7 +166,7 @@ def _check_language(code: str) -> str:
     return code
 
 
-def _check_contact(contact: str) -> str:
+def check_contact(contact: str) -> str:
     if contact and not re.fullmatch(r"https?://[^\s/]+\S*|(mailto:)?[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+", contact):
         raise ValueError(f"{contact!r} is neither a web address nor an e-mail address")
     return contact
@@ -178,4 +179,8 @@ def check_url(url: str) -> str:
         raise ValueError(f"{url!r} does not start with http:// or https://")
     if not host_of(url):
         raise ValueError(f"{url!r} has no host")
+    try:
+        canonicalize(url)
+    except ValueError as error:
+        raise ValueError(str(error)) from None
     return url

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from scrapy.http import Request
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.redis_link import RedisUnreachableError, ping
+from crawler.scheduler import FrontierScheduler
 from tests.integration.crawler.harness import run
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
@@ -88,6 +91,7 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("DOWNLOAD_TIMEOUT", "soon", "DOWNLOAD_TIMEOUT='soon'"),
         ("DOWNLOAD_MAXSIZE", "0", "DOWNLOAD_MAXSIZE='0'"),
         ("FRONTIER_BUFFER", "0", "FRONTIER_BUFFER='0'"),
+        ("CONTACT", "me@a.test\r\nX-More: 1", "CONTACT: 'me@a.test\\r\\nX-More: 1'"),
         ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
         ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
     ],
@@ -106,3 +110,18 @@ def test_a_redis_url_that_is_none() -> None:
     with pytest.raises(RedisUnreachableError) as refusal:
         ping("redis://:secret@[::1")
     assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999/", "http://[::1/"])
+def test_a_site_that_no_url_can_name(seeds: Path, url: str) -> None:
+    seeds.write_text(GOOD.replace("http://127.0.0.1:9/", url))
+    with pytest.raises(PreflightError, match="not a URL"):
+        find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
+
+
+def test_a_spiders_request_that_cannot_be_fetched_is_dropped() -> None:
+    worker = Mock()
+    assert not FrontierScheduler(worker).enqueue_request(Request("file:///etc/passwd"))
+    worker.enqueue.assert_not_called()
+    assert FrontierScheduler(worker).enqueue_request(Request("http://a.test/"))
+    worker.enqueue.assert_called_once()
