@@ -240,6 +240,12 @@ def main() -> int:
     except (DemoError, EmbeddedRedisError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"demo: {error.filename or options.dir}: {error.strerror}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("demo: stopped; nothing runs on", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":
