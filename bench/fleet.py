@@ -33,7 +33,7 @@ def measure(workers: int, pages: int, *, faults: bool = False, seed: int = 4) ->
         disturber = Disturber(crawl, random.Random(seed))
         if faults:
             crawl.await_requests(60)
-            disturber.run(until=round(0.9 * pages), pause_s=0.5)
+            disturber.run(until=round(0.9 * pages), pause_s=1.0)
         crawl.wait(120)
         took_s = time.monotonic() - begun
         findings, proof = judge(crawl, refetches=pages if faults else 0)

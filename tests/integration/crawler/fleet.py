@@ -10,6 +10,7 @@ import contextlib
 import os
 import random
 import signal
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -111,8 +112,7 @@ class Disturber:
                 self.kills += 1
             elif number % 3 == 1:
                 victim.send_signal(signal.SIGSTOP)
-                time.sleep(LEASE_S + 0.5)
-                victim.send_signal(signal.SIGCONT)
+                threading.Timer(LEASE_S + 0.5, victim.send_signal, [signal.SIGCONT]).start()
                 self.stops += 1
             else:
                 self._restart_redis()

@@ -35,7 +35,7 @@ def test_faults_of_all_kinds_break_no_delay_and_lose_nothing(tmp_path: Path) -> 
             crawl.start()
         crawl.await_requests(60)
         disturber = Disturber(crawl, random.Random(4))
-        disturber.run(until=360, pause_s=0.5)
+        disturber.run(until=360, pause_s=1.0)
         crawl.wait(60)
         assert disturber.kills
         assert disturber.stops
