@@ -28,7 +28,8 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
             break
         dropped += now
         made = train(description, corpus)
-    return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())})
+    evidence = in_memory(made).listed_evidence()
+    return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
 
 
 def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:

@@ -75,12 +75,15 @@ def lay_out(model: storage.Parameters) -> storage.Arrays:
     keys = np.concatenate(model.keys)
     if len(keys) >= 1 << 24:
         raise ModelError("model", "has more than 16 million n-grams")
-    return {
+    arrays: storage.Arrays = {
         "slots": _slots(keys),
         "rows": model.rows,
         "words": np.frombuffer("\n".join(model.words).encode(), dtype=np.uint8),
         "word_rows": model.word_rows,
     }
+    if model.evidence is not None:
+        arrays["evidence"] = model.evidence
+    return arrays
 
 
 class Model:
@@ -98,6 +101,7 @@ class Model:
         self._slots: Unsigned = arrays["slots"]
         self._rows: storage.Rows = arrays["rows"]
         self._word_rows: storage.Rows = arrays["word_rows"]
+        self._ready: Evidence | None = arrays.get("evidence")
         text = bytes(arrays["words"]).decode()
         self._listed = {word: row for row, word in enumerate(text.split("\n"))} if text else {}
         self._forget()
@@ -142,6 +146,22 @@ class Model:
         """Nats behind the best class in steps of STEP, word x class; 0 is the best."""
         if not tokens:
             return np.zeros((0, len(self.classes)), dtype=np.uint8)
+        if self._ready is None:
+            return self._computed(tokens)
+        places = np.array([self._listed.get(word, -1) for word in tokens], dtype=np.int64)
+        out: Evidence = self._ready[places]
+        rare = np.flatnonzero(places < 0)
+        if len(rare):
+            out[rare] = self._computed([tokens[place] for place in rare.tolist()])
+        return out
+
+    def listed_evidence(self) -> Evidence:
+        """Evidence of all listed words in their order, computed."""
+        parts = [list(self._listed)[at : at + _TOGETHER] for at in range(0, len(self._listed), _TOGETHER)]
+        none = np.zeros((0, len(self.classes)), dtype=np.uint8)
+        return np.concatenate([none, *(self._computed(part) for part in parts)])
+
+    def _computed(self, tokens: Sequence[str]) -> Evidence:
         logs = self.word_logs(tokens)
         behind = logs.max(axis=1, keepdims=True) - logs
         steps: Evidence = np.rint(np.minimum(behind, self._clip) / np.float32(STEP)).astype(np.uint8)

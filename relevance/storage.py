@@ -31,7 +31,7 @@ from relevance.errors import ModelError
 MAGIC = b"ulwembu-langid 1\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
-LAYOUT = 5
+LAYOUT = 6
 """Version of the arrays in the cache; part of their file name."""
 
 Rows = npt.NDArray[np.uint8]
@@ -48,6 +48,7 @@ class Parameters:
     rows: Rows  # -log p in steps, n-gram x class
     words: tuple[str, ...]
     word_rows: Rows  # -log p in steps, 255 = not in that language's list
+    evidence: Rows | None = None  # of the words, as Model.evidence gives it: spares the look-ups of frequent words
 
 
 def write(path: Path, model: Parameters) -> int:
@@ -62,6 +63,8 @@ def write(path: Path, model: Parameters) -> int:
     sections.append(("rows", deltas[len(model.keys[0]) :].T.tobytes()))
     sections.append(("words", "\n".join(model.words).encode()))
     sections.append(("word_rows", model.word_rows.T.tobytes()))
+    if model.evidence is not None:
+        sections.append(("evidence", model.evidence.T.tobytes()))
     squeezer = zstandard.ZstdCompressor(level=19)
     packed = [(name, squeezer.compress(data)) for name, data in sections]
     header = {**model.meta, "sections": [[name, len(data)] for name, data in packed]}
@@ -90,7 +93,10 @@ def read(path: Path) -> Parameters:
         start += size
     words = tuple(sections["words"].decode().split("\n")) if sections["words"] else ()
     word_rows = np.frombuffer(sections["word_rows"], np.uint8).reshape(classes, len(words)).T
-    return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows))
+    evidence = None
+    if "evidence" in sections:
+        evidence = np.ascontiguousarray(np.frombuffer(sections["evidence"], np.uint8).reshape(classes, len(words)).T)
+    return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows), evidence)
 
 
 def header_of(path: Path) -> dict[str, Any]:
