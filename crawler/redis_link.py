@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
 from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
+
+logger = logging.getLogger(__name__)
 
 _REACH_TIMEOUT_S = 10.0
 
@@ -37,8 +40,10 @@ class RedisHome:
     def revive(self) -> None:
         """Start a private server again that was killed; a fleet's Redis is its operator's."""
         if self.server is not None:
-            with contextlib.suppress(EmbeddedRedisError, OSError):
+            try:
                 self.server.revive()
+            except (EmbeddedRedisError, OSError) as error:
+                logger.warning("%s", error)
 
 
 @contextlib.contextmanager
