@@ -42,3 +42,12 @@ settings: setup ## write docs/settings.md anew
 
 clean: ## remove what the demo and the tools left
 	@rm -rf demo-data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.PHONY: model model-large
+DATA ?= ../shared/data/langid
+model: setup ## train the shipped language model anew (DATA: a folder of text, some minutes)
+	@$(RUN)/python -m relevance train $(DATA) --card relevance/models/southern.md --dev dev-flores --dev dev-afrixnli \
+		--leave-out vukuzenzele --leave-out nchlt --leave-out libreoffice --leave-out lacuna-news
+
+model-large: setup ## train a larger one, up to 40 MB, into build/
+	@mkdir -p build && $(RUN)/python -m relevance train $(DATA) --min-count 1 --max-bytes 40000000 --out build/large.model
