@@ -29,12 +29,6 @@ class WordFilter:
         self._words = np.zeros(max(1, self.capacity * BITS_PER_KEY // 64), np.uint64)
         self._size = np.uint64(len(self._words))
 
-    def maybe(self, keys: Fingerprints) -> Mask:
-        """Which keys may have been added; where false, a key certainly was not."""
-        bits = _bits(keys)
-        maybe: Mask = (self._words[self._places(keys)] & bits) == bits
-        return maybe
-
     def take(self, keys: Fingerprints) -> Mask:
         """Add distinct keys; which of them may have been there before."""
         places, bits = self._places(keys), _bits(keys)
@@ -93,11 +87,6 @@ class RecentTable:
         # An empty slot holds 0, which only the key 0 could be taken for, and that looks at slot 0.
         self._table[0] = 1
 
-    def known(self, keys: Fingerprints) -> Mask:
-        """Which keys are in the table."""
-        known: Mask = self._table[(keys & self._mask).view(np.int64)] == keys
-        return known
-
     def screen(self, keys: Fingerprints) -> Places:
         """Places of the keys that are not in the table, the first of equal ones only, ascending; they are added."""
         slots = (keys & self._mask).view(np.int64)
@@ -118,10 +107,6 @@ class RecentTable:
             return places[chosen]
         left: Places = places[~repeats]
         return left
-
-    def add(self, keys: Fingerprints) -> None:
-        """Remember keys in place of those in their slots."""
-        self._table[(keys & self._mask).view(np.int64)] = keys
 
     def clear(self) -> None:
         """Forget all."""

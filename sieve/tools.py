@@ -6,6 +6,7 @@ anything takes the folder's lock.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sieve.errors import DamagedError, SpecError
+from sieve.errors import DamagedError, SpecError, StoreError
 from sieve.files import FolderLock, Log, Place, load
 from sieve.jobs import Job
 from sieve.mercator import MercatorSieve
@@ -64,13 +65,15 @@ def stats(spec: str) -> dict[str, Any]:
 
 
 def _redis_stats(spec: str) -> dict[str, Any]:
-    sieve = open_sieve(spec)
-    assert isinstance(sieve, RedisSieve)
-    try:
-        tally = sieve.tally()
-        return {"kind": "redis", **tally._asdict(), "waiting": tally.put - tally.decided, **sieve.sizes()}
-    finally:
-        sieve.close()
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        assert isinstance(sieve, RedisSieve)
+        return fleet_stats(sieve)
+
+
+def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:
+    """Counts of URLs and sizes of the lists in Redis."""
+    tally = sieve.tally()
+    return {"kind": "redis", **tally._asdict(), "undecided": tally.put - tally.decided, **sieve.sizes()}
 
 
 def check(folder: Path) -> Iterator[Finding]:
@@ -145,38 +148,37 @@ def _repair(folder: Path) -> Iterator[Finding]:
 
 def contains(spec: str, url: str) -> bool:
     """Whether a URL equal to `url` is known to the sieve; what waits for a flush is decided first."""
-    sieve = open_sieve(spec)
-    try:
-        if isinstance(sieve, MercatorSieve):
-            sieve.flush()
-            return sieve.contains(url)
-        if isinstance(sieve, RedisSieve):
-            return sieve.contains(url)
-    finally:
-        sieve.close()
-    raise SpecError(spec, "contains needs mercator: or redis:")
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        if not isinstance(sieve, MercatorSieve | RedisSieve):
+            raise SpecError(spec, "contains needs mercator: or redis:")
+        sieve.flush()
+        return sieve.contains(url)
 
 
-def rebuild(spec: str, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:
+def rebuild(sieve: Sieve, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:
     """Fill an empty sieve with URLs that were fetched or are in the frontier (`known`: they do not come out again).
 
     `known` are the URLs of WARC or CDXJ files and of the frontier's states and queues; `ready`, which then come out,
-    are those that should be fetched again. :class:`~sieve.errors.SpecError` when the sieve is not empty.
+    are those that should be fetched again. :class:`~sieve.errors.StoreError` when the sieve is not empty.
     """
-    sieve = open_sieve(spec)
+    if not _is_empty(sieve):
+        raise StoreError("only an empty sieve can be rebuilt; this one knows URLs")
     result = Rebuilt()
-    try:
-        if sieve.drain(1):
-            raise SpecError(spec, "rebuild needs an empty sieve; it has URLs")
-        for batch in _batches(known):
-            result.known += _admit(sieve, batch, result)
-        for batch in _batches(ready):
-            result.read += len(batch)
-            sieve.enqueue(batch)
-        sieve.flush()
-    finally:
-        sieve.close()
+    for batch in _batches(known):
+        result.known += _admit(sieve, batch, result)
+    for batch in _batches(ready):
+        result.read += len(batch)
+        sieve.enqueue(batch)
+    sieve.flush()
     return result
+
+
+def _is_empty(sieve: Sieve) -> bool:
+    if isinstance(sieve, RedisSieve):
+        return sieve.tally().put == 0
+    if isinstance(sieve, MercatorSieve):
+        return not len(sieve.seen) and not sieve.pending()
+    return not sieve.drain(1)
 
 
 def _admit(sieve: Sieve, batch: list[Item], result: Rebuilt) -> int:

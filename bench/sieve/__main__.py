@@ -1,4 +1,4 @@
-"""``python -m bench.sieve [rows|growth|latency|canonical] …``: one JSON line a result, each row in a process of its own."""
+"""``python -m bench.sieve rows|growth|latency|canonical``: one JSON line a result, each row in its own process."""
 
 from __future__ import annotations
 

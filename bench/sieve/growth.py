@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 import time
@@ -38,7 +39,7 @@ def fill(folder: Path, known: np.ndarray[Any, np.dtype[np.uint64]]) -> None:
     store = RunStore(folder, durable=False)
     store.commit([], {"seed": 0})
     cuts = [0, len(known) * 4 // 7, len(known) * 6 // 7, len(known)]
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         if stop > start:
             Job(store.write(np.unique(known[start:stop]), {})).finish()
     store.close()

@@ -7,6 +7,7 @@ import resource
 import shutil
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,7 @@ def server_cpu_s(row: Row) -> float:
     """CPU seconds of the row's server so far."""
     if row.server is None:
         return 0.0
-    with open(f"/proc/{row.server.server_pid()}/stat") as file:
-        words = file.read().rpartition(")")[2].split()
+    words = Path(f"/proc/{row.server.server_pid()}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 

@@ -110,7 +110,7 @@ class Rocks(Row):
     def take(self, urls: list[str]) -> Sequence[Any]:
         packed = fingerprints(urls).astype(">u8").tobytes()
         keys = {packed[8 * place : 8 * place + 8]: url for place, url in reversed(list(enumerate(urls)))}
-        found: Any = self._db.get(list(keys))  # type: ignore[arg-type]
+        found: Any = self._db.get(list(keys))
         new, batch = [], WriteBatch(raw_mode=True)
         for (key, url), value in zip(keys.items(), found, strict=True):
             if value is None:

@@ -1,4 +1,4 @@
-"""A realistic stream: URLs of about 67 bytes, 30 % new; of the repeats 60 % recent, 25 % popular, 15 % from any time."""
+"""A realistic stream: URLs of about 67 bytes, 30 % new; repeats 60 % recent, 25 % popular, 15 % from any time."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sieve import open_sieve
-from sieve.errors import DamagedError
+from sieve.errors import DamagedError, StoreError
 from sieve.mercator import MercatorConfig, MercatorSieve
 from sieve.runs import BLOCK_KEYS, HEAD_BYTES, Run
 from sieve.seen import SeenConfig
@@ -179,23 +179,22 @@ def _fill(folder: Path) -> int:
 
 def test_tools(tmp_path: Path) -> None:
     spec = f"mercator:{tmp_path / 's'}"
-    result = rebuild(spec, [*URLS[:100], "mailto:nobody@example.org"], URLS[100:103])
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        result = rebuild(sieve, [*URLS[:100], "mailto:nobody@example.org"], URLS[100:103])
+        with pytest.raises(StoreError, match="empty"):
+            rebuild(sieve, URLS[:1])
     assert (result.read, result.known, len(result.refused)) == (104, 100, 1)
     found = stats(spec)
     assert found["stored"] == 103
     assert found["runs"] == 1
     assert contains(spec, URLS[3].replace("http", "HTTP"))
     assert not contains(spec, "http://example.org/never")
-    sieve = open_sieve(spec)
-    sieve.enqueue(URLS[:110])
-    sieve.flush()
-    assert sieve.drain() == URLS[100:110]
-    sieve.close()
-    sieve = open_sieve(spec)
-    sieve.enqueue(["http://example.org/x"])
-    sieve.close()
-    with pytest.raises(ValueError, match="empty"):
-        rebuild(spec, URLS[:1])
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        sieve.enqueue(URLS[:110])
+        sieve.flush()
+        assert sieve.drain() == URLS[100:110]
+    with contextlib.closing(open_sieve("memory:")) as sieve:
+        assert rebuild(sieve, URLS[:2]).known == 2
     with pytest.raises(ValueError, match="needs"):
         contains("memory:", URLS[0])
 

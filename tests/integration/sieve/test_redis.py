@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterator
@@ -203,7 +204,10 @@ def test_what_was_sent_is_sent_again_after_an_error(server: EmbeddedRedis, clien
 
 def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
     spec = f"{server.url}&crawl=tools"
-    assert rebuild(spec, URLS[:20], [Entry(URLS[20], b"p")]).known == 20
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        assert rebuild(sieve, URLS[:20], [Entry(URLS[20], b"p")]).known == 20
+        with pytest.raises(StoreError, match="empty"):
+            rebuild(sieve, URLS[:1])
     found = stats(spec)
     assert found["seen"] == 21
     assert found["ready_elements"] == 1

@@ -1,0 +1,121 @@
+"""``scrapy sieve``: look into a crawl's table of seen URLs, check it, repair it, or make it again."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.table import Table
+from scrapy.exceptions import UsageError
+
+from archive import Reader
+from crawler.crawl_state import CrawlState, CrawlStateCommand
+from crawler.stores import open_sieve
+from sieve.errors import SieveError, StoreError
+from sieve.tools import check, fleet_stats, rebuild, repair
+
+_ALL = 1 << 40
+
+
+class Command(CrawlStateCommand):
+    """See the module."""
+
+    def syntax(self) -> str:
+        return "stats|check|repair | contains URL | rebuild FILE...  [--crawl NAME]"
+
+    def short_desc(self) -> str:
+        return "Look into, check, repair or rebuild the seen URLs of a crawl"
+
+    def long_desc(self) -> str:
+        return (
+            "stats: counts and sizes; check: verify every byte of a store on this disk; repair: keep what is sound of "
+            "it (stop the crawl first); contains URL: whether a URL is known (a running worker keeps this to itself); "
+            "rebuild FILE...: after the sieve's state was lost, take the URLs of WARC files, CDXJ files or lists of "
+            "URLs, and all that the frontier has, for known. "
+            "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
+        )
+
+    def work(self, args: list[str], opts: argparse.Namespace) -> None:
+        with self.state(opts) as state:
+            try:
+                if args in (["stats"], ["check"], ["repair"]):
+                    {"stats": self._stats, "check": self._check, "repair": self._repair}[args[0]](state, opts)
+                elif len(args) == 2 and args[0] == "contains":
+                    self._contains(state, args[1])
+                elif len(args) > 1 and args[0] == "rebuild":
+                    self._rebuild(state, [Path(name) for name in args[1:]])
+                else:
+                    raise UsageError
+            except SieveError as error:
+                print(f"scrapy sieve {args[0]}: {error}", file=sys.stderr)
+                self.exitcode = 1
+
+    def _stats(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
+            found = fleet_stats(sieve)
+        if opts.json:
+            self.show_json(found)
+            return
+        table = Table("figure", "", title=f"Sieve of {state.name}", title_justify="left")
+        for name, value in found.items():
+            table.add_row(name, f"{value:,}" if isinstance(value, int) else str(value))
+        self.show(table)
+
+    def _check(self, state: CrawlState, _: argparse.Namespace) -> None:
+        found = list(check(_store(state)))
+        for finding in found:
+            self.show(f"{finding.path}: {finding.what}")
+        self.show(f"{len(found)} faults in {_store(state)}")
+        self.exitcode = 1 if found else 0
+
+    def _repair(self, state: CrawlState, _: argparse.Namespace) -> None:
+        found = repair(_store(state))
+        for finding in found:
+            self.show(f"{finding.path}: {finding.what}")
+        self.show(f"{sum(finding.lost_keys for finding in found)} known URLs were forgotten and may be fetched again")
+
+    def _contains(self, state: CrawlState, url: str) -> None:
+        admitted = state.admitted(url)
+        self.show({True: "known", False: "not known", None: "a running worker holds the table"}[admitted])
+        self.exitcode = 0 if admitted else 1
+
+    def _rebuild(self, state: CrawlState, files: list[Path]) -> None:
+        with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
+            done = rebuild(sieve, _known(state, files))
+        self.show(f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
+
+
+def _store(state: CrawlState) -> Path:
+    folder = state.folder / "state" / "sieve"
+    if not folder.is_dir():
+        raise StoreError(f"no store in {folder}: the seen URLs of this crawl are in Redis")
+    return folder
+
+
+def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
+    for path in files:
+        yield from _urls(path)
+    for host in state.frontier.hosts(_ALL):
+        for waiting in state.frontier.peek(host.authority, _ALL):
+            yield waiting.url
+    for _, waiting in state.frontier.parked(_ALL):
+        yield waiting.url
+
+
+def _urls(path: Path) -> Iterator[str]:
+    """URLs of a WARC file's responses, a CDXJ file's lines or a list of URLs."""
+    if ".warc" in path.name:
+        for record in Reader(path, types={"response", "revisit"}):
+            yield record.url
+        return
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            _, brace, fields = line.strip().partition("{")
+            if brace:
+                yield str(json.loads(brace + fields).get("url", ""))
+            elif line.strip():
+                yield line.strip()
