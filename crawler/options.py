@@ -68,7 +68,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
     Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
     Option(
-        "RELEVANCE_POLICY", "", "Which pages are kept and which links go first: yield (default), threshold, afriweb, all."
+        "RELEVANCE_POLICY",
+        "",
+        "Which pages are kept and which links go first: yield (default), threshold, afriweb, all.",
     ),
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
     Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),

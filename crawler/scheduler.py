@@ -17,6 +17,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.answers import failure_finding
+from crawler.fetch.errors import RefusedAddressError
 from crawler.focus import nothing
 from crawler.held import HeldLease
 from crawler.polls import RECURRING
@@ -52,8 +53,12 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Take the URL of a spider's own request into the sieve; a known one is not fetched again.
 
-        False for what is no http or https URL: Scrapy counts it as dropped.
+        False for what is no http or https URL, or not a plain GET: Scrapy counts it as dropped. The answer comes to the
+        spider's `parse`: only the URL waits in the frontier, perhaps for another process.
         """
+        if request.method != "GET" or request.body:
+            logger.warning("Not fetched: %s %s; the frontier keeps URLs only", request.method, request.url)
+            return False
         try:
             canonicalize(request.url)
         except ValueError as error:
@@ -87,6 +92,8 @@ class FrontierScheduler(BaseScheduler):
         finding = failure_finding(error, lease)
         if finding is None:
             return
+        if lease.source == "seed" and isinstance(error, RefusedAddressError):
+            logger.warning("Seed %s refused: %s", lease.url, error)
         if finding.result == "released":
             self._worker.give_back(lease)
         elif lease.kind in RECURRING:

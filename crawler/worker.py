@@ -12,13 +12,14 @@ import contextlib
 import heapq
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
 
+from archive.errors import ArchiveFull
 from crawler.committer import Committer
 from crawler.fetch.handler import Capture
 from crawler.findings import Finding, Finished
@@ -29,9 +30,12 @@ from crawler.stores import Stores
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
+from sieve.errors import LinkError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+FAULT = "fault"
+"""Why a crawl was closed that met an error nobody foresaw; ``scrapy crawl`` then exits with 1."""
 
 _COMMIT_EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
@@ -97,7 +101,7 @@ class Worker:
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )
         await self._off(self._commits, lambda: self._committer.commit([], stores.seeds()))
-        self._loops = [asyncio.ensure_future(self._lease_loop()), asyncio.ensure_future(self._commit_loop())]
+        self._loops = [asyncio.ensure_future(self._guarded(loop())) for loop in (self._lease_loop, self._commit_loop)]
 
     async def close(self) -> None:
         """Store and report what is finished, give everything else back, let go of the stores."""
@@ -106,13 +110,17 @@ class Worker:
         self._work.set()
         await asyncio.gather(*self._loops)
         unused = [held.lease.token for held in self._buffer]
-        if unused:
-            await self.ask(lambda frontier: frontier.release(unused))
-        for call in self.before_close:
-            await call(self)
-        await self._off(self._commits, self._held_open.close)
-        self._asks.shutdown()
-        self._commits.shutdown()
+        try:
+            if unused:
+                await self.ask(lambda frontier: frontier.release(unused))
+            for call in self.before_close:
+                await call(self)
+        except FrontierUnavailable as error:
+            logger.warning("Leases are not given back, they run out: %s", error)
+        finally:
+            await self._off(self._commits, self._held_open.close)
+            self._asks.shutdown()
+            self._commits.shutdown()
 
     # What the scheduler asks
 
@@ -165,6 +173,15 @@ class Worker:
         self._work.set()
 
     # The loops
+
+    async def _guarded(self, loop: Coroutine[Any, Any, None]) -> None:
+        """A loop whose unforeseen end is the end of the crawl, said aloud, not a crawl that stands still."""
+        try:
+            await loop
+        except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
+            logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
+            assert self._crawler.engine is not None
+            await self._crawler.engine.close_spider_async(reason=FAULT)
 
     async def _lease_loop(self) -> None:
         grace_until = 0.0
@@ -258,7 +275,8 @@ class Worker:
             learnt = self._stores.policy.deltas()
             accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
             self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
-        except (FrontierUnavailable, FrontierFull) as error:
+        except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:
+            # Only when the worker is told to stop while it waits for them (see Committer).
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
             accepted = []
         for done in batch:

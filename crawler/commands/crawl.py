@@ -13,6 +13,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, data_folder, find_spider
 from crawler.redis_link import RedisUnreachableError, redis_home
+from crawler.worker import FAULT
 
 
 class Command(ScrapyCrawl):
@@ -52,7 +53,9 @@ class Command(ScrapyCrawl):
             return
         assert self.crawler_process is not None
         with self._held:
-            self.crawler_process.crawl(self._spider, **opts.spargs)
+            crawler = self.crawler_process.create_crawler(self._spider)
+            self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
-            if self.crawler_process.bootstrap_failed:
+            reason = crawler.stats.get_value("finish_reason") if crawler.stats else None
+            if self.crawler_process.bootstrap_failed or reason == FAULT:
                 self.exitcode = 1

@@ -125,3 +125,12 @@ def test_a_spiders_request_that_cannot_be_fetched_is_dropped() -> None:
     worker.enqueue.assert_not_called()
     assert FrontierScheduler(worker).enqueue_request(Request("http://a.test/"))
     worker.enqueue.assert_called_once()
+
+
+def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
+    done = run("fetch", "http://127.0.0.1:9/", CONTACT="me@a.test")
+    assert "RefusedAddressError" in done.stderr
+    assert not done.stdout
+    nobody = run("fetch", "http://127.0.0.1:9/")
+    assert nobody.returncode == 1
+    assert nobody.stderr.startswith("no contact")

@@ -1,0 +1,28 @@
+"""Scrapy's commands that fetch single pages by hand: without a frontier, with everything else that is safe."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+_SETTINGS: dict[str, Any] = {
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "ROBOTSTXT_OBEY": True,
+    "DOWNLOADER_MIDDLEWARES": {
+        "crawler.robots.RobotsMiddleware": None,
+        "crawler.poll_reader.PollReader": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+    },
+    "EXTENSIONS": {"crawler.progress.Progress": None},
+}
+
+
+def prepare(settings: BaseSettings) -> None:
+    """Change `settings` for one command; ends with one line when nobody could be asked about what is fetched."""
+    if not settings.get("CONTACT"):
+        print("no contact: add -s CONTACT=… (a web page or mail address that site owners can turn to)", file=sys.stderr)
+        sys.exit(1)
+    # A command's own defaults would have less weight than the add-on's.
+    settings.setdict(_SETTINGS, priority="cmdline")
