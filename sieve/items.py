@@ -56,6 +56,16 @@ class Batch:
         payloads = None if self.payloads is None else self.payloads[start:stop]
         return Batch(self.keys[start:stop], self.urls[start:stop], payloads)
 
+    @classmethod
+    def join(cls, batches: Sequence[Batch]) -> Batch:
+        """All items of `batches`, one after the other."""
+        keys = np.concatenate([batch.keys for batch in batches])
+        urls = [url for batch in batches for url in batch.urls]
+        if all(batch.payloads is None for batch in batches):
+            return cls(keys, urls)
+        payloads = [payload for batch in batches for payload in batch.payloads or [None] * len(batch)]
+        return cls(keys, urls, payloads)
+
     def pack(self) -> bytes:
         """The packed form."""
         packed: bytes = msgpack.packb(

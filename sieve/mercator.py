@@ -29,7 +29,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys
 from sieve.jobs import Job, Work
 from sieve.local import LocalSieve
-from sieve.ready import ReadyQueue
+from sieve.ready import Numbers, ReadyQueue
 from sieve.seen import Seen, SeenConfig
 from sieve.spec import Spec
 from sieve.store import RunStore
@@ -37,6 +37,9 @@ from sieve.waiting import Waiting, WaitingRoom
 
 _SLICE = 1 << 14
 _LOOK_UP_KEYS = 1 << 13
+_LATE_URLS = 2048
+# Reading a record of the waiting log costs as much as looking up some hundred keys.
+_RECORD_COST = 512
 # Keys of flushing paid for by each key enqueued: a flush handles a key twice and ends before the buffer is full again.
 _FLUSH_PACE = 4
 
@@ -63,6 +66,21 @@ class MercatorConfig:
         )
         seed = spec.whole("seed", 0) if "seed" in spec.options else None
         return cls(spec.whole("buffer", usual.buffer, 1), seen, spec.flag("sync", True), spec.flag("canonical"), seed)
+
+
+@dataclass(slots=True)
+class _Late:
+    """New URLs of several records of the waiting log: of each record few turn out to be new."""
+
+    numbers: list[Numbers] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, numbers: Numbers, batch: Batch) -> None:
+        """Add what is new of the next record."""
+        self.numbers.append(numbers)
+        self.batches.append(batch)
+        self.count += len(batch)
 
 
 class MercatorSieve(LocalSieve):
@@ -166,12 +184,15 @@ class MercatorSieve(LocalSieve):
             new.append(places[piece][self.seen.unknown(snapshot, keys[piece])])
             yield _LOOK_UP_KEYS
         admitted = np.sort(np.concatenate(new))
+        late = _Late()
         for numbers, batch in self.waiting.texts(sealed, admitted):
-            self.ready.append_late(numbers, batch)
-            self._step("late")
-            self.seen.admit(batch.keys)
-            self._late += len(batch)
-            yield len(batch)
+            late.add(numbers, batch)
+            yield _RECORD_COST
+            if late.count >= _LATE_URLS:
+                yield self._admit(late)
+                late = _Late()
+        if late.count:
+            yield self._admit(late)
         yield self.store.later(self.ready.sync)
         self.waiting.drop(sealed)
         self._sealed = None
@@ -192,6 +213,14 @@ class MercatorSieve(LocalSieve):
         if self._config.seed not in (None, seed):
             raise StoreError(f"{self.store.folder} was made with seed {seed}, not {self._config.seed}")
         return seed
+
+    def _admit(self, late: _Late) -> int:
+        batch = Batch.join(late.batches)
+        self.ready.append_late(np.concatenate(late.numbers), batch)
+        self._step("late")
+        self.seen.admit(batch.keys)
+        self._late += len(batch)
+        return len(batch)
 
     def _open(self) -> None:
         durable = self._config.durable

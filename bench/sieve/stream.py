@@ -11,7 +11,8 @@ BATCH = 1000
 
 def url(number: int) -> str:
     """The URL with this number; numbers are given in order of first arrival."""
-    return f"https://www.example{number % 977}.co.za/izindaba/{number * 2654435761 % 4294967296:010d}/isihloko-{number}"
+    mixed = number * 2654435761 % 4294967296
+    return f"https://www.example{number % 977}.co.za/izindaba/ezasekhaya/{mixed:010d}/isihloko-{number}"
 
 
 def number_of(text: str) -> int:

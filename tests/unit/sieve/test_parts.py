@@ -290,6 +290,8 @@ def test_batches_travel_packed() -> None:
     assert batch.at(np.arange(3)) is batch
     assert batch.part(1, 3).items() == items[1:]
     plain = Keys(ready_made=True).batch(["x", "y"])
+    assert Batch.join([plain, batch]).items() == ["x", "y", *items]
+    assert Batch.join([plain, plain]).items() == ["x", "y", "x", "y"]
     assert plain.part(0, 1).items() == ["x"]
     assert plain.at(np.array([1])).items() == ["y"]
 
