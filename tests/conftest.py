@@ -1,4 +1,4 @@
-"""Hypothesis draws the same cases in every run, so what failed fails again; HYPOTHESIS_PROFILE=explore draws new ones."""
+"""Hypothesis draws the same cases in every run, to fail again what failed; HYPOTHESIS_PROFILE=explore draws new ones."""
 
 import os
 
