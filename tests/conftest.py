@@ -1,4 +1,4 @@
-"""Hypothesis draws the same cases in every run, to fail again what failed; HYPOTHESIS_PROFILE=explore draws new ones."""
+"""Hypothesis draws the same cases in every run; HYPOTHESIS_PROFILE=explore draws new ones, to look for faults."""
 
 import os
 
