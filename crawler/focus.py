@@ -176,7 +176,7 @@ class FocusMiddleware:
         )
         verdict = self._worker.stores.policy.judge(page, context)
         if verdict.keep and not answers.may_keep(said):
-            return Verdict(False, "noindex", verdict.language, verdict.scores, 0)
+            return replace(verdict, keep=False, reason="noindex", words=0)
         return verdict
 
     def _links(self, page: Page, response: Response, lease: Lease, verdict: Verdict) -> list[Candidate]:
@@ -203,10 +203,9 @@ class FocusMiddleware:
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
                 )
         links = list(contexts.values())
-        ranked = zip(contexts, policy.link_priorities(links), policy.link_buckets(links), strict=True)
         return [
             Candidate(url, source=source, depth=depth, score=score, memo=LinkMemo(since, bucket).pack())
-            for url, score, bucket in ranked
+            for url, (score, bucket) in zip(contexts, policy.rank(links), strict=True)
         ]
 
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
@@ -253,6 +252,7 @@ def page_metadata(page: Page, lease: Lease, verdict: Verdict) -> dict[str, objec
         "verdict-reason": verdict.reason,
         "verdict-scores": dict(verdict.scores),
         "target-words": verdict.words,
+        "blocks": [list(block) for block in verdict.blocks],
         "charset": page.charset,
         "charset-source": page.charset_source,
         "source": lease.source,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from relevance.errors import PolicyError
@@ -79,7 +80,8 @@ class AfriwebPolicy(Unlearning):
         self._identifier = Identifier(shipped())
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
-        return self.decide(page, measure(page, self.target.language, self._identifier), context)
+        found = measure(page, self.target.language, self._identifier)
+        return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
         """The verdict on a page whose words have been counted."""
@@ -106,7 +108,8 @@ class ThresholdPolicy(Unlearning):
         self._identifier = Identifier(shipped())
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
-        return self.decide(page, measure(page, self.target.language, self._identifier), context)
+        found = measure(page, self.target.language, self._identifier)
+        return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
         """The verdict on a page whose words have been counted."""
@@ -132,6 +135,5 @@ class KeepAllPolicy(Unlearning):
 
     def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
         found = measure(page, self.target.language, self._identifier)
-        return Verdict(
-            found.total > 0, "words" if found.total else "no_words", found.language, terms(found), found.words
-        )
+        reason = "words" if found.total else "no_words"
+        return Verdict(found.total > 0, reason, found.language, terms(found), found.words, found.blocks)

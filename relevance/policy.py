@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from relevance.measure import BlockShare
 from relevance.page import Page
 
 Counts = Mapping[str, tuple[int, ...]]
@@ -49,6 +50,7 @@ class Verdict:
     language: str = "und"
     scores: Mapping[str, float | int] = field(default_factory=dict)
     words: int = 0
+    blocks: tuple[BlockShare, ...] = ()  # the languages of the page's main text, block by block
 
 
 class Policy(Protocol):

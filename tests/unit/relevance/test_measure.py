@@ -1,0 +1,41 @@
+import json
+import random
+
+from relevance.identification import Identifier
+from relevance.measure import MOST_BLOCKS, measure
+from relevance.model import shipped
+from relevance.page import Block, Page
+from relevance.policies import make_policy
+from relevance.policy import PageContext
+from relevance.sample import sentences
+
+ZULU, ENGLISH = (sentences(language, random.Random(3), 60) for language in ("zul", "eng"))
+
+
+def test_languages_block_by_block() -> None:
+    blocks = (Block(ENGLISH, "main"), Block("Ikhaya", "heading"), Block(ZULU, "main"), Block(ENGLISH, "nav"))
+    found = measure(Page("http://a.example/", blocks=blocks), "zul", Identifier(shipped()))
+    assert [block.language for block in found.blocks] == ["eng", "zul"]
+    assert [block.words for block in found.blocks] == [60, 60]
+    assert all(0.9 < block.score <= 1 for block in found.blocks)
+    assert json.loads(json.dumps(found.blocks[1])) == ["zul", 60, found.blocks[1].score]
+
+
+def test_the_list_of_blocks_is_bounded_and_the_sums_are_not() -> None:
+    page = Page("http://a.example/", blocks=(Block(ZULU, "main"),) * (MOST_BLOCKS + 50))
+    found = measure(page, "zul", Identifier(shipped()))
+    assert len(found.blocks) == MOST_BLOCKS
+    assert found.words == 60 * (MOST_BLOCKS + 50)
+
+
+def test_a_long_block_counts_with_all_its_words() -> None:
+    page = Page("http://a.example/", blocks=(Block(sentences("zul", random.Random(4), 3000), "main"),))
+    found = measure(page, "zul", Identifier(shipped()))
+    assert abs(found.words - 3000) <= 60
+    assert found.blocks[0].words == found.words
+
+
+def test_every_policy_gives_the_blocks_on() -> None:
+    page = Page("http://a.example/", html_lang="zu", blocks=(Block(ZULU, "main"),))
+    for name in ("afriweb", "threshold", "yield", "all"):
+        assert [block.language for block in make_policy(name, "zul").judge(page, PageContext()).blocks] == ["zul"]
