@@ -23,6 +23,7 @@ from archive.errors import ArchiveFull
 from archive.exchange import Exchange
 from archive.writer import WarcWriter
 from crawler.findings import Finished
+from crawler.provenance import Sources
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
@@ -47,18 +48,21 @@ class Committer:
     archive: WarcWriter
     sieve: RedisSieve
     frontier: RedisFrontier
+    sources: Sources
     stopped: Callable[[], bool]
     keep_all: bool = True
 
     def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
         archived = [done for done in batch if self._is_kept(done)]
+        self._name_sources(archived)
         for done in archived:
             self.archive.write(exchange_of(done), done.lease.token)
         if archived:
             self._patiently(self.archive.sync)
-        entries = [entry_of(link) for done in batch for link in done.finding.links]
-        entries += [entry_of(link) for link in more]
+        links = [link for done in batch for link in done.finding.links]
+        self.sources.remember({link.source for link in links})
+        entries = [entry_of(link) for link in (*links, *more)]
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
         accepted = self._report(batch) if batch else []
@@ -75,6 +79,14 @@ class Committer:
             return {}
         self._patiently(lambda: self.frontier.add_counts("yield", learnt))
         return self._patiently(lambda: self.frontier.get_counts("yield", learnt))
+
+    def _name_sources(self, batch: Sequence[Finished]) -> None:
+        """Write into the pages' metadata on which page their URLs were found; the frontier knows a tag of it only."""
+        told = [done.finding for done in batch if "source" in done.finding.metadata]
+        urls = self.sources.urls({str(finding.metadata["source"]) for finding in told})
+        for finding in told:
+            source = str(finding.metadata["source"])
+            finding.metadata = {**finding.metadata, "source": urls.get(source, source)}
 
     def _is_kept(self, done: Finished) -> bool:
         if done.capture is None or done.capture.answer is None:

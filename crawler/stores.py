@@ -20,7 +20,9 @@ from archive.writer import WarcWriter
 from crawler.options import OPTIONS
 from crawler.policy import open_policy
 from crawler.polls import Polls, first_poll_ms
+from crawler.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
 from crawler.redis_link import RedisHome, client, redis_home
+from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
 from crawler.version import VERSION
 from frontier.config import FrontierConfig
@@ -50,6 +52,7 @@ class Stores:
     sieve: RedisSieve
     frontier: RedisFrontier
     archive: WarcWriter
+    sources: Sources
     policy: Policy
     polls: Polls
     start_urls: StartUrls
@@ -72,15 +75,32 @@ class Stores:
             # Before and after: a worker that was killed, now or while this one runs, leaves no file open.
             _recover(folder, frontier)
             opened.callback(_recover, folder, frontier)
-            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, frontier.config)))
+            known, payloads = (
+                opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, slots)))
+                for name, slots in (("sources", SOURCE_SLOTS), ("payloads", PAYLOAD_SLOTS))
+            )
+            config = archive_config(settings, spider.name, frontier.config, Payloads(payloads))
+            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, config)))
             decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
             decider.start()
             opened.callback(decider.stop)
             start_urls = opened.enter_context(
                 contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
-            policy, polls = open_policy(settings, spec), Polls(settings, spec)
-            yield cls(spider.name, folder, home, sieve, frontier, archive, policy, polls, start_urls, spec, settings)
+            yield cls(
+                crawl=spider.name,
+                folder=folder,
+                home=home,
+                sieve=sieve,
+                frontier=frontier,
+                archive=archive,
+                sources=Sources(known),
+                policy=open_policy(settings, spec),
+                polls=Polls(settings, spec),
+                start_urls=start_urls,
+                spec=spec,
+                settings=settings,
+            )
 
     def seeds(self) -> list[Candidate]:
         """What the crawl starts from; the sieve drops what a resumed crawl already knows."""
@@ -159,13 +179,17 @@ def _recover(folder: Path, frontier: RedisFrontier) -> None:
         logger.error("Damage in the journal of a worker that had died: %s", damage)
 
 
-def _archive(settings: BaseSettings, folder: Path, crawl: str, rules: FrontierConfig) -> WarcWriter:
-    config = WriterConfig(
+def archive_config(settings: BaseSettings, crawl: str, rules: FrontierConfig, payloads: Payloads) -> WriterConfig:
+    """How the crawl's WARC files are written, and what their first records say of the crawl."""
+    return WriterConfig(
         version=settings.get("WARC_VERSION"),
         digest=settings.get("WARC_DIGEST"),
         max_age_s=settings.getfloat("WARC_MAX_AGE_S"),
+        seen=payloads.find,
+        remember=payloads.remember,
         warcinfo={
             "software": f"Ulwembu/{VERSION}",
+            "commit": commit() or "unknown",
             "format": f"WARC File Format {settings.get('WARC_VERSION')}",
             "isPartOf": crawl,
             "robots": "obey (RFC 9309)",
@@ -176,6 +200,9 @@ def _archive(settings: BaseSettings, folder: Path, crawl: str, rules: FrontierCo
             "settings": {option.name: settings.get(option.name) for option in OPTIONS if option.name != "REDIS_URL"},
         },
     )
+
+
+def _archive(settings: BaseSettings, folder: Path, crawl: str, config: WriterConfig) -> WarcWriter:
     prefix = str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl)
     max_bytes = settings.getint("WARC_MAX_BYTES")
     return WarcWriter(folder / "warc", prefix, settings.get("WARC_COMPRESSION"), max_bytes, config)

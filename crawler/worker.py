@@ -97,6 +97,7 @@ class Worker:
             archive=stores.archive,
             sieve=stores.sieve,
             frontier=stores.frontier,
+            sources=stores.sources,
             stopped=lambda: self._closing,
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )

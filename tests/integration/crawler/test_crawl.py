@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from archive.reader import Reader
+from crawler.captures import fields
 from crawler.embedded_redis import EmbeddedRedis
+from crawler.provenance import commit
 from tests.integration.crawler.harness import Crawl, wait_for
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm
@@ -54,6 +57,30 @@ def test_a_second_run_has_nothing_left_to_do(begin: Begin) -> None:
     crawl.start()
     assert crawl.wait() == [0, 0]
     assert len(crawl.requests()) == before
+
+
+def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
+    crawl = begin()
+    for _ in range(2):
+        crawl.start()
+    assert crawl.wait() == [0, 0]
+    infos, pages, sources = [], set(), {}
+    for path in (crawl.folder / "warc").glob("*.warc.xz"):
+        with Reader(path) as reader:
+            for record in reader:
+                told = fields(record.block()) if record.type in ("warcinfo", "metadata") else {}
+                if record.type == "warcinfo":
+                    infos.append(told)
+                elif "source" in told:
+                    sources[record.url] = told["source"]
+                elif record.type in ("response", "revisit"):
+                    pages.add(record.url)
+    assert infos
+    assert all(info["commit"] == (commit() or "unknown") for info in infos)
+    found = {source for source in sources.values() if source != "seed"}
+    assert "seed" in sources.values()
+    assert len(found) > 10
+    assert found <= pages, "a source is not the URL of a page in the archive"
 
 
 def test_a_killed_worker_costs_nothing(begin: Begin) -> None:

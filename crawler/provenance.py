@@ -1,0 +1,80 @@
+"""What the archive says of where its records come from: the program's commit, the page a URL was found on, the record
+that holds the same payload."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import msgpack
+
+from archive.exchange import RevisitTarget
+from crawler.shared_table import SharedTable
+from frontier.payload import source_tag
+
+# About 100 and 300 bytes an entry: at most some 13 and 20 MB of the fleet's Redis.
+SOURCE_SLOTS = 1 << 17
+PAYLOAD_SLOTS = 1 << 16
+
+_HOME = Path(__file__).resolve().parents[1]
+
+
+class Sources:
+    """The URLs behind the tags that the frontier keeps of sources (:func:`frontier.payload.source_tag`)."""
+
+    def __init__(self, table: SharedTable) -> None:
+        self._table = table
+
+    def remember(self, sources: Iterable[str]) -> None:
+        """Keep the URLs among `sources` ("" and "seed" are none)."""
+        self._table.put(
+            {_key(source_tag(source)): source.removeprefix("feed:").encode() for source in sources if ":" in source}
+        )
+
+    def urls(self, tags: Iterable[str]) -> dict[str, str]:
+        """The URL behind each tag; tags of which it is not known any more are missing."""
+        asked = {tag: _key(tag) for tag in tags if "#" in tag}
+        found = self._table.get(set(asked.values()))
+        return {tag: found[key].decode() for tag, key in asked.items() if key in found}
+
+
+class Payloads:
+    """The fleet's payloads for :class:`archive.seen.SeenPayloads`: digest -> the record that has it."""
+
+    def __init__(self, table: SharedTable) -> None:
+        self._table = table
+
+    def find(self, checksum: str) -> RevisitTarget | None:
+        """The record that holds the payload, as far as it is known."""
+        key = checksum.encode()
+        packed = self._table.get([key]).get(key)
+        return RevisitTarget(*msgpack.unpackb(packed)) if packed else None
+
+    def remember(self, checksum: str, target: RevisitTarget) -> None:
+        """Keep that `target` holds the payload."""
+        self._table.put({checksum.encode(): msgpack.packb((target.url, target.date, target.record_id))})
+
+
+@cache
+def commit() -> str:
+    """The program's git commit, "-dirty" behind it where files differ; "" when neither a checkout nor pip knows it."""
+    if (_HOME / ".git").exists():
+        asked = ["git", "-C", str(_HOME), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+        try:
+            return subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+        except (OSError, subprocess.SubprocessError):
+            return ""
+    try:
+        told = importlib.metadata.distribution("ulwembu").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    vcs = json.loads(told).get("vcs_info", {}) if told else {}
+    return str(vcs.get("commit_id", ""))
+
+
+def _key(tag: str) -> bytes:
+    return bytes.fromhex(tag.rpartition("#")[2])

@@ -1,0 +1,57 @@
+"""A table in Redis that the fleet shares and that never outgrows its size: the newest of what fell on one slot stays.
+
+For what is good to know and no loss to have forgotten: which URL a source's tag stands for, which payloads the archive
+has already. A direct-mapped cache in one hash: the slot is the key's XXH3 modulo the number of slots, the value is the
+key's length, the key and what it stands for, so that a key is never taken for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import cast
+
+import redis
+import xxhash
+
+
+class SharedTable:
+    """At most `slots` entries in the hash `{crawl}:name`; keys of at most 255 bytes.
+
+    Never raises for Redis' sake: while it is away or full nothing is known and nothing is kept.
+    """
+
+    def __init__(self, client: redis.Redis, crawl: str, name: str, slots: int) -> None:
+        self._client = client
+        self._key = f"{{{crawl}}}:{name}"
+        self._slots = slots
+
+    def put(self, entries: Mapping[bytes, bytes]) -> None:
+        """Keep `entries`, in one round trip."""
+        if not entries:
+            return
+        values = {self._slot(key): bytes((len(key),)) + key + value for key, value in entries.items()}
+        try:
+            self._client.hset(self._key, mapping=values)  # type: ignore[arg-type]  # bytes are sent as they are
+        except redis.RedisError:
+            return
+
+    def get(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """What is known of `keys`, in one round trip."""
+        if not keys:
+            return {}
+        try:
+            values = cast("list[bytes | None]", self._client.hmget(self._key, [str(self._slot(key)) for key in keys]))
+        except redis.RedisError:
+            return {}
+        return {
+            key: value[1 + len(key) :]
+            for key, value in zip(keys, values, strict=True)
+            if value is not None and value[0] == len(key) and value[1 : 1 + len(key)] == key
+        }
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._client.close()
+
+    def _slot(self, key: bytes) -> int:
+        return xxhash.xxh3_64_intdigest(key) % self._slots
