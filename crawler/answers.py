@@ -10,6 +10,7 @@ from scrapy.http import Request, Response
 
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
+from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease, RobotsRecord
 
 # RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
@@ -93,10 +94,13 @@ def may_follow(said: frozenset[str]) -> bool:
 def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
     """What it means that no usable answer came; None when the frontier has the lease back already.
 
+    A frontier that cannot be reached is no fault of the host; it is asked before anything is sent.
     Scrapy's own middlewares refuse an answer that unpacks to more than the limit with a plain IgnoreRequest.
     """
     if isinstance(error, NotGrantedError):
         return None
+    if isinstance(error, FrontierUnavailable):
+        return Finding("released")
     if isinstance(error, RobotsDeniedError):
         return Finding("robots_denied")
     if isinstance(error, FetchError):

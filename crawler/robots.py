@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 
 from crawler.answers import RobotsDeniedError
+from crawler.fetch.errors import StaleLeaseError
 from crawler.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
@@ -48,15 +49,16 @@ class RobotsMiddleware:
 
     async def _fetch_rules(self, lease: Lease) -> Rules:
         record = await self._worker.robots(lease.authority)
+        if record is None:  # it ran out since the lease was granted; the page waits until it has been fetched again
+            raise StaleLeaseError(f"the robots.txt of {lease.authority} has run out")
         rules = Rules(_text(record), self._user_agent)
-        if record is not None:
-            self._rules[lease.authority, lease.robots_ms] = rules
-            while len(self._rules) > _MOST_RULES:
-                self._rules.popitem(last=False)
+        self._rules[lease.authority, lease.robots_ms] = rules
+        while len(self._rules) > _MOST_RULES:
+            self._rules.popitem(last=False)
         return rules
 
 
-def _text(record: RobotsRecord | None) -> bytes:
-    if record is None or record.kind == "disallow":
+def _text(record: RobotsRecord) -> bytes:
+    if record.kind == "disallow":
         return _NOTHING_ALLOWED
     return record.body if record.kind == "rules" else b""

@@ -61,6 +61,7 @@ class Worker:
         self._commits = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._buffer: list[HeldLease] = []
         self._held: set[str] = set()
+        self._returned: list[str] = []
         self._finished: list[Finished] = []
         self._found: list[Candidate] = []
         self._loops: list[asyncio.Task[None]] = []
@@ -110,7 +111,7 @@ class Worker:
         self._news.set()
         self._work.set()
         await asyncio.gather(*self._loops)
-        unused = [held.lease.token for held in self._buffer]
+        unused = [*(held.lease.token for held in self._buffer), *self._returned]
         try:
             if unused:
                 await self.ask(lambda frontier: frontier.release(unused))
@@ -165,9 +166,10 @@ class Worker:
         self._news.set()
 
     def give_back(self, lease: Lease) -> None:
-        """A lease on which nothing was sent."""
+        """A lease on which nothing was sent; the frontier gets it back with the next round of leasing, or as soon as it
+        can be reached."""
+        self._returned.append(lease.token)
         self._drop(lease)
-        self._asks.submit(self._stores.frontier.release, [lease.token])
 
     def _drop(self, lease: Lease) -> None:
         self._held.discard(lease.token)
@@ -222,6 +224,9 @@ class Worker:
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> Grant:
+        if returned := list(self._returned):
+            self._stores.frontier.release(returned)
+            del self._returned[: len(returned)]
         self._stores.start_urls.poll()
         with contextlib.suppress(FrontierFull):
             self._stores.frontier.take_ready(2000)

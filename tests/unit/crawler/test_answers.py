@@ -8,6 +8,7 @@ from scrapy.http import Response
 from crawler import answers
 from crawler.answers import MOST_BYTES, RobotsDeniedError, record_of
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
+from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES
 from frontier.types import Kind, Lease
 
@@ -98,6 +99,7 @@ def test_failures() -> None:
         DnsError("x"): "dns",
         RefusedAddressError("x"): "refused_address",
         StaleLeaseError("x"): "released",
+        FrontierUnavailable("zulu", "x"): "released",
         IgnoreRequest("x"): "too_large",
         ValueError("x"): "protocol",
     }

@@ -1,0 +1,60 @@
+"""The last look at robots.txt before a page is fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import pytest
+from scrapy.http import Request
+
+from crawler.answers import RobotsDeniedError
+from crawler.fetch.errors import StaleLeaseError
+from crawler.robots import RobotsMiddleware
+from crawler.worker import Worker
+from frontier.types import Kind, Lease, RobotsRecord
+
+
+class Records:
+    """The part of a worker that the middleware asks; `record` is the fleet's."""
+
+    def __init__(self, record: RobotsRecord | None) -> None:
+        self.record = record
+        self.asked = 0
+
+    async def robots(self, authority: str) -> RobotsRecord | None:
+        assert authority == "http://a.test"
+        self.asked += 1
+        return self.record
+
+
+def look(middleware: RobotsMiddleware, path: str) -> None:
+    lease = Lease("t", f"http://a.test{path}", Kind.PAGE, "http://a.test", "", 0, 0, robots_ms=7)
+    asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
+
+
+def middleware_for(records: Records) -> RobotsMiddleware:
+    return RobotsMiddleware(cast(Worker, records), "ulwembu")
+
+
+def test_rules_are_asked_for_once_and_kept() -> None:
+    records = Records(RobotsRecord("rules", b"User-agent: *\nDisallow: /private"))
+    middleware = middleware_for(records)
+    look(middleware, "/open")
+    with pytest.raises(RobotsDeniedError):
+        look(middleware, "/private/x")
+    assert records.asked == 1
+
+
+def test_a_record_that_ran_out_sends_the_lease_back_and_denies_nothing_for_good() -> None:
+    records = Records(None)
+    middleware = middleware_for(records)
+    with pytest.raises(StaleLeaseError):
+        look(middleware, "/open")
+    records.record = RobotsRecord("allow")
+    look(middleware, "/open")
+
+
+def test_an_unreachable_robots_txt_denies_everything() -> None:
+    with pytest.raises(RobotsDeniedError):
+        look(middleware_for(Records(RobotsRecord("disallow"))), "/open")
