@@ -75,10 +75,7 @@ class Committer:
 
     def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Add what this worker's policy learnt to the fleet's counts; the fleet's totals of the same keys."""
-        if not learnt:
-            return {}
-        self._patiently(lambda: self.frontier.add_counts("yield", learnt))
-        return self._patiently(lambda: self.frontier.get_counts("yield", learnt))
+        return self._patiently(lambda: self.frontier.add_counts("yield", learnt)) if learnt else {}
 
     def _name_sources(self, batch: Sequence[Finished]) -> None:
         """Write into the pages' metadata on which page their URLs were found; the frontier knows a tag of it only."""

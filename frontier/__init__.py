@@ -21,6 +21,7 @@ from frontier.types import (
     Kind,
     Lease,
     Outcome,
+    Queued,
     RobotsRecord,
     Waiting,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Limits",
     "MemoryFrontier",
     "Outcome",
+    "Queued",
     "RobotsRecord",
     "UnknownOutcome",
     "Waiting",

@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from frontier import admin, intake, reports
+from frontier import admin, intake, reports, rescoring
 from frontier.audit import Row as AuditRow
 from frontier.config import FrontierConfig
 from frontier.host import QUOTA_REST_MS, Host
@@ -29,6 +30,7 @@ from frontier.types import (
     Kind,
     Lease,
     Outcome,
+    Queued,
     RobotsRecord,
     Waiting,
 )
@@ -428,7 +430,17 @@ class MemoryFrontier:
         leased = {held.lease.url for held in self.held.values()}
         return admin.explain(self, url, self.config, url if url in leased else "")
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
+    def heads(self, authority: str, limit: int) -> list[Queued]:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return rescoring.queued(authority, (e for band in host.bands for e in islice(band, limit))) if host else []
+
+    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return rescoring.move(host, rescoring.moves(scores)) if host else 0
+
+    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
         table = self.counters.setdefault(name, {})
         for key, values in counts.items():
@@ -436,9 +448,8 @@ class MemoryFrontier:
             row.extend([0] * (len(values) - len(row)))
             for place, value in enumerate(values):
                 row[place] += value
+        return {key: tuple(table[key][: len(values)]) for key, values in counts.items()}
 
-    def get_counts(self, name: str, keys: Iterable[str] | None = None) -> dict[str, tuple[int, ...]]:
+    def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
-        table = self.counters.get(name, {})
-        chosen = table if keys is None else [key for key in keys if key in table]
-        return {key: tuple(table[key]) for key in chosen}
+        return {key: tuple(row) for key, row in self.counters.get(name, {}).items()}

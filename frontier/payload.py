@@ -64,8 +64,14 @@ def pack(candidate: Candidate) -> bytes:
     if candidate.not_before_ms > 0:
         bits |= _NOT_BEFORE
         moment = candidate.not_before_ms.to_bytes(_TIME_BYTES, "big")
-    score = round(min(1.0, max(0.0, candidate.score)) * 255)
-    return bytes((bits, 0, score, min(255, max(0, candidate.depth)))) + fingerprint + memo + moment
+    return (
+        bytes((bits, 0, score_byte(candidate.score), min(255, max(0, candidate.depth)))) + fingerprint + memo + moment
+    )
+
+
+def score_byte(score: float) -> int:
+    """A score as an element keeps it."""
+    return round(min(1.0, max(0.0, score)) * 255)
 
 
 def unpack(url: str, payload: bytes) -> Candidate:

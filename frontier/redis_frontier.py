@@ -11,6 +11,7 @@ loads), FrontierFull from the intake at its memory limit; others of Redis (a wro
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from frontier import admin, intake, reports, wire
+from frontier import admin, intake, reports, rescoring, wire
 from frontier.audit import Row
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -35,6 +36,7 @@ from frontier.types import (
     HostPolicy,
     HostState,
     Outcome,
+    Queued,
     RobotsRecord,
     Waiting,
 )
@@ -321,19 +323,34 @@ class RedisFrontier:
 
     # -- counters and audit ------------------------------------------------------------------------------------------
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
+    def heads(self, authority: str, limit: int) -> list[Queued]:
+        """See :class:`frontier.types.Frontier`."""
+        with self._answering():
+            pipe = self._redis.pipeline(transaction=False)
+            for band in range(BANDS):
+                pipe.lrange(self.keys.queue(authority, band), 0, limit - 1)
+            return rescoring.queued(authority, itertools.chain.from_iterable(pipe.execute()))
+
+    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        moves = rescoring.moves(scores)
+        arguments = [authority, rescoring.MOST_PLACES, *itertools.chain.from_iterable(moves)]
+        return int(self._run("rescore", arguments)) if moves else 0
+
+    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
         if not counts:
-            return
+            return {}
         key = self.keys.counters(name)
         with self._answering():
             pipe = self._redis.pipeline(transaction=True)
             for field, values in counts.items():
                 for place, value in enumerate(values):
                     pipe.hincrby(key, f"{place}:{field}", value)
-            pipe.execute()
+            totals = iter(pipe.execute())
+        return {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
 
-    def get_counts(self, name: str, keys: Iterable[str] | None = None) -> dict[str, tuple[int, ...]]:
+    def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
         with self._answering():
             table = self._redis.hgetall(self.keys.counters(name))
@@ -341,8 +358,7 @@ class RedisFrontier:
         for field, value in table.items():
             place, _, key = _text(field).partition(":")
             rows.setdefault(key, {})[int(place)] = int(value)
-        chosen = rows if keys is None else [key for key in keys if key in rows]
-        return {key: tuple(rows[key].get(place, 0) for place in range(max(rows[key]) + 1)) for key in chosen}
+        return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}
 
     def audit(self, batch: int = 10_000) -> Iterator[Row]:
         """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""

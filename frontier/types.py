@@ -227,6 +227,17 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """A URL in a queue as :meth:`Frontier.heads` shows it; `ticket` names it to :meth:`Frontier.rescore`."""
+
+    ticket: bytes
+    url: str
+    kind: Kind
+    score: float
+    memo: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a URL is (not) fetched: `place` is "queued", "parked", "leased" or "not here" (never admitted, already
     done, given up or dropped); `refused` the trap or opt-out rule that speaks against it, "" for none;
@@ -316,8 +327,15 @@ class Frontier(Protocol):
     def explain(self, url: str) -> Explanation:
         """Why `url` is or is not fetched; looks through its authority's queue, so it is for people, not for loops."""
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
-        """Add to the fleet's counters `name`."""
+    def heads(self, authority: str, limit: int) -> list[Queued]:
+        """Up to `limit` URLs from the head of each band, best band first: what :meth:`rescore` may be asked for."""
 
-    def get_counts(self, name: str, keys: Iterable[str] | None = None) -> dict[str, tuple[int, ...]]:
-        """Counters `name`, all or those of `keys` that exist."""
+    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
+        """Give queued URLs new scores. Those that change their band so go to its end, in order of `scores`; how many
+        did. What is not among the first 512 of its band (leased meanwhile, or further behind) stays as it is."""
+
+    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Add to the fleet's counters `name`; the totals of just these counters and places."""
+
+    def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
+        """All counters `name`, in time of their number: for people."""

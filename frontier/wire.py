@@ -27,6 +27,7 @@ PARTS = {
     "release": ("_common", "_give_back", "release"),
     "bind": ("_common", "_give_back", "bind"),
     "set_host": ("_common", "set_host"),
+    "rescore": ("_common", "rescore"),
 }
 DONE_CHUNK = 1 << 20
 # The same structs as in lua/_common.lua.

@@ -607,6 +607,46 @@ def test_explanations(make: Make, clock: Clock) -> None:
     assert [w.url for w in waiting] == [f"{A}/2"]
 
 
+def test_queued_urls_get_new_scores(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}", score=0.5, memo=b"m%d" % n) for n in range(4)])
+    frontier.take_in([Candidate(f"{B}/9", score=0.4), Candidate(f"{A}/low", score=0.0)])
+    heads = frontier.heads(A, 3)
+    assert [(one.url, one.memo) for one in heads[:3]] == [(f"{A}/{n}", b"m%d" % n) for n in range(3)]
+    assert (heads[3].url, heads[3].score) == (f"{A}/low", 0)
+    scores = dict(zip(heads, (0.1, 0.51, 0.12, 0.9), strict=True))
+    leased = one(frontier)
+    assert leased.url == f"{A}/0"
+    assert frontier.rescore(A, list(scores.items())) == 2, "one is leased, one stays in its band"
+    assert [(one.url, round(one.score, 1)) for one in frontier.peek(A)] == [
+        (f"{A}/low", 0.9),
+        (f"{A}/1", 0.5),
+        (f"{A}/3", 0.5),
+        (f"{A}/2", 0.1),
+    ]
+    done(frontier, leased)
+    assert frontier.rescore(A, list(scores.items())) == 0, "they have moved on"
+    assert frontier.rescore("http://none.example", list(scores.items())) == 0
+    assert frontier.heads("http://none.example", 3) == []
+    assert frontier.status().queued == 5
+
+
+def test_a_new_score_moves_the_authority_in_line(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1", score=0.5), Candidate(f"{B}/1", score=0.4)])
+    frontier.lease(0)  # both stand in line
+    assert frontier.rescore(A, [(frontier.heads(A, 9)[0], 0.1)]) == 1
+    assert [one(frontier).url, one(frontier).url] == [f"{B}/1", f"{A}/1"]
+
+
+def test_what_lies_far_behind_keeps_its_score(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}", score=0.5) for n in range(600)])
+    heads = frontier.heads(A, 600)
+    assert frontier.rescore(A, [(heads[511], 1.0), (heads[599], 1.0)]) == 1
+    assert frontier.peek(A, 1)[0].url == f"{A}/511"
+
+
 def test_what_is_no_url_is_counted(make: Make) -> None:
     frontier = make(FREE)
     assert frontier.take_in([Candidate("mailto:x@example.org"), Candidate("http://"), Candidate(f"{A}/1")]) == 1
@@ -616,7 +656,7 @@ def test_what_is_no_url_is_counted(make: Make) -> None:
 def test_counters_add_up(make: Make) -> None:
     frontier = make(FREE)
     frontier.add_counts("yield", {"a": (1, 2), "b:c": (5,)})
-    frontier.add_counts("yield", {"a": (1, 0, 7)})
-    assert frontier.get_counts("yield") == {"a": (2, 2, 7), "b:c": (5,)}
-    assert frontier.get_counts("yield", ["b:c", "none"]) == {"b:c": (5,)}
+    assert frontier.add_counts("yield", {"a": (1, 0, 7)}) == {"a": (2, 2, 7)}
+    assert frontier.add_counts("yield", {"a": (1,)}) == {"a": (3,)}
+    assert frontier.get_counts("yield") == {"a": (3, 2, 7), "b:c": (5,)}
     assert frontier.get_counts("other") == {}

@@ -233,6 +233,11 @@ class Histories(RuleBasedStateMachine):
         if mine:
             self.end(token, None)
 
+    @rule(host=st.sampled_from(HOSTS), scores=st.lists(st.sampled_from([0.0, 0.3, 0.6, 1.0]), min_size=1, max_size=8))
+    def rescore(self, host: str, scores: list[float]) -> None:
+        heads = self.both("heads", host, 3)
+        self.both("rescore", host, list(zip(heads, scores, strict=False)))
+
     @rule(by_ms=st.sampled_from([1, 100, 700, 2_000, 2_000, 7_000, 31_000, 10 * MINUTE, HOUR, DAY, 31 * DAY]))
     def time_passes(self, by_ms: int) -> None:
         self.clock.forward(by_ms)

@@ -1,0 +1,22 @@
+-- Move waiting URLs to the bands of new scores. ARGV[2]: {authority, most places looked at in a band, element, score
+-- (0-255), element, score, ...}; they go to the ends of their bands in this order. returns the number found and moved.
+-- Cost O(elements * places). Atomic, so that no URL is ever missing or in two bands, and the place in line fits.
+
+call('DEL', P .. 'oom')
+local authority, places, moved = A[1], A[2], 0
+local record = load(authority)
+if not record or record.qn == 0 then return cmsgpack.pack(0) end
+for i = 3, #A, 2 do
+  local element, score = A[i], A[i + 1]
+  local band = band_of(element)
+  local key = queue_key(authority, band)
+  if call('LPOS', key, element, 'MAXLEN', places) then
+    call('LREM', key, 1, element)
+    count_queued(record, band, -1)
+    push(authority, record, string.sub(element, 1, 2) .. string.char(score) .. string.sub(element, 4))
+    moved = moved + 1
+  end
+end
+if moved > 0 then replace(authority, record) end
+commit()
+return cmsgpack.pack(moved)

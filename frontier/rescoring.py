@@ -1,0 +1,44 @@
+"""Queued URLs whose scores are looked at anew: what may be seen of them, and how they move.
+
+A score is given when a URL is found. What a crawl learns afterwards of its host, or of the pages that link to it, comes
+too late for it unless somebody looks again: :meth:`frontier.types.Frontier.heads` and ``rescore``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from frontier.host import Host
+from frontier.payload import band, read_element, score_byte
+from frontier.types import Queued
+
+MOST_PLACES = 512
+"""Places from the head of each band within which a URL is looked for; it bounds the cost of a call."""
+
+
+def queued(authority: str, elements: Iterable[bytes]) -> list[Queued]:
+    """What may be seen of queue elements."""
+    found = ((element, read_element(authority, element)) for element in elements)
+    return [Queued(data, one.url, one.kind, one.score, one.memo) for data, one in found]
+
+
+def moves(scores: Sequence[tuple[Queued, float]]) -> list[tuple[bytes, int]]:
+    """(element, score byte) of those that change their band."""
+    wanted = ((one.ticket, score_byte(score)) for one, score in scores)
+    return [(data, score) for data, score in wanted if score >> 5 != data[2] >> 5]
+
+
+def move(host: Host, wanted: Sequence[tuple[bytes, int]]) -> int:
+    """Move elements of a memory record; ``lua/rescore.lua`` does the same."""
+    moved = 0
+    for data, score in wanted:
+        queue = host.bands[band(data)]
+        place = next((place for place, other in enumerate(islice(queue, MOST_PLACES)) if other == data), None)
+        if place is not None:
+            del queue[place]
+            host.push(data[:2] + bytes((score,)) + data[3:])
+            moved += 1
+    if moved:
+        host.rank = None
+    return moved
