@@ -44,6 +44,7 @@ from sieve.urls import authority as authority_of
 
 MOST_LEASES = 1000
 INTAKE_BATCH = 2000
+_READY_BATCHES = 256
 ANSWER_WITHIN_S = 10.0
 
 
@@ -70,6 +71,7 @@ class RedisFrontier:
         self._settings = wire.settings(self.config)
         self._packed = wire.encode(self._settings)
         self._scripts = {name: self._redis.register_script(wire.script_text(name)) for name in wire.PARTS}
+        self._ready_urls = 100.0
         self._expired_rule = {"expired": wire.rule("expired", self.config.retry_factor)}
 
     def close(self) -> None:
@@ -115,17 +117,26 @@ class RedisFrontier:
         return total
 
     def take_ready(self, limit: int = INTAKE_BATCH) -> int:
-        """Move up to `limit` entries from the head of the sieve's ready queue, atomically; the number moved (0: none
-        there, or another worker was quicker). Raises FrontierFull with nothing moved."""
+        """Move about `limit` URLs from the head of the sieve's ready queue, atomically; the number moved (0: none
+        there, or another worker was quicker). Whole batches, one at least. Raises FrontierFull with nothing moved."""
         with self._answering():
             # no MULTI: at its memory limit Redis refuses to queue even reads; take_in.lua sees a count that moved on
             pipe = self._redis.pipeline(transaction=False)
-            taken, entries = pipe.get(self.keys.ready_taken).lrange(self.keys.ready, 0, limit - 1).execute()
+            last = 2 * max(1, min(_READY_BATCHES, round(2 * limit / self._ready_urls))) - 1
+            taken, elements = pipe.get(self.keys.ready_taken).lrange(self.keys.ready, 0, last).execute()
+        entries: list[tuple[str, bytes]] = []
+        number = 0
+        for places, batch in zip(elements[::2], elements[1::2], strict=True):
+            if entries and len(entries) + len(places) // 2 > limit:
+                break
+            entries += wire.ready_entries(places, batch)
+            number += 2
         if not entries:
             return 0
-        pairs = (wire.decode(entry) for entry in entries)
-        arrivals, refused = intake.packed_arrivals(((_text(url), payload) for url, payload in pairs), self.config)
-        ready = {"ready": self.keys.ready, "taken": int(taken or 0), "number": len(entries)}
+        # next time twice as many batches are read as are likely to hold what is asked for
+        self._ready_urls = 2 * len(entries) / number
+        arrivals, refused = intake.packed_arrivals(entries, self.config)
+        ready = {"ready": self.keys.ready, "taken": int(taken or 0), "number": number}
         return len(entries) if self._take(wire.intake(arrivals, refused, ready)) >= 0 else 0
 
     def _take(self, arguments: dict[str, object]) -> int:

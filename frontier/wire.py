@@ -53,6 +53,14 @@ def decode(data: bytes) -> Any:
     return msgpack.unpackb(data, raw=True, strict_map_key=False)
 
 
+def ready_entries(places: bytes, batch: bytes) -> list[tuple[str, bytes]]:
+    """URL and payload of one batch of the sieve's ready queue, at the 16-bit places of what is new of it."""
+    urls, payloads = decode(batch)
+    payloads = payloads or [None] * len(urls)
+    chosen = struct.unpack(f"<{len(places) // 2}H", places)
+    return [(urls[place].decode("utf-8", "surrogatepass"), payloads[place] or b"") for place in chosen]
+
+
 def settings(config: FrontierConfig) -> dict[str, object]:
     """ARGV[1]: what Lua needs of the settings."""
     unreachable = row("robots_unreachable", config.retry_factor)

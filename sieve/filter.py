@@ -82,31 +82,26 @@ class RecentTable:
 
     def __init__(self, bits: int = 20) -> None:
         self._table = np.zeros(1 << bits, np.uint64)
-        self._first = np.zeros(1 << bits, np.int32)
         self._mask = np.uint64((1 << bits) - 1)
         # An empty slot holds 0, which only the key 0 could be taken for, and that looks at slot 0.
         self._table[0] = 1
 
     def screen(self, keys: Fingerprints) -> Places:
         """Places of the keys that are not in the table, the first of equal ones only, ascending; they are added."""
+        places = self.unmet(keys)
+        repeats = _repeats(keys[places])
+        if len(repeats):
+            kept = np.ones(len(places), np.bool_)
+            kept[repeats] = False
+            places = places[kept]
+        return places
+
+    def unmet(self, keys: Fingerprints) -> Places:
+        """Places of the keys that are not in the table, all of equal ones, ascending; they are added."""
         slots = (keys & self._mask).view(np.int64)
         places = np.flatnonzero(self._table[slots] != keys)
-        if not len(places):
-            return places
-        keys, slots = keys[places], slots[places]
-        self._table[slots] = keys
-        # Where several keys want a slot the first one's place stands in it, because it is written last.
-        self._first[slots[::-1]] = np.arange(len(slots) - 1, -1, -1, dtype=np.int32)
-        first = self._first[slots]
-        repeats = first != np.arange(len(slots), dtype=np.int32)
-        if not repeats.any():
-            return places
-        if (keys[first[repeats]] != keys[repeats]).any():
-            _, chosen = first_places(keys)
-            chosen.sort()
-            return places[chosen]
-        left: Places = places[~repeats]
-        return left
+        self._table[slots[places]] = keys[places]
+        return places
 
     def clear(self) -> None:
         """Forget all."""
@@ -114,20 +109,39 @@ class RecentTable:
         self._table[0] = 1
 
 
-def first_places(keys: Fingerprints) -> tuple[Fingerprints, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def first_places(keys: Fingerprints) -> tuple[Fingerprints, Places]:
     """The distinct keys, sorted, and the place where each comes first. 10 to 20 ns a key."""
-    count = len(keys)
-    width = np.uint64(max(count - 1, 1).bit_length())
-    low = np.uint64((1 << int(width)) - 1)
-    # Sorting packed words (high bits of the key, place) is several times faster than a stable argsort.
-    packed = (keys & ~low) | np.arange(count, dtype=np.uint64)
-    packed.sort()
+    packed, low = _packed(keys)
     places = (packed & low).view(np.int64)
     ordered = keys[places]
     same_high = (packed[1:] ^ packed[:-1]) <= low
     if np.any(same_high & (ordered[1:] != ordered[:-1])):
         places = np.argsort(keys, kind="stable")
         ordered = keys[places]
-    fresh = np.ones(count, np.bool_)
+    fresh = np.ones(len(keys), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     return ordered[fresh], places[fresh]
+
+
+def _repeats(keys: Fingerprints) -> Places:
+    """Places of the keys that were there before, in no order; cheapest when there are few."""
+    packed, low = _packed(keys)
+    same_high = ((packed[1:] ^ packed[:-1]) <= low).nonzero()[0]
+    if not len(same_high):
+        return same_high
+    places = (packed & low).view(np.int64)
+    later = places[same_high + 1]
+    if (keys[places[same_high]] != keys[later]).any():
+        return np.delete(np.arange(len(keys)), first_places(keys)[1])
+    return later
+
+
+def _packed(keys: Fingerprints) -> tuple[Fingerprints, np.uint64]:
+    """High bits of the keys and their places in one word each, sorted; and the mask of the places.
+
+    Sorting such words is several times faster than a stable argsort.
+    """
+    low = np.uint64((1 << max(len(keys) - 1, 1).bit_length()) - 1)
+    packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    return packed, low

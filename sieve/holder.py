@@ -12,6 +12,7 @@ the holder is thrown away and made anew from what is committed. Two ways to keep
 from __future__ import annotations
 
 import contextlib
+import itertools
 import secrets
 import shutil
 import struct
@@ -21,13 +22,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgpack
 import numpy as np
 
 from sieve.errors import DamagedError, StoreError
 from sieve.files import FolderLock, Step, no_step, sync_folder
 from sieve.fingerprint import Fingerprints
-from sieve.items import Batch
+from sieve.items import packed_places
 from sieve.jobs import Job
 from sieve.redis_link import Commit, RedisLink
 from sieve.seen import Seen, SeenConfig
@@ -100,23 +100,25 @@ class Holder:
             raise
 
     def decide(self, packed: Sequence[bytes]) -> _Epoch:
-        """Decide waiting batches, oldest first."""
-        batches = [_unpack(batch) for batch in packed]
-        keys = np.concatenate([batch.keys for batch in batches])
+        """Decide waiting batches, oldest first, by their fingerprints: nobody here reads the URLs."""
+        for batch in packed:
+            if len(batch) % 8:
+                raise DamagedError("the waiting log in Redis", f"{len(batch)} bytes are no row of fingerprints")
+        keys = np.frombuffer(b"".join(packed), "<u8")
         first = np.zeros(len(keys), np.bool_)
         places, maybe = self.seen.screen(keys)
         first[places[~maybe]] = True
         perhaps = places[maybe]
         perhaps = perhaps[np.argsort(keys[perhaps])]
         first[perhaps[self.seen.unknown(self.seen.snapshot(), keys[perhaps])]] = True
-        ready: list[bytes] = []
-        start = 0
-        for batch in batches:
-            new = np.flatnonzero(first[start : start + len(batch)])
-            if len(new):
-                ready += _ready(batch.at(new))
-            start += len(batch)
-        return self._epoch(len(batches), len(keys), keys[first], ready)
+        new = np.flatnonzero(first)
+        starts = np.cumsum([0, *(len(batch) // 8 for batch in packed)])
+        cuts = np.searchsorted(new, starts)
+        chosen = [
+            packed_places(new[cut:end] - start)
+            for start, (cut, end) in zip(starts.tolist(), itertools.pairwise(cuts.tolist()), strict=False)
+        ]
+        return self._epoch(len(keys), keys[new], chosen)
 
     def committed(self, epoch: _Epoch, number: int) -> None:
         """`epoch` was committed as `number`: take it into the store."""
@@ -134,7 +136,7 @@ class Holder:
         if self._in_redis or not self._fresh.elements:
             return None
         self.seen.settle({"epoch": self.epoch})
-        return Commit(self.epoch, 0, 0, 0, (), fresh_done=len(self._fresh.elements))
+        return Commit(self.epoch, fresh_done=len(self._fresh.elements))
 
     def close(self) -> None:
         """Let go of everything."""
@@ -147,7 +149,7 @@ class Holder:
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _epoch(self, batches: int, urls: int, admitted: Fingerprints, ready: list[bytes]) -> _Epoch:
+    def _epoch(self, urls: int, admitted: Fingerprints, places: list[bytes]) -> _Epoch:
         fresh, chunks, done = admitted, [], 0
         if not self._in_redis:
             stored = self.seen.store.facts.get("epoch", 0)
@@ -158,7 +160,7 @@ class Holder:
             chunks = [np.sort(part).tobytes() for part in np.split(together[:whole], whole // CHUNK_KEYS)]
             fresh, done = together[whole:], len(self._fresh.elements)
         element = _EPOCH.pack(self.epoch + 1) + fresh.tobytes() if len(fresh) else b""
-        return _Epoch(Commit(self.epoch, batches, urls, len(admitted), ready, element, done, chunks), admitted, fresh)
+        return _Epoch(Commit(self.epoch, urls, len(admitted), places, element, done, chunks), admitted, fresh)
 
     def _load(self, link: RedisLink, folder: Path, config: SeenConfig) -> Seen:
         store = RunStore(folder, durable=not self._in_redis, step=self._step)
@@ -196,19 +198,3 @@ def _copy(link: RedisLink, store: RunStore) -> None:
 
 def _write(store: RunStore, parts: Sequence[Fingerprints]) -> None:
     Job(store.write(distinct(np.sort(np.concatenate(parts))), {})).finish()
-
-
-def _unpack(packed: bytes) -> Batch:
-    try:
-        return Batch.unpack(packed)
-    except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise DamagedError("the waiting log in Redis", f"a batch of {len(packed)} bytes: {error}") from error
-
-
-def _ready(batch: Batch) -> list[bytes]:
-    """Ready elements; the payload of what was a plain string is an empty msgpack string instead of bytes."""
-    pack = msgpack.Packer(unicode_errors="surrogatepass").pack
-    if batch.payloads is None:
-        return [pack((url, "")) for url in batch.urls]
-    pairs = zip(batch.urls, batch.payloads, strict=True)
-    return [pack((url, "" if payload is None else payload)) for url, payload in pairs]

@@ -1,7 +1,8 @@
 """Items as they travel: keys of what is enqueued, and batches packed for logs.
 
 A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and
-one payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings.
+one payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings. Where the
+fingerprints are kept apart it is ``[urls, payloads]``, and a choice of its items a row of 16-bit little-endian places.
 """
 
 from __future__ import annotations
@@ -73,6 +74,11 @@ class Batch:
         )
         return packed
 
+    def packed_texts(self) -> bytes:
+        """The packed form without fingerprints."""
+        packed: bytes = msgpack.packb([self.urls, self.payloads], unicode_errors="surrogatepass")
+        return packed
+
     @classmethod
     def unpack(cls, packed: bytes) -> Batch:
         """From the packed form; raises what msgpack raises on damaged bytes."""
@@ -96,6 +102,18 @@ class Keys:
     def of(self, url: str) -> Fingerprints:
         """The fingerprint of one URL, in an array of one."""
         return fingerprints([url if self.ready_made else canonical(url)], self.seed)
+
+
+def packed_places(places: npt.NDArray[np.int64]) -> bytes:
+    """Places in a batch of at most 65,536 items, packed."""
+    return places.astype("<u2").tobytes()
+
+
+def chosen_items(places: bytes, texts: bytes) -> list[Item]:
+    """The items at packed `places` of a batch packed without fingerprints."""
+    urls, payloads = msgpack.unpackb(texts, unicode_errors="surrogatepass")
+    batch = Batch(np.zeros(len(urls), np.uint64), urls, payloads)
+    return batch.at(np.frombuffer(places, "<u2").astype(np.int64)).items()
 
 
 def split(items: Sequence[Item]) -> tuple[list[str], list[bytes | None] | None]:

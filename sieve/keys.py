@@ -16,17 +16,22 @@ class RedisKeys:
 
     @property
     def waiting(self) -> str:
-        """List: packed batches in order of arrival."""
+        """List: the fingerprints of each batch, packed, in order of arrival."""
         return self._name("waiting")
 
     @property
+    def texts(self) -> str:
+        """List: msgpack ``[urls, payloads]`` of the batches in :attr:`waiting`, element by element."""
+        return self._name("texts")
+
+    @property
     def ready(self) -> str:
-        """List: msgpack ``[url, payload]`` each, admitted and not yet taken."""
+        """List of pairs: places of the URLs admitted and not yet taken (16-bit, little-endian), then their batch."""
         return self._name("ready")
 
     @property
     def taken(self) -> str:
-        """Counter: elements ever removed from the head of :attr:`ready`."""
+        """Counter that grows whenever something is taken from the head of :attr:`ready`."""
         return self._name("ready:taken")
 
     @property

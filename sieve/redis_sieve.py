@@ -1,8 +1,10 @@
 """``redis:`` one sieve for a fleet.
 
-Workers append packed batches to a waiting log, one round trip a batch. Whichever process holds the flush lease decides
-them and commits "decided", "stored" and "ready" in one atomic step, under the epoch and its fencing token. A holder
-that dies is replaced when its lease runs out; what it had not committed is decided again, with the same result.
+Workers append batches to a waiting log, one round trip a batch: the fingerprints in one list, the URLs in another.
+Whichever process holds the flush lease decides the fingerprints and commits "decided", "stored" and "ready" in one
+atomic step, under the epoch and its fencing token; the URLs move inside Redis, as whole batches with the places of the
+new ones, so each is sent once and written once. A holder that dies is replaced when its lease runs out; what it had
+not committed is decided again, with the same result.
 
 Guarantees: exact, whatever worker dies; what a holder that lost its lease tries to commit changes nothing. Exact when
 Redis itself dies as far as Redis is: with ``appendfsync always`` it loses nothing that it answered, with ``everysec`` a
@@ -20,20 +22,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-import msgpack
-
 from sieve.errors import ClosedError, FencedError, LinkError, LockedError, SpecError
 from sieve.files import Step, no_step
 from sieve.filter import RecentTable
 from sieve.holder import Holder, store_id
-from sieve.items import Keys
+from sieve.items import Batch, Keys, chosen_items
 from sieve.redis_link import RedisLink, Tally
 from sieve.seen import SeenConfig
 from sieve.spec import Spec
-from sieve.types import Entry, Item
+from sieve.types import Item
 
 _OPTIONS = ("crawl", "dir", "canonical", "lease_ms", "run", "filter", "filter_bytes")
 _BATCHES_AN_EPOCH = 64
+_BATCH_URLS = 1000
 _POLL_S = 0.005
 # URLs sent lately by this process: 3 MiB.
 _SENT_BITS = 18
@@ -77,7 +78,7 @@ class RedisSieve:
         self._token = 0
         self._renewed_s = 0.0
         self._holder: Holder | None = None
-        self._drained: tuple[int, int] | None = None
+        self._drained: tuple[int, int, bytes] | None = None
         self._closed = False
 
     @classmethod
@@ -98,9 +99,9 @@ class RedisSieve:
         batch = self._keys.batch(urls)
         with self._appending:
             try:
-                fresh = self._sent.screen(batch.keys)
+                fresh = self._sent.unmet(batch.keys)
                 if len(fresh):
-                    self._link.append(batch.at(fresh).pack(), len(fresh))
+                    self._append(batch.at(fresh))
             except BaseException:
                 # Perhaps not sent; and a server that comes back may have lost what it answered: send all again.
                 self._sent.clear()
@@ -120,11 +121,19 @@ class RedisSieve:
         self._acknowledge()
         if limit is not None and limit <= 0:
             return []
-        taken, elements = self._link.head(-1 if limit is None else limit)
-        if elements:
-            self._drained = (taken, len(elements))
+        taken, pairs, rest = self._link.taken(), 0, b""
+        out: list[Item] = []
+        for places, texts in self._link.ready():
+            room = len(places) if limit is None else 2 * (limit - len(out))
+            out += chosen_items(places[:room], texts)
+            rest = places[room:]
+            pairs += not rest
+            if limit is not None and len(out) >= limit:
+                break
+        if out:
+            self._drained = (taken, pairs, rest)
         self._step("drained")
-        return [_unpack(element) for element in elements]
+        return out
 
     def close(self) -> None:
         """Acknowledge, store what is fresh when the store is on disk, give the lease back, disconnect."""
@@ -187,6 +196,13 @@ class RedisSieve:
                 # What is committed is the truth; what is here may be ahead of it.
                 self._drop_holder()
                 raise
+
+    def _append(self, batch: Batch) -> None:
+        parts = [batch.part(start, start + _BATCH_URLS) for start in range(0, len(batch), _BATCH_URLS)]
+        packed = [
+            form for part in parts for form in (part.keys.astype("<u8", copy=False).tobytes(), part.packed_texts())
+        ]
+        self._link.append(packed, len(batch))
 
     def _epoch(self) -> int:
         holder = self._hold()
@@ -266,8 +282,3 @@ class RedisSieve:
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError("the sieve is closed")
-
-
-def _unpack(element: bytes) -> Item:
-    url, payload = msgpack.unpackb(element, unicode_errors="surrogatepass")
-    return url if isinstance(payload, str) else Entry(url, payload)

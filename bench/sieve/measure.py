@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.sieve.rows import ROWS, OursRedis, Row
+from bench.sieve.rows import ROWS, Row
 from bench.sieve.stream import BATCH, number_of, stream
 
 
@@ -56,11 +56,11 @@ class Tally:
 
 
 def server_cpu_s(row: Row) -> float:
-    """CPU seconds of the row's server so far."""
+    """CPU seconds of the row's server and of its children, which rewrite its log, so far."""
     if row.server is None:
         return 0.0
     words = Path(f"/proc/{row.server.server_pid()}/stat").read_text().rpartition(")")[2].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def server_bytes(row: Row) -> int:
@@ -90,16 +90,13 @@ def measure(name: str, urls: int) -> dict[str, Any]:
         out = row.take(batch)
         cpu += time.process_time() - start_cpu
         pauses.append(time.perf_counter() - start)
-        tally.add(list(out))
+        tally.add([*out, *row.taken()])
     start, start_cpu = time.perf_counter(), time.process_time()
     out = row.end()
     cpu += time.process_time() - start_cpu
     wall = sum(pauses) + time.perf_counter() - start
-    tally.add(list(out))
     used = server_cpu_s(row) - at_server
-    if isinstance(row, OursRedis):
-        tally.add(row.taken())
-        row.sieve.drain(0)
+    tally.add([*out, *row.rest()])
     distinct = largest + 1
     redis_bytes = (server_bytes(row) - kept) / distinct
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident

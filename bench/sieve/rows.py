@@ -41,6 +41,14 @@ class Row:
         """Everything that is still inside."""
         return []
 
+    def taken(self) -> Sequence[Any]:
+        """What is out, where somebody else fetches it: the client's part of that is not measured."""
+        return []
+
+    def rest(self) -> Sequence[Any]:
+        """What is out at the end, where somebody else fetches it."""
+        return []
+
     def close(self) -> None:
         """Close."""
 
@@ -226,7 +234,7 @@ class OursRedis(Server):
     def take(self, urls: list[str]) -> Sequence[Any]:
         self.sieve.enqueue(urls)
         self._batches += 1
-        if self._batches % self.every == 0:
+        if not self._batches % self.every:
             self.sieve.decide()
         return []
 
@@ -234,9 +242,15 @@ class OursRedis(Server):
         self.sieve.flush()
         return []
 
-    def taken(self) -> list[Any]:
-        """What is ready; not part of the measurement, the frontier takes it."""
-        return list(self.sieve.drain())
+    def taken(self) -> Sequence[Any]:
+        """The frontier takes what is ready; so no list of millions piles up in Redis."""
+        return [] if self._batches % self.every else self.rest()
+
+    def rest(self) -> Sequence[Any]:
+        """All that is ready, acknowledged."""
+        out: Sequence[Any] = self.sieve.drain()
+        self.sieve.drain(0)
+        return out
 
     def close(self) -> None:
         self.sieve.close()

@@ -1,6 +1,6 @@
 -- Queue arrivals. ARGV[2]: map groups = list of {authority, list of elements}; an element is a string, or
--- {element, not before, sketch place or -1, sketch place, trap rule or ''}. With `taken`: the arrivals are the first
--- `number` entries of the ready queue, moved only when `taken` is still its count of entries removed.
+-- {element, not before, sketch place or -1, sketch place, trap rule or ''}. With `taken`: the arrivals are those of
+-- the first `number` elements of the ready queue, moved only when `taken` is still its count of what was removed.
 -- returns number queued or parked, or -1: somebody else took them, nothing done.
 -- Cost O(elements). Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
 

@@ -1,7 +1,10 @@
--- Append one packed batch to the waiting log.
--- KEYS: 1 waiting (list), 2 state (hash)
--- ARGV: 1 packed batch, 2 number of URLs in it
--- Returns: number of URLs ever appended. O(1).
--- Atomic so that whoever sees the count can wait until as many are decided.
-redis.call('RPUSH', KEYS[1], ARGV[1])
-return redis.call('HINCRBY', KEYS[2], 'put', ARGV[2])
+-- Append packed batches to the waiting log.
+-- KEYS: 1 waiting (list), 2 texts (list), 3 state (hash)
+-- ARGV: 1 number of URLs, then of each batch its fingerprints and its URLs with payloads
+-- Returns: number of URLs ever appended. O(batches).
+-- Atomic so that both lists stay in step, and whoever sees the count can wait until as many are decided.
+for i = 2, #ARGV, 2 do
+  redis.call('RPUSH', KEYS[1], ARGV[i])
+  redis.call('RPUSH', KEYS[2], ARGV[i + 1])
+end
+return redis.call('HINCRBY', KEYS[3], 'put', ARGV[1])

