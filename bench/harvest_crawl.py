@@ -1,4 +1,4 @@
-"""What a harvest achieves with real processes and sockets: ``python -m bench.harvest_crawl [--seconds 100] [--kill]``.
+"""What a harvest achieves with real processes and sockets: ``python -m bench.harvest_crawl``.
 
 100 feeds on a clock that runs `--scale` times as fast as ours: from one item a minute to one a week, evenly spread by
 ratio, a quarter in bursts of three, RSS, Atom, JSON and index pages, and one feed whose items vanish after ten minutes.
@@ -41,9 +41,9 @@ def feeds() -> tuple[FeedSpec, ...]:
     return (*found, FeedSpec(1, "rss", 2 * MINUTE_S, WINDOW, keep_s=600, archive=False))
 
 
-def run(folder: Path, seconds: float, scale: float, *, kill: bool) -> dict[str, object]:
+def run(folder: Path, seconds: float, scale: float, seed: int, *, kill: bool) -> dict[str, object]:
     """Serve, harvest, judge."""
-    spec = calm(WebSpec(hosts=50, pages=100, feeds=feeds(), time_scale=scale))
+    spec = calm(WebSpec(hosts=50, pages=100, feeds=feeds(), time_scale=scale, seed=seed))
     with serve(spec, folder / "web") as running:
         (running.folder / SEEDS).write_text(seed_file(running.web, 1.0))
         crawl = Harvest(running, folder / "crawl", {"FRONTIER_LEASE_S": "5"})
@@ -113,10 +113,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.harvest_crawl", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=100.0)
     parser.add_argument("--scale", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=1, help="of the synthetic web: when items appear")
     parser.add_argument("--kill", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        found = run(Path(name), options.seconds, options.scale, kill=options.kill)
+        found = run(Path(name), options.seconds, options.scale, options.seed, kill=options.kill)
     print(json.dumps(found, indent=1))
     return 1 if found["items_missed"] else 0
 

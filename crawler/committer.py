@@ -121,12 +121,19 @@ class Committer:
                 row[1] += verdict.keep
                 row[3] += verdict.words
                 languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
-        polls = harvest_stats.together(done.finding.feed_counts for done in batch)
+        polls = self._by_feed(harvest_stats.together(done.finding.feed_counts for done in batch))
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
         self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
         self._add("languages", {language: (n,) for language, n in languages.items()})
         self._add(harvest_stats.counter_name(time.time_ns() // 1_000_000), polls)
         self._add("outcomes", {outcome: (n,) for outcome, n in outcomes.items()})
+
+    def _by_feed(self, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Counts under feeds' URLs; those of pages come under a tag, and of a tag whose URL is forgotten they go."""
+        tags = {name for name in counts if "://" not in name}
+        urls = self.sources.urls(tags)
+        named = ((urls.get(name) if name in tags else name, figures) for name, figures in counts.items())
+        return harvest_stats.together({name: figures} for name, figures in named if name)
 
     def _add(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
         if counts:

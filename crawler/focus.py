@@ -150,7 +150,7 @@ class FocusMiddleware:
 
     def _read_item(self, page: Page, lease: Lease, finding: Finding) -> None:
         """A page that a feed led to: how soon it was fetched, and when to look at it again."""
-        finding.feed_counts = self._worker.stores.polls.arrived(lease.url)
+        finding.feed_counts = self._worker.stores.polls.arrived(lease)
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
             look = revisit(lease.memo, xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")))
             finding.memo, finding.again_in_ms = look.memo, look.again_in_ms
@@ -219,7 +219,9 @@ class FocusMiddleware:
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
             memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
-            finding.links = [Candidate(url, lease.kind, response.url, depth, lease.score, memo=memo)]
+            # An item stays its feed's: what the feed gives and how soon is judged by the article.
+            source = lease.source if lease.source.startswith("feed") else response.url
+            finding.links = [Candidate(url, lease.kind, source, depth, lease.score, memo=memo)]
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)

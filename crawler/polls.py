@@ -8,15 +8,14 @@ one worker at a time, and repeated when its worker died, as any fetch is.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from crawler import answers
 from crawler.findings import Finding
+from crawler.link_memo import LinkMemo, read_link_memo
 from frontier.types import Candidate, Kind, Lease
 from seeds import harvest, harvest_stats
 from seeds.feed_types import FeedEntry
@@ -28,23 +27,8 @@ RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
 _DAY_MS = 86_400_000
-_MOST_EXPECTED = 50_000
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
-
-
-@dataclass(slots=True)
-class _Expected:
-    """Items found by this worker whose pages are still to come: whose they are and when they were published."""
-
-    items: OrderedDict[str, tuple[str, int]] = field(default_factory=OrderedDict)
-
-    def add(self, feed: str, entries: Iterable[FeedEntry]) -> None:
-        for entry in entries:
-            if entry.published_ms:
-                self.items[entry.url] = feed, entry.published_ms
-        while len(self.items) > _MOST_EXPECTED:
-            self.items.popitem(last=False)
 
 
 class Polls:
@@ -64,7 +48,6 @@ class Polls:
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
         )
         self._newer = _newer_than(spec) if spec else {}
-        self._expected = _Expected()
 
     def request(self, lease: Lease) -> harvest.PollRequest:
         """What to send for a feed's lease: its URL or an older page, and the conditions."""
@@ -111,13 +94,17 @@ class Polls:
             feed_counts=harvest_stats.as_counts(lease.url, polled.stats),
         )
 
-    def arrived(self, url: str) -> dict[str, tuple[int, ...]]:
-        """The counts to add for the page of an item that this worker found in a feed; empty for any other page."""
-        feed, published_ms = self._expected.items.pop(url, ("", 0))
-        if not feed:
+    @staticmethod
+    def arrived(lease: Lease) -> dict[str, tuple[int, ...]]:
+        """The counts to add for the page of an item of a feed, under the feed's tag; empty for any other page.
+
+        When it was published came with the URL, so it does not matter who found the item, nor when.
+        """
+        link = read_link_memo(lease.memo)
+        if link is None or not link.published_s:
             return {}
-        delay_s = max(0, _now_ms() - published_ms) // 1000
-        return harvest_stats.as_counts(feed, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
+        delay_s = max(0, _now_ms() // 1000 - link.published_s)
+        return harvest_stats.as_counts(lease.source, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
 
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:
@@ -131,9 +118,11 @@ class Polls:
         depth, source = lease.depth + 1, f"feed:{lease.url}"
         wanted = self._spec.wants_item if self._spec else bool
         entries = {entry.url: entry for entry in self._recent(lease, polled, now_ms) if wanted(entry.url)}
-        if polled.stats.dated or polled.stats.recovered:  # what the first poll finds may be of any age
-            self._expected.add(lease.url, entries.values())
-        links = [Candidate(url, source=source, depth=depth, score=_NEWS) for url in entries]
+        counted = polled.stats.dated or polled.stats.recovered  # what the first poll finds may be of any age
+        links = [
+            Candidate(url, source=source, depth=depth, score=_NEWS, memo=_dated(entry) if counted else b"")
+            for url, entry in entries.items()
+        ]
         links += [Candidate(up.url, _FOLLOW_UPS[up.kind], source, depth, _NEWS) for up in polled.follow_ups]
         return links
 
@@ -169,6 +158,11 @@ def _newer_than(spec: Crawl) -> Mapping[str, int]:
             home = str(authority(sitemap.url))
             found[home] = max(found.get(home, 0), sitemap.newer_than_days)
     return found
+
+
+def _dated(entry: FeedEntry) -> bytes:
+    """The memo of an item: when it was published."""
+    return LinkMemo(published_s=entry.published_ms // 1000).pack() if entry.published_ms else b""
 
 
 def _now_ms() -> int:

@@ -30,9 +30,9 @@ class Sources:
         self._table = table
 
     def remember(self, sources: Iterable[str]) -> None:
-        """Keep the URLs among `sources` ("" and "seed" are none)."""
+        """Keep the URLs among `sources` ("", "seed" and tags are none)."""
         self._table.put(
-            {_key(source_tag(source)): source.removeprefix("feed:").encode() for source in sources if ":" in source}
+            {_key(source_tag(source)): source.removeprefix("feed:").encode() for source in sources if "://" in source}
         )
 
     def urls(self, tags: Iterable[str]) -> dict[str, str]:

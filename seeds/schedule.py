@@ -1,12 +1,13 @@
 """When to poll a feed next: learnt from its own history, pure arithmetic.
 
 Three quantities decide. *Rate*: items appear every so often; polling at `EAGERNESS` of that spacing finds half of them
-within half of it. It is the larger of a long and two short estimates, so a burst is answered at once and a silence
-after a while; when enough is known, weighted by the hour of the day. *Window*: no poll may come later than `SAFETY` of
-the time an item stays visible, whatever the rate, or items are lost; that time is the age of what the window shows, and
-no more than what was seen of items that vanished. While nothing proves that items stay, polls are frequent. *Hints* of
-the publisher (`ttl`, `sy:updatePeriod`, `Cache-Control`, skip hours and days) make polls rarer, never so rare that
-items would be lost.
+within a quarter of it, and hardly any later than half of it, while the rate holds. It is the largest of a long and two
+short estimates, so that more items than usual are answered soon and a silence after a while; the short ones weigh
+less, since a burst alone says little of what comes next. When enough is known it is weighted by the hour of the day.
+*Window*: no poll may come later than `SAFETY` of the time an item stays visible, whatever the rate, or items are lost;
+that time is the age of what the window shows, and no more than what was seen of items that vanished. While nothing
+proves that items stay, polls are frequent. *Hints* of the publisher (`ttl`, `sy:updatePeriod`, `Cache-Control`, skip
+hours and days) make polls rarer, never so rare that items would be lost.
 
 The result is bounded by the configuration, and spread by a jitter that depends on nothing but the feed and the poll, so
 a simulation repeats exactly. Model: the poll interval of RSS readers as studied by Sia, Cho and Cho, "Efficient
@@ -24,7 +25,7 @@ from seeds.history import MAX_SENTINELS, MAX_TIMES, FeedHistory, Sentinel
 
 __all__ = ["Polling", "first_poll_in_ms", "next_interval_s", "note_items", "note_life", "note_window", "retry_in_s"]
 
-EAGERNESS = 0.6
+EAGERNESS = 0.5
 SAFETY = 0.4
 UNPROVEN_S = 240
 LIFE_DOUBLES_S = 86400  # how fast a short life once seen is forgotten, when items live longer again
@@ -33,6 +34,7 @@ DAY_S = 86400
 _HOURLY_AFTER = 48  # items before the hours of the day are believed
 _HALVE_AT = 2000
 _FEW_TIMES = 4
+_SHORT = ((3, 0.2), (8, 0.5))  # the rate of the last so many items, and what it counts
 _SENTINELS_A_LIFE = 6
 
 
@@ -154,7 +156,7 @@ def rate(history: FeedHistory, now_s: int) -> float:
     estimates = [len(times) / max(now_s - times[0], 1)]
     if len(times) < _FEW_TIMES:  # one more could come at any moment
         estimates.append((len(times) + 1) / max(now_s - times[0], 1))
-    for last, weight in ((3, 0.4), (8, 0.6)):
+    for last, weight in _SHORT:
         if len(times) > last:
             estimates.append(weight * last / max(now_s - times[-last], 1))
     return max(estimates)

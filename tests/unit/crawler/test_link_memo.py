@@ -9,7 +9,16 @@ from frontier.types import LONGEST_MEMO_BYTES
 from seeds.revisits import revisit
 
 
-@pytest.mark.parametrize("memo", [LinkMemo(0, ""), LinkMemo(3, "421010aB-_"), LinkMemo(255, "s00000")])
+@pytest.mark.parametrize(
+    "memo",
+    [
+        LinkMemo(0, ""),
+        LinkMemo(3, "421010aB-_"),
+        LinkMemo(255, "s00000"),
+        LinkMemo(published_s=1_790_000_000),
+        LinkMemo(7, "421010", 0xFFFFFFFF),
+    ],
+)
 def test_a_links_memo_comes_back(memo: LinkMemo) -> None:
     assert len(memo.pack()) <= 12 < LONGEST_MEMO_BYTES
     assert read_link_memo(memo.pack()) == memo
@@ -17,7 +26,9 @@ def test_a_links_memo_comes_back(memo: LinkMemo) -> None:
 
 def test_a_long_way_is_cut_and_a_long_bucket_refused() -> None:
     assert read_link_memo(LinkMemo(1000, "x").pack()) == LinkMemo(255, "x")
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(ValueError, match="longer than 6"):
+        LinkMemo(0, "x" * 7, 1_790_000_000).pack()
+    with pytest.raises(ValueError, match="longer than 11"):
         LinkMemo(0, "x" * 12).pack()
 
 

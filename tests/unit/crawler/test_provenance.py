@@ -60,6 +60,8 @@ def test_a_sources_url_is_found_by_its_tag(client: redis.Redis) -> None:
     sources.remember([page, feed, "seed", ""])
     tags = [source_tag(page), source_tag(feed), "seed", "", "#00000000000000ff"]
     assert sources.urls(tags) == {tags[0]: page, tags[1]: "http://a.example/feed.xml"}
+    sources.remember(tags)  # what another worker knows by its tag only
+    assert sources.urls(tags) == {tags[0]: page, tags[1]: "http://a.example/feed.xml"}
 
 
 def test_a_payload_that_another_worker_stored_becomes_a_revisit(client: redis.Redis, tmp_path: Path) -> None:

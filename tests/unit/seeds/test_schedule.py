@@ -100,11 +100,11 @@ EXACT = Polling(jitter=0.0)
 
 def test_the_rate_decides_within_bounds() -> None:
     assert rate(history(), START_S) == pytest.approx(1 / 3600, rel=0.05)
-    assert next_interval_s(history(), "u", START_S, EXACT) == pytest.approx(0.6 * 3600, rel=0.05)
+    assert next_interval_s(history(), "u", START_S, EXACT) == pytest.approx(0.5 * 3600, rel=0.05)
     assert next_interval_s(history(), "u", START_S, Polling(min_s=5000, jitter=0)) == 5000
     assert next_interval_s(history(), "u", START_S, Polling(max_s=500, jitter=0)) == 500
     quiet = history(window_age_s=100 * DAY_S)
-    assert next_interval_s(quiet, "u", START_S + 40 * DAY_S, EXACT) == EXACT.max_s
+    assert next_interval_s(quiet, "u", START_S + 50 * DAY_S, EXACT) == EXACT.max_s
 
 
 def test_items_that_live_briefly_are_polled_often() -> None:
@@ -126,7 +126,7 @@ def test_items_that_live_briefly_are_polled_often() -> None:
 def test_hints_make_polls_rarer_but_lose_nothing(hint: dict[str, int], expected_s: float) -> None:
     assert next_interval_s(history(**hint), "u", START_S, EXACT) == pytest.approx(expected_s, rel=0.05)
     obeyed = Polling(jitter=0.0, obey_hints=False)
-    assert next_interval_s(history(**hint), "u", START_S, obeyed) <= 0.6 * 3600 * 1.05
+    assert next_interval_s(history(**hint), "u", START_S, obeyed) <= 0.5 * 3600 * 1.05
 
 
 def test_hours_and_days_to_skip_are_left_out() -> None:
