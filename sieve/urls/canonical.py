@@ -37,15 +37,18 @@ _ESCAPES = {"%": "%25"} | {
     for low in _HEX
 }
 
-# A URL that needs no parsing is a plain origin and a plain rest; the group is the query. "/." is looked for apart.
+# A URL that needs no parsing is a plain origin and a plain rest. "/." is looked for apart.
+# Of letters that are never changed and begin no query is a simple one: most links are, and no pattern finds out sooner.
+_SIMPLE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/@!$&()*+,="
 _LABEL = r"(?!xn--)[a-z0-9_-]++"
 _ORIGIN = re.compile(rf"https?://(?:{_LABEL}\.)*(?!xn--)[a-z_][a-z0-9_-]*+")
 _KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
-PLAIN_REST = re.compile(
+_PLAIN_REST = re.compile(
     rf"/[A-Za-z0-9\-._~:/@!$&()*+,=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/@!$&()*+,=]*+)*+"
-    rf"(?:\?([A-Za-z0-9\-._~:/?@!$&()*+,;=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/?@!$&()*+,;=]*+)*+))?"
+    rf"(?:\?[A-Za-z0-9\-._~:/?@!$&()*+,;=]*+(?:{_KEPT_ESCAPE}[A-Za-z0-9\-._~:/?@!$&()*+,;=]*+)*+)?"
 )
 
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]*?)(:\d*)?(?=[/\\?#]|\s*$)")
 _STAND_IN = "stand-in.invalid"
 
@@ -111,7 +114,8 @@ def _drop_path_sessions(url: str) -> str:
 
 def _normalise_escapes(url: str) -> str:
     end = url.index("/", 8)
-    return url[:end] + _TO_ESCAPE.sub(_escape, url[end:])
+    rest = url[end:]
+    return url if not rest.encode().translate(None, _SIMPLE) else url[:end] + _TO_ESCAPE.sub(_escape, rest)
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -137,6 +141,8 @@ def clean_query(query: str) -> str:
 
 
 def _labels_a_visit(part: str) -> bool:
+    if part[:2].lower() not in _BEGINNINGS:
+        return False
     name, _, value = part.partition("=")
     if not value:
         return False
@@ -151,35 +157,45 @@ STEPS: tuple[Callable[[str], str], ...] = (_drop_root_dot, _normalise_escapes, _
 
 
 def canonical(url: str) -> str:
-    """Canonical form of an absolute URL; :class:`UrlError` when it is not an http or https URL. 0.6 to 4 us."""
-    found = plain(url)
-    return canonical_slowly(url) if found is None else with_clean_query(url, found)
+    """Canonical form of an absolute URL; :class:`UrlError` when it is not an http or https URL. 0.5 to 4 us."""
+    return canonical_quickly(url) or canonical_slowly(url)
 
 
-def plain(url: str) -> re.Match[str] | None:
-    """A match from the path on when parsing would change nothing of `url`; its group is the query."""
+def canonical_quickly(url: str) -> str | None:
+    """What :func:`canonical` gives, when the origin is plain and nothing of the rest needs parsing."""
     end = url.find("/", 8)
-    if end > 0 and plain_origin(url[:end]) and "/." not in url:
-        return PLAIN_REST.fullmatch(url, end)
-    return None
+    if end < 0:
+        return f"{url}/" if plain_origin(url) else None
+    return with_plain_origin(url, end) if plain_origin(url[:end]) else None
+
+
+def with_plain_origin(url: str, end: int) -> str | None:
+    """The canonical form of `url`, whose origin ends at `end` and is plain; ``None`` when the rest needs parsing."""
+    if "/." in url:
+        return None
+    try:
+        odd = url.encode().translate(None, _SIMPLE)
+    except UnicodeEncodeError:
+        return None
+    if not odd:
+        return url
+    if odd == b"?":
+        return _clean_query(url)
+    if not url.isascii():
+        url = url[:end] + _NON_ASCII.sub(_escape, url[end:])
+    found = _PLAIN_REST.fullmatch(url, end)
+    return None if found is None else _clean_query(url)
+
+
+def is_plain(url: str, end: int) -> bool:
+    """Whether parsing would change nothing of `url`, whose origin ends at `end` and is plain."""
+    return "/." not in url and _PLAIN_REST.fullmatch(url, end) is not None
 
 
 @lru_cache(maxsize=8192)
 def plain_origin(origin: str) -> bool:
     """Whether parsing changes nothing of a scheme and host; an origin with a port counts as not plain."""
     return _ORIGIN.fullmatch(origin) is not None
-
-
-def with_clean_query(url: str, found: re.Match[str]) -> str:
-    """`url`, which `found` matched as plain, with its query cleaned."""
-    query = found[1]
-    if query is None:
-        return url
-    cleaned = clean_query(query)
-    if cleaned == query and query:
-        return url
-    start = found.start(1)
-    return f"{url[:start]}{cleaned}" if cleaned else url[: start - 1]
 
 
 def canonical_slowly(url: str) -> str:
@@ -211,3 +227,5 @@ def _rules(text: str) -> tuple[dict[str, re.Pattern[str]], tuple[str, ...], re.P
 
 
 _TRACKING, _TRACKING_PREFIXES, _PATH_SESSION = _rules((files("sieve") / "data" / "tracking.txt").read_text("utf-8"))
+# Most parameters begin unlike any that labels a visit (and a name without a value never does).
+_BEGINNINGS = {text[:2] for text in (*(f"{name}=" for name in _TRACKING), *_TRACKING_PREFIXES)}

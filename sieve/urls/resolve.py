@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sieve.urls.canonical import (
-    PLAIN_REST,
     UrlError,
     canonical,
+    canonical_quickly,
     canonical_slowly,
+    is_plain,
     parse,
-    plain,
     plain_origin,
-    with_clean_query,
+    with_plain_origin,
 )
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -29,14 +29,17 @@ _NEWLINES = str.maketrans("", "", "\t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A parsed base URL: `scheme` with its colon, `origin` up to the path, `folder` up to the last slash."""
+    """A parsed base URL: `scheme` with its colon, `origin` up to the path, `folder` up to the last slash.
+
+    `root` is the origin with a slash when the origin is plain, else empty.
+    """
 
     scheme: str
     origin: str
     folder: str
     path: str
     url: str
-    plain: bool
+    root: str
 
     @classmethod
     def of(cls, url: str) -> Base:
@@ -45,11 +48,14 @@ class Base:
         path = url.partition("?")[0]
         origin = url[: url.index("/", 8)]
         folder = path[: path.rindex("/") + 1]
-        return cls(url[: url.index(":") + 1], origin, folder, path, url, plain_origin(origin))
+        root = f"{origin}/" if plain_origin(origin) else ""
+        return cls(url[: url.index(":") + 1], origin, folder, path, url, root)
 
 
 def _join(base: Base, link: str) -> str:
-    link = link.strip(_C0_AND_SPACE).translate(_NEWLINES)
+    link = link.strip(_C0_AND_SPACE)
+    if "\n" in link or "\t" in link or "\r" in link:
+        link = link.translate(_NEWLINES)
     scheme = _SCHEME.match(link)
     if scheme is not None:
         rest = link[scheme.end() :]
@@ -70,18 +76,12 @@ def _resolve(link: str, base: Base | None) -> str:
     """Absolute URL without fragment; :class:`UrlError`."""
     head = link.partition("#")[0] if "#" in link else link
     if head.startswith("http"):
-        if plain(head):
+        end = head.find("/", 8)
+        if end > 0 and plain_origin(head[:end]) and is_plain(head, end):
             return head
-    elif base is not None and _plain_path(head, base):
+    elif base is not None and base.root and head[:1] == "/" != head[1:2] and is_plain(head, 0):
         return base.origin + head
     return parse(link if base is None else _join(base, link))
-
-
-def _plain_path(link: str, base: Base) -> re.Match[str] | None:
-    """A match when `link` is a path that parsing would not change, at a plain origin."""
-    if base.plain and link[:1] == "/" != link[1:2] and "/." not in link:
-        return PLAIN_REST.fullmatch(link)
-    return None
 
 
 @lru_cache(maxsize=64)
@@ -123,13 +123,15 @@ def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str 
 
 def _canonical(link: str, base: Base | None) -> str:
     head = link.partition("#")[0] if "#" in link else link
-    if head.startswith("http"):
+    found: str | None = None
+    if head[:1] == "/":
+        if base is not None and base.root and head[1:2] != "/":
+            found = with_plain_origin(head, 0)
+            if found is not None:
+                return base.origin + found
+    elif base is not None and base.root and head.startswith(base.root):
+        found = with_plain_origin(head, len(base.origin))
+    elif head.startswith("http"):
         # What is plain has a scheme, an authority and nothing a base could change.
-        found = plain(head)
-        if found is not None:
-            return with_clean_query(head, found)
-    elif base is not None:
-        found = _plain_path(head, base)
-        if found is not None:
-            return base.origin + with_clean_query(head, found)
-    return canonical_slowly(link if base is None else _join(base, link))
+        found = canonical_quickly(head)
+    return found or canonical_slowly(link if base is None else _join(base, link))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sieve.urls import UrlError, canonicalize, resolve_many
-from sieve.urls.canonical import parse
+from sieve.urls.canonical import canonical_slowly, parse
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "urls"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the outside suites are not here")
@@ -169,6 +169,7 @@ def test_every_url_of_every_suite_is_total_and_idempotent() -> None:
     for text in texts:
         once = form(text)
         if once is not None:
+            assert canonical_slowly(text) == once
             assert once.isascii()
             assert form(once) == once
             if "#" not in text and text == text.strip(_BLANKS):

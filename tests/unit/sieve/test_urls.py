@@ -17,6 +17,7 @@ from sieve.urls import (
     resolve_many,
 )
 from sieve.urls.canonical import canonical, canonical_slowly
+from sieve.urls.resolve import Base, _join
 
 _WORDS = (
     "a B . .. / // ? & = % %41 %2e %2F %e9 %zz ; jsessionid=12 é ' [ ] | \\ + utm_source=x # : @ xn-- phpsessid= s 1 ~ "
@@ -48,8 +49,26 @@ def test_canonical_form_is_total_idempotent_and_the_quick_way_agrees(url: str) -
     assert slow.startswith(("http://", "https://"))
 
 
+_BASES = st.sampled_from(["http://example.org/a/b?c", "https://h:8/x/", "http://xn--bcher-kva.example/", "http://e.f"])
+_LINKS = st.builds(
+    lambda start, parts: start + "".join(parts),
+    st.sampled_from(["", "/", "//", "http://example.org", "http://example.org/", "http://e.f/", "HTTP://e.f/", "?"]),
+    st.lists(_PIECES, max_size=8),
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(_LINKS, _BASES)
+def test_the_quick_way_of_a_page_s_links_agrees(link: str, base: str) -> None:
+    try:
+        slow: str | None = canonical_slowly(_join(Base.of(base), link))
+    except UrlError:
+        slow = None
+    assert canonicalize_many([link], base) == [slow]
+
+
 @settings(max_examples=600, deadline=None)
-@given(st.lists(_PIECES, max_size=8).map("".join), st.sampled_from(["http://example.org/a/b?c", "https://h:8/x/"]))
+@given(_LINKS, _BASES)
 def test_relative_links_by_batch_and_one_by_one_agree(link: str, base: str) -> None:
     (many,) = canonicalize_many([link], base)
     (found,) = resolve_many([link], base)
