@@ -65,6 +65,7 @@ class Worker:
         self._finished: list[Finished] = []
         self._found: list[Candidate] = []
         self._loops: list[asyncio.Task[None]] = []
+        self._end: asyncio.Future[None] | None = None
         self._news = asyncio.Event()
         self._work = asyncio.Event()
         self._closing = False
@@ -184,7 +185,8 @@ class Worker:
         except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
             assert self._crawler.engine is not None
-            await self._crawler.engine.close_spider_async(reason=FAULT)
+            # Not awaited: the close waits for this very loop.
+            self._end = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
 
     async def _lease_loop(self) -> None:
         grace_until = 0.0

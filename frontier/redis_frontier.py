@@ -5,12 +5,11 @@ Guarantees: the contract of :mod:`frontier.types` for any number of workers on a
 own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
 itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
 
-The only module of this room that imports redis. Errors: FrontierUnavailable when Redis does not answer (also while it
+With `answering`, the only module of this room that imports redis. Errors: FrontierUnavailable when Redis does not answer (also while it
 loads), FrontierFull from the intake at its memory limit; others of Redis (a wrong type, a bug) come as they are."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import random
 import secrets
@@ -22,9 +21,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from frontier import admin, intake, reports, rescoring, wire
+from frontier.answering import answering
 from frontier.audit import Row
 from frontier.config import FrontierConfig
-from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.keys import Keys
 from frontier.types import (
     BANDS,
@@ -83,19 +82,8 @@ class RedisFrontier:
         settings = self._packed
         if self._now_ms:
             settings = wire.encode(self._settings | {"now": self._now_ms()})
-        with self._answering():
+        with answering(self.crawl):
             return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[settings, wire.encode(arguments)]))
-
-    @contextlib.contextmanager
-    def _answering(self) -> Iterator[None]:
-        try:
-            yield
-        except (redis.ConnectionError, redis.TimeoutError) as error:
-            raise FrontierUnavailable(self.crawl, str(error)) from error
-        except redis.ResponseError as error:
-            if "OOM" in str(error) or isinstance(error, redis.OutOfMemoryError):
-                raise FrontierFull(self.crawl, str(error)) from error
-            raise
 
     def _now(self) -> int:
         if self._now_ms:
@@ -119,7 +107,7 @@ class RedisFrontier:
     def take_ready(self, limit: int = INTAKE_BATCH) -> int:
         """Move about `limit` URLs from the head of the sieve's ready queue, atomically; the number moved (0: none
         there, or another worker was quicker). Whole batches, one at least. Raises FrontierFull with nothing moved."""
-        with self._answering():
+        with answering(self.crawl):
             # no MULTI: at its memory limit Redis refuses to queue even reads; take_in.lua sees a count that moved on
             pipe = self._redis.pipeline(transaction=False)
             last = 2 * max(1, min(_READY_BATCHES, round(2 * limit / self._ready_urls))) - 1
@@ -180,7 +168,7 @@ class RedisFrontier:
     def accepted(self, tokens: Iterable[str]) -> set[str]:
         """See :class:`frontier.types.Frontier`."""
         places = [(token, place) for token in tokens if (place := wire.done_place(token))]
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             for _, (chunk, bit) in places:
                 pipe.getbit(self.keys.done(chunk), bit)
@@ -190,7 +178,7 @@ class RedisFrontier:
 
     def get_robots(self, authority: str) -> RobotsRecord | None:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             data = self._redis.get(self.keys.robots(authority))
             if data is None:
                 return None
@@ -209,7 +197,7 @@ class RedisFrontier:
         new = 0
         for authority, path in admin.opt_out_rules(prefixes):
             change = self._add_rule(authority, path)
-            with self._answering():
+            with answering(self.crawl):
                 new += int(self._redis.transaction(change, self.keys.opt_out, value_from_callable=True))
         return new
 
@@ -227,7 +215,7 @@ class RedisFrontier:
 
     def opted_out(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             table = self._redis.hgetall(self.keys.opt_out)
         return sorted(_text(host) + _text(rule) for host, rules in table.items() for rule in wire.decode(rules))
 
@@ -256,7 +244,7 @@ class RedisFrontier:
     def status(self) -> FrontierStatus:
         """See :class:`frontier.types.Frontier`."""
         keys = self.keys
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcard(keys.expiries).zrange(keys.unparks, 0, 0, withscores=True)
             pipe.zcard(keys.known).hgetall(keys.reasons).hgetall(keys.results)
@@ -280,7 +268,7 @@ class RedisFrontier:
     def hosts(self, limit: int = 50) -> list[HostState]:
         """See :class:`frontier.types.Frontier`."""
         keys, last = self.keys, limit - 1
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
             tokens, hot, due, known = pipe.zrange(keys.known, 0, last).execute()
@@ -293,14 +281,14 @@ class RedisFrontier:
 
     def host(self, authority: str) -> HostState | None:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             data = self._redis.get(self.keys.record(authority))
         return wire.host_state(authority, data, self.config) if data else None
 
     def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
         """See :class:`frontier.types.Frontier`."""
         names = [self.keys.hops(authority), *(self.keys.queue(authority, band) for band in range(BANDS))]
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             for name in names:
                 pipe.lrange(name, 0, limit - 1)
@@ -311,7 +299,7 @@ class RedisFrontier:
 
     def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             names = [_text(name) for name in self._redis.zrange(self.keys.unparks, 0, limit - 1)]
             pipe = self._redis.pipeline(transaction=False)
             for name in names:
@@ -325,7 +313,7 @@ class RedisFrontier:
         state = self.host(authority_of(url))
         leased_url = ""
         if state and state.leased_token:
-            with self._answering():
+            with answering(self.crawl):
                 data = self._redis.hget(self.keys.leases, state.leased_token)
             if data:
                 _, _, host, _, element = wire.read_lease(data)
@@ -336,7 +324,7 @@ class RedisFrontier:
 
     def heads(self, authority: str, limit: int) -> list[Queued]:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             for band in range(BANDS):
                 pipe.lrange(self.keys.queue(authority, band), 0, limit - 1)
@@ -353,7 +341,7 @@ class RedisFrontier:
         if not counts:
             return {}
         key = self.keys.counters(name)
-        with self._answering():
+        with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=True)
             for field, values in counts.items():
                 for place, value in enumerate(values):
@@ -363,7 +351,7 @@ class RedisFrontier:
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
-        with self._answering():
+        with answering(self.crawl):
             table = self._redis.hgetall(self.keys.counters(name))
         rows: dict[str, dict[int, int]] = {}
         for field, value in table.items():
@@ -375,7 +363,7 @@ class RedisFrontier:
         """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""
         last = "-"
         while True:
-            with self._answering():
+            with answering(self.crawl):
                 rows = self._redis.xrange(self.keys.audit, last, count=batch)
             for _, fields in rows:
                 yield wire.audit_row(fields[b"r"])

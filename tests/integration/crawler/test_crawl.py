@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import redis
 
 from archive.reader import Reader
 from crawler.captures import fields
@@ -161,3 +162,29 @@ def _none() -> dict[str, float]:
     from tests.web.spec import NO_ODDITIES
 
     return dataclasses.asdict(NO_ODDITIES)
+
+
+def test_a_fault_of_ours_ends_the_crawl_and_says_so(begin: Begin) -> None:
+    crawl = begin(FRONTIER_IDLE_CLOSE_S="30")
+    worker = crawl.start()
+    crawl.await_requests(5)
+    with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
+        client.rpush("{zulu}:ready", b"what no sieve ever writes")
+        assert worker.wait(30) == 1
+    assert "A fault of this program ends the crawl" in crawl.logs()
+
+
+def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
+    """As with a full disk or a lost replica: it answers, but keeps nothing."""
+    crawl = begin()
+    crawl.start()
+    crawl.await_requests(15)
+    with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
+        client.config_set("min-replicas-to-write", 1)
+        wait_for(lambda: "NOREPLICAS" in crawl.logs(), 20)
+        before = len(crawl.requests())
+        client.config_set("min-replicas-to-write", 0)
+    assert crawl.wait() == [0]
+    assert len(crawl.requests()) > before
+    findings = crawl.judge(refetches=30)
+    assert findings.ok, findings.to_json()

@@ -1,0 +1,29 @@
+"""What a Redis that does not do as it is told means to the frontier."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import redis
+
+from frontier.errors import FrontierFull, FrontierUnavailable
+
+# A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone.
+_REFUSALS = ("MISCONF", "NOREPLICAS")
+_REFUSAL_TYPES = (redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError)
+
+
+@contextlib.contextmanager
+def answering(crawl: str) -> Iterator[None]:
+    """Errors of Redis as the frontier's own; what is neither absence nor fullness goes through as it is."""
+    try:
+        yield
+    except (redis.ConnectionError, redis.TimeoutError) as error:
+        raise FrontierUnavailable(crawl, str(error)) from error
+    except redis.ResponseError as error:
+        if "OOM" in str(error) or isinstance(error, redis.OutOfMemoryError):
+            raise FrontierFull(crawl, str(error)) from error
+        if str(error).startswith(_REFUSALS) or isinstance(error, _REFUSAL_TYPES):
+            raise FrontierUnavailable(crawl, str(error)) from error
+        raise
