@@ -88,8 +88,9 @@ class Committer:
     def _is_kept(self, done: Finished) -> bool:
         if done.capture is None or done.capture.answer is None:
             return False
-        verdict = done.finding.verdict
-        return self.keep_all or done.lease.kind is not Kind.PAGE or (verdict is not None and verdict.keep)
+        finding = done.finding
+        wanted = finding.not_modified is not None or (finding.verdict is not None and finding.verdict.keep)
+        return self.keep_all or done.lease.kind is not Kind.PAGE or wanted
 
     def _report(self, batch: Sequence[Finished]) -> list[bool]:
         # Made anew at each try: the age of an answer grows while Redis is away.
@@ -189,4 +190,5 @@ def exchange_of(done: Finished) -> Exchange:
         metadata=done.finding.metadata,
         fetch_ms=capture.fetch_ms,
         kind=str(done.lease.kind),
+        not_modified=done.finding.not_modified,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from archive.exchange import RevisitTarget
 from frontier.types import Candidate, Lease, RobotsRecord
 from relevance.policy import Verdict
 
@@ -18,8 +19,9 @@ class Finding:
     """The result of one lease.
 
     `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored. `metadata` goes into the
-    page's metadata record. `page_mark`: pages with equal marks are near-identical
-    (b"": not marked). `again_in_ms` and `memo` are for URLs that are visited again and again (feeds).
+    page's metadata record. `page_mark`: pages with equal marks are near-identical (b"": not marked). `again_in_ms` and
+    `memo` are for URLs that are visited again and again (feeds, and articles that are looked at again), `not_modified`
+    for a 304 among them: the record whose content is still valid.
     """
 
     result: str
@@ -36,6 +38,7 @@ class Finding:
     metadata: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     feed_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    not_modified: RevisitTarget | None = None
 
 
 @dataclass(slots=True)

@@ -21,12 +21,12 @@ from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.polls import RECURRING
+from crawler.revisits import Revisits
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
 from relevance.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
-from seeds.revisits import revisit
 from sieve.urls import resolve_many
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class FocusMiddleware:
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._marks: OrderedDict[tuple[str, bytes], int] = OrderedDict()
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
-        self._revisits = crawler.settings.getbool("HARVEST_REVISIT")
+        self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
         self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
             Kind.PAGE: self._read_page,
             Kind.ROBOTS: self._read_robots,
@@ -91,6 +91,8 @@ class FocusMiddleware:
             self._follow_redirect(response, lease, finding)
         elif finding.result in ("ok", "too_large") or lease.kind is Kind.ROBOTS:
             self._readers[lease.kind](response, lease, finding)
+        elif finding.result == "not_modified" and self._revisits is not None:
+            self._revisits.unchanged(lease, finding)
         response.meta["finding"] = finding
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
@@ -146,14 +148,13 @@ class FocusMiddleware:
                 finding.links = [replace(link, score=0.0) for link in finding.links]
         finding.metadata = page_metadata(page, lease, verdict)
         if lease.source.startswith("feed"):
-            self._read_item(page, lease, finding)
+            self._read_item(page, response, lease, finding)
 
-    def _read_item(self, page: Page, lease: Lease, finding: Finding) -> None:
+    def _read_item(self, page: Page, response: Response, lease: Lease, finding: Finding) -> None:
         """A page that a feed led to: how soon it was fetched, and when to look at it again."""
         finding.feed_counts = self._worker.stores.polls.arrived(lease)
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
-            look = revisit(lease.memo, xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")))
-            finding.memo, finding.again_in_ms = look.memo, look.again_in_ms
+            self._revisits.read(page, response, lease, finding)
 
     def _repeats(self, authority: str, mark: bytes) -> bool:
         """Whether this worker has met the mark on other pages of the authority."""

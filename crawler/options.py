@@ -78,7 +78,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("HARVEST_SITEMAP_MIN_POLL_S", 3600.0, "A sitemap is polled no oftener than this."),
     Option("HARVEST_SITEMAP_MAX_POLL_S", 604800.0, "A sitemap is polled at least this often."),
     Option("HARVEST_SPREAD_S", 600.0, "First polls of many feeds are spread over this time (0.1 s a feed at most)."),
-    Option("HARVEST_REVISIT", False, "Fetch kept items of feeds again after 1 h, 6 h, 1, 4 and 16 days."),
+    Option("HARVEST_REVISIT", False, "Fetch kept items of feeds again, to archive how they changed."),
+    Option(
+        "HARVEST_REVISIT_AFTER_S",
+        ["3600", "21600", "86400", "345600", "1382400"],
+        "When: so many seconds after the last fetch; a changed item starts again with the first.",
+    ),
     Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
     Option("WARC_VERSION", "1.1", "1.1 or 1.0."),
     Option("WARC_DIGEST", "sha1", "sha1 (base32, as archives use it) or sha256."),
@@ -131,7 +136,10 @@ def _typed(settings: BaseSettings, option: Option) -> object:
                 raise ValueError(value)
             return value
         case list():
-            return settings.getlist(option.name)
+            values = settings.getlist(option.name)
+            if option.name.endswith("_S") and not all(0 < float(value) < math.inf for value in values):
+                raise ValueError(values)
+            return values
         case _:
             return str(settings.get(option.name))
 

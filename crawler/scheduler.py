@@ -23,6 +23,7 @@ from crawler.held import HeldLease
 from crawler.polls import RECURRING
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind
+from seeds.revisits import conditions
 from sieve.urls import canonicalize
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,8 @@ class FrontierScheduler(BaseScheduler):
             headers = dict(poll.headers)
             return Request(poll.url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
         callback = None if lease.kind is Kind.PAGE else nothing
-        return Request(lease.url, callback=callback, errback=self._failed, meta=meta, dont_filter=True)
+        headers = conditions(lease.memo) if lease.kind is Kind.PAGE else {}
+        return Request(lease.url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
 
     def _failed(self, failure: Failure) -> None:
         """No answer, or none that may be used: what that means is the outcome table's to say."""

@@ -129,9 +129,15 @@ class Feeds:
         feed = self.all[f]
         if self.instant_s(feed, resource.n) > asked.now_s:
             return error(404)
+        corrected = 0 < feed.spec.correct_s <= asked.now_s - self.instant_s(feed, resource.n)
+        headers = [("Content-Type", HTML)]
+        if feed.spec.validators:
+            headers.append(("ETag", f'"{resource.n}-{int(corrected)}"'))
+            if asked.etag == headers[-1][1]:
+                return Answer(304, headers=tuple(headers[1:]))
         stock = pool(self._language(feed), self.spec.seed)
         d = draws(24, self.spec.seed, "item text", f, resource.n)
-        text = b"".join(stock.paragraphs[n % POOL_PARAGRAPHS] for n in d[: 8 + d[0] % 16])
+        text = b"".join(stock.paragraphs[n % POOL_PARAGRAPHS] for n in d[: 8 + d[0] % 16 - corrected])
         title = self._title(feed, resource.n)
         head = (
             f'<!DOCTYPE html>\n<html lang="{SHORT_CODES.get(stock.language, stock.language)}"><head>'
@@ -139,7 +145,7 @@ class Feeds:
             f"<title>{title}</title></head>\n"
             f'<body><nav><a href="/">{site.name}</a></nav><main><h1>{title}</h1>\n'
         )
-        return Answer(200, head.encode() + text + b"</main></body></html>\n", (("Content-Type", HTML),))
+        return Answer(200, head.encode() + text + b"</main></body></html>\n", tuple(headers))
 
     def _language(self, feed: Feed) -> str:
         return feed.spec.language or feed.site.language

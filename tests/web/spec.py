@@ -52,6 +52,8 @@ class FeedSpec:
     keep_s: float = 0.0
     archive: bool = True
     language: str = ""  # "": the language of the host
+    correct_s: float = 0.0  # an item's page changes once, so long after it appeared (0: never)
+    validators: bool = False  # the items' pages have an ETag and answer 304
 
     def __post_init__(self) -> None:
         if self.kind not in ("rss", "atom", "json", "index"):

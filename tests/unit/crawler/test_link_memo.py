@@ -6,7 +6,7 @@ import pytest
 
 from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from frontier.types import LONGEST_MEMO_BYTES
-from seeds.revisits import revisit
+from seeds.revisits import Look, revisit
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,6 @@ def test_a_long_way_is_cut_and_a_long_bucket_refused() -> None:
 
 def test_a_revisit_is_no_first_fetch() -> None:
     assert read_link_memo(b"") is NO_LINK
-    assert read_link_memo(revisit(b"", b"digest").memo) is None
-    assert revisit(LinkMemo(1, "400000").pack(), b"digest") == revisit(b"", b"digest")
+    look = Look(b"digest")
+    assert read_link_memo(revisit(b"", look).memo) is None
+    assert revisit(LinkMemo(1, "400000").pack(), look) == revisit(b"", look)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
-from scrapy.http import HtmlResponse, Request
+from scrapy.http import HtmlResponse, Request, Response
 from scrapy.settings import Settings
 
+from archive.exchange import RevisitTarget
 from crawler.addon import Ulwembu
 from crawler.findings import Finding
 from crawler.focus import FocusMiddleware
@@ -42,7 +45,8 @@ def read(
     lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=memo, depth=depth)
     links = '<a href="/next">o</a><a href="https://b.example/next">p</a>'
     body = f'<html lang="zu"><title>Izindaba</title><p>{text}</p>{links}</html>'
-    request = Request(URL, meta={"lease": lease})
+    capture = SimpleNamespace(started=datetime(2026, 11, 21, 4, 0, 0, 7, tzinfo=UTC))
+    request = Request(URL, meta={"lease": lease, "capture": capture})
     response = HtmlResponse(URL, body=body.encode(), request=request, headers={"Content-Type": "text/html"})
     middleware.process_spider_input(response)
     return cast("Finding", response.meta["finding"])
@@ -67,6 +71,21 @@ def test_a_change_starts_anew() -> None:
     second = read(middleware, TEXT, read(middleware, TEXT).memo or b"")
     assert second.again_in_ms == AGES_S[1] * 1000
     assert read(middleware, OTHER, second.memo or b"").again_in_ms == AGES_S[0] * 1000
+
+
+def test_not_modified_moves_on_and_names_the_record_that_is_still_valid() -> None:
+    middleware = focus(revisit=True)
+    first = read(middleware, TEXT)
+    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0, source="feed:1a2b", memo=first.memo or b"")
+    request = Request(URL, meta={"lease": lease})
+    response = Response(URL, 304, request=request)
+    middleware.process_spider_input(response)
+    found = cast("Finding", response.meta["finding"])
+    assert (found.result, found.again_in_ms) == ("not_modified", AGES_S[1] * 1000)
+    assert found.not_modified == RevisitTarget(URL, "2026-11-21T04:00:00.000007Z")
+    request.meta["lease"] = replace(lease, memo=b"")
+    middleware.process_spider_input(response)
+    assert cast("Finding", response.meta["finding"]).again_in_ms is None, "it was never fetched"
 
 
 def test_only_items_of_feeds_and_only_when_asked() -> None:

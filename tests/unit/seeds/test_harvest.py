@@ -11,7 +11,7 @@ import pytest
 from seeds.harvest import Answer, Polling, PollResult, PollStats, poll, request
 from seeds.harvest_stats import as_counts, counter_name, rows, table, together
 from seeds.history import FeedHistory
-from seeds.revisits import AGES_S, revisit
+from seeds.revisits import AGES_S, Look, conditions, revisit, stored_us
 
 URL = "https://news.example/feed/"
 NOW_MS = 1_790_000_000_000
@@ -267,18 +267,42 @@ def test_counters_add_up_to_a_table() -> None:
 
 
 def test_articles_are_revisited_ever_more_rarely() -> None:
-    visit = revisit(b"", b"a")
+    visit = revisit(b"", Look(b"a"))
     waits = [visit.again_in_ms]
     while visit.again_in_ms is not None:
         visit = revisit(visit.memo, None)
         waits.append(visit.again_in_ms)
     assert waits == [*(age * 1000 for age in AGES_S), None]
-    changed = revisit(revisit(visit.memo, b"a").memo, b"b")
+    changed = revisit(revisit(visit.memo, Look(b"a")).memo, Look(b"b"))
     assert changed.changed
     assert changed.again_in_ms == AGES_S[0] * 1000
     for number in range(20):
-        changed = revisit(changed.memo, str(number).encode())
+        changed = revisit(changed.memo, Look(str(number).encode()))
     assert changed.again_in_ms is None
+
+
+def test_a_revisit_asks_with_what_the_last_answer_said() -> None:
+    first = revisit(b"", Look(b"text", b"body", 1_000, '"e1"', "Sat, 21 Nov 2026 00:00:00 GMT"))
+    assert conditions(first.memo) == {"If-None-Match": '"e1"', "If-Modified-Since": "Sat, 21 Nov 2026 00:00:00 GMT"}
+    same = revisit(first.memo, None)
+    assert conditions(same.memo) == conditions(first.memo)
+    assert stored_us(same.memo) == 1_000
+    equal = revisit(same.memo, Look(b"text", b"body", 2_000))
+    assert (equal.changed, conditions(equal.memo), stored_us(equal.memo)) == (False, {}, 1_000)
+    redone = revisit(equal.memo, Look(b"text", b"else", 3_000, '"e2"'))
+    assert (redone.changed, stored_us(redone.memo)) == (False, 3_000)
+    assert conditions(redone.memo) == {"If-None-Match": '"e2"'}
+
+
+@pytest.mark.parametrize("bad", ["x" * 201, "a\nb", "a\r\nHost: b", "\0"])
+def test_a_validator_that_could_not_be_sent_is_not_kept(bad: str) -> None:
+    assert conditions(revisit(b"", Look(b"text", etag=bad, modified=bad)).memo) == {}
+
+
+@pytest.mark.parametrize("memo", [b"", b"\0", b"\0421010aB-_"])
+def test_a_first_fetch_has_no_conditions(memo: bytes) -> None:
+    assert conditions(memo) == {}
+    assert stored_us(memo) == 0
 
 
 def test_polling_bounds_are_obeyed() -> None:

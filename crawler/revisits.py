@@ -1,0 +1,61 @@
+"""Articles of feeds that are looked at again: what a fetch leaves for the next, and what an unchanged one stands for.
+
+The series and the memo are `seeds.revisits`' to decide; here a page becomes its digests and validators, and a 304 is
+tied to the record of the archive whose content is still valid.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import xxhash
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+
+from archive.exchange import RevisitTarget
+from archive.fields import warc_date
+from crawler.findings import Finding
+from frontier.types import Lease
+from relevance.page import Page
+from seeds.revisits import Look, is_revisit, revisit, stored_us
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Revisits:
+    """See the module."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._after_s = tuple(float(wait_s) for wait_s in settings.getlist("HARVEST_REVISIT_AFTER_S"))
+        self._version = str(settings["WARC_VERSION"])
+
+    def read(self, page: Page, response: Response, lease: Lease, finding: Finding) -> None:
+        """An article came, for the first time or again: let it come again, or no more when it has settled."""
+        capture = response.meta.get("capture")
+        look = Look(
+            text=xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")),
+            body=xxhash.xxh3_64_digest(response.body),
+            fetched_us=(capture.started - _EPOCH) // _MICROSECOND if capture is not None else 0,
+            etag=_header(response, "ETag"),
+            modified=_header(response, "Last-Modified"),
+        )
+        self._keep(lease, look, finding)
+
+    def unchanged(self, lease: Lease, finding: Finding) -> None:
+        """An article answered that it is as it was."""
+        if not is_revisit(lease.memo):
+            return
+        self._keep(lease, None, finding)
+        finding.metadata = {"source": lease.source, "depth": lease.depth}
+        if fetched_us := stored_us(lease.memo):
+            fetched = warc_date(_EPOCH + fetched_us * _MICROSECOND, self._version)
+            finding.not_modified = RevisitTarget(lease.url, fetched)
+
+    def _keep(self, lease: Lease, look: Look | None, finding: Finding) -> None:
+        found = revisit(lease.memo, look, self._after_s)
+        finding.memo, finding.again_in_ms = found.memo, found.again_in_ms
+
+
+def _header(response: Response, name: str) -> str:
+    return (response.headers.get(name) or b"").decode("latin-1").strip()
