@@ -155,8 +155,8 @@ class EmbeddedRedis:
         try:
             with self._client() as client:
                 client.ping()
-        except redis.BusyLoadingError:
-            return True
+        except (redis.BusyLoadingError, redis.ResponseError):
+            return True  # it loads, or refuses writes since its disk is full: it is there
         except (redis.ConnectionError, redis.TimeoutError, FileNotFoundError):
             return False
         return True

@@ -70,6 +70,7 @@ class Worker:
         self._work = asyncio.Event()
         self._closing = False
         self._stays = False
+        self._away = False
         self._quiet_looks = 0
         self._rest_s = _SHORTEST_WAIT_S
         self.exhausted = False
@@ -211,9 +212,14 @@ class Worker:
         try:
             grant = await self._off(self._asks, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
-            logger.warning("No new requests: %s", error)
+            if not self._away:
+                logger.warning("No new requests until it answers again: %s", error)
+            self._away = True
             await self._off(self._asks, self._stores.home.revive)
             return _AWAY_PAUSE_S
+        if self._away:
+            logger.info("The frontier answers again, the crawl goes on")
+        self._away = False
         self._accept(grant)
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
         slower_s = min(2 * self._rest_s, self._ahead_ms / 2000)

@@ -9,8 +9,9 @@ import redis
 
 from frontier.errors import FrontierFull, FrontierUnavailable
 
-# A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone.
-_REFUSALS = ("MISCONF", "NOREPLICAS")
+# A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone. Looked for
+# in the text, since a script gives them on in its own words.
+_REFUSALS = ("MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN")
 _REFUSAL_TYPES = (redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError)
 
 
@@ -24,6 +25,6 @@ def answering(crawl: str) -> Iterator[None]:
     except redis.ResponseError as error:
         if "OOM" in str(error) or isinstance(error, redis.OutOfMemoryError):
             raise FrontierFull(crawl, str(error)) from error
-        if str(error).startswith(_REFUSALS) or isinstance(error, _REFUSAL_TYPES):
-            raise FrontierUnavailable(crawl, str(error)) from error
+        if isinstance(error, _REFUSAL_TYPES) or any(word in str(error) for word in _REFUSALS):
+            raise FrontierUnavailable(crawl, str(error).rpartition(": -")[2]) from error
         raise
