@@ -102,7 +102,10 @@ class Record:
 
 
 class Log:
-    """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut."""
+    """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut.
+
+    `end`: where the next record will start.
+    """
 
     def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
         self._folder = folder
@@ -117,14 +120,9 @@ class Log:
         self._unsynced: list[FileIO] = []
         self._cut_torn_end()
         self._file = self._open_segment()
-        self._offset = self._file.seek(0, os.SEEK_END)
+        self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
         self._dirty = False
         self._reading: tuple[int, IO[bytes]] | None = None
-
-    @property
-    def end(self) -> Place:
-        """Where the next record will start."""
-        return Place(self._segment, self._offset)
 
     def segments(self) -> list[int]:
         """Numbers of the segments there are, ascending."""
@@ -133,7 +131,7 @@ class Log:
 
     def append(self, body: bytes) -> Place:
         """Append a record; gives its place."""
-        if self._offset >= self._segment_bytes:
+        if self.end.offset >= self._segment_bytes:
             self.roll()
         place = self.end
         data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
@@ -144,9 +142,9 @@ class Log:
                 written += self._file.write(data[written:])
         except OSError:
             # A full disk: what was written of the record must not stand before the next one.
-            self._file.truncate(self._offset)
+            self._file.truncate(place.offset)
             raise
-        self._offset += len(data)
+        self.end = Place(place.segment, place.offset + len(data))
         return place
 
     def roll(self) -> int:
@@ -158,7 +156,7 @@ class Log:
                 self._file.close()
             self._segment += 1
             self._file = self._open_segment()
-            self._offset = 0
+            self.end = Place(self._segment, 0)
         return self._segment
 
     def sync(self) -> None:

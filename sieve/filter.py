@@ -16,8 +16,12 @@ from sieve.items import Mask
 Places = npt.NDArray[np.int64]
 
 BITS_PER_KEY = 20
-_ONE, _SIX_BITS, _HALF = np.uint64(1), np.uint64(63), np.uint64(32)
-_SHIFTS = (np.uint64(6), np.uint64(12), np.uint64(18))
+_ONE, _SIX_BITS, _HALF, _SIX, _TWELVE = map(np.uint64, (1, 63, 32, 6, 12))
+_TWELVE_BITS = np.uint64(4095)
+# The word with the two bits that twelve bits of a key choose.
+_TWO_BITS = (_ONE << (np.arange(4096, dtype=np.uint64) & _SIX_BITS)) | (
+    _ONE << (np.arange(4096, dtype=np.uint64) >> _SIX)
+)
 
 
 class WordFilter:
@@ -33,8 +37,8 @@ class WordFilter:
         """Add distinct keys; which of them may have been there before."""
         places, bits = self._places(keys), _bits(keys)
         maybe: Mask = (self._words[places] & bits) == bits
-        new = ~maybe
-        self.count += int(new.sum())
+        new = (~maybe).nonzero()[0]
+        self.count += len(new)
         self._set(places[new], bits[new])
         return maybe
 
@@ -47,7 +51,7 @@ class WordFilter:
         while len(places):
             # Of keys that share a word only the last is written: the others go again.
             self._words[places] |= bits
-            lost = (self._words[places] & bits) != bits
+            lost = ((self._words[places] & bits) != bits).nonzero()[0]
             places, bits = places[lost], bits[lost]
 
     def add_sorted(self, keys: Fingerprints) -> None:
@@ -71,10 +75,9 @@ class WordFilter:
 
 
 def _bits(keys: Fingerprints) -> Fingerprints:
-    bits = _ONE << (keys & _SIX_BITS)
-    for shift in _SHIFTS:
-        bits |= _ONE << ((keys >> shift) & _SIX_BITS)
-    return bits
+    low, high = keys & _TWELVE_BITS, (keys >> _TWELVE) & _TWELVE_BITS
+    both: Fingerprints = np.bitwise_or(_TWO_BITS[low.view(np.int64)], _TWO_BITS[high.view(np.int64)])
+    return both
 
 
 class RecentTable:

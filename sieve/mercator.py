@@ -122,14 +122,15 @@ class MercatorSieve(LocalSieve):
         if len(places):
             numbers = places.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
-            new = places[~maybe]
+            late, prompt = maybe.nonzero()[0], (~maybe).nonzero()[0]
+            new = places[prompt]
             admitted = len(new)
             try:
-                if admitted < len(places):
-                    self.waiting.append(numbers[maybe], batch.at(places[maybe]))
+                if len(late):
+                    self.waiting.append(numbers[late], batch.at(places[late]))
                     self._step("waiting")
                 if admitted:
-                    self.ready.append(numbers[~maybe], batch.at(new))
+                    self.ready.append(numbers[prompt], batch.at(new))
                     self._step("ready")
             except OSError:
                 # What the logs do not hold was not met; the filter may go on saying "perhaps".

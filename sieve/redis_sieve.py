@@ -36,7 +36,7 @@ _OPTIONS = ("crawl", "dir", "canonical", "lease_ms", "run", "filter", "filter_by
 _BATCHES_AN_EPOCH = 64
 _BATCH_URLS = 1000
 _POLL_S = 0.005
-# URLs sent lately by this process: 3 MiB.
+# URLs sent lately by this process: 2 MiB.
 _SENT_BITS = 18
 
 

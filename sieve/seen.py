@@ -4,7 +4,7 @@ Guarantees: exact. The filter only says "certainly new"; everything else is look
 The filter holds every key that is stored, newest or waiting; when it is full, a larger one is made from them in small
 steps while the old one goes on answering (both get what comes meanwhile). Memory: the filter (2.5 bytes a key, bounded
 by `filter_bytes`; beyond that more keys wait and none is lost), 8 bytes for each of at most about twice `run_keys`
-newest keys, 0.25 byte a stored key for sparse indexes, 12 MiB of recent keys.
+newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sieve.runs import Run
 from sieve.store import RunStore
 
 _PIECE_KEYS = 1 << 15
+_LOOSE_KEYS = 1 << 14
 _GROWTH = 4
 # Keys of background work paid for by each new key; merging 100 M keys takes seven rewrites and one new filter.
 _PACE = 12
@@ -39,28 +40,42 @@ class SeenConfig:
 
 
 class Newest:
-    """Admitted keys that are in no run yet: sorted arrays, merged when of like size."""
+    """Admitted keys that are in no run yet: sorted arrays, merged when of like size; the very last are sorted late."""
 
     def __init__(self) -> None:
-        self.arrays: list[Fingerprints] = []
+        self._sorted: list[Fingerprints] = []
+        self._loose: list[Fingerprints] = []
+        self._loose_count = 0
         self.count = 0
 
     def add(self, keys: Fingerprints) -> None:
         """Add distinct keys that are not here."""
-        if not len(keys):
-            return
+        self._loose.append(keys)
+        self._loose_count += len(keys)
         self.count += len(keys)
-        keys = np.sort(keys)
-        while self.arrays and len(self.arrays[-1]) < 2 * len(keys):
-            keys = np.concatenate([self.arrays.pop(), keys])
-            keys.sort(kind="stable")
-        self.arrays.append(keys)
+        if self._loose_count >= _LOOSE_KEYS:
+            self._sort()
+
+    def arrays(self) -> list[Fingerprints]:
+        """All keys, in sorted arrays that stay as they are."""
+        self._sort()
+        return list(self._sorted)
 
     def all(self) -> Fingerprints:
         """All keys, sorted."""
-        keys = np.concatenate([*self.arrays, np.zeros(0, np.uint64)])
+        keys = np.concatenate([*self.arrays(), np.zeros(0, np.uint64)])
         keys.sort(kind="stable")
         return keys
+
+    def _sort(self) -> None:
+        if not self._loose_count:
+            return
+        keys = np.sort(np.concatenate(self._loose))
+        self._loose, self._loose_count = [], 0
+        while self._sorted and len(self._sorted[-1]) < 2 * len(keys):
+            keys = np.concatenate([self._sorted.pop(), keys])
+            keys.sort(kind="stable")
+        self._sorted.append(keys)
 
 
 class Seen:
@@ -80,7 +95,7 @@ class Seen:
         self._writing: Job | None = None
         self._merging: Job | None = None
         self._growing: Job | None = None
-        self._unmerged = 0
+        self._left_alone: list[Run] = []
         self.trouble: OSError | None = None
 
     def __len__(self) -> int:
@@ -115,7 +130,7 @@ class Seen:
 
     def snapshot(self) -> list[Any]:
         """What a look-up has to search: a consistent picture that later changes leave alone. Largest part first."""
-        arrays = [*self._newest.arrays, *([] if self._frozen is None else [self._frozen])]
+        arrays = [*self._newest.arrays(), *([] if self._frozen is None else [self._frozen])]
         return [*sorted(self.store.runs, key=len, reverse=True), *sorted(arrays, key=len, reverse=True)]
 
     @staticmethod
@@ -151,8 +166,10 @@ class Seen:
             if capacity > self._filter.capacity:
                 self._building = WordFilter(capacity)
                 self._growing = Job(self._grow(self._building, list(waiting())))
-        if self._merging is None and len(self.store.runs) > self._unmerged and (runs := self.store.due()):
-            self._merging = Job(self._merge(runs))
+        if self._merging is None and self.store.runs is not self._left_alone:
+            self._left_alone = self.store.runs
+            if runs := self.store.due():
+                self._merging = Job(self._merge(runs))
         for name in ("_writing", "_merging", "_growing"):
             job: Job | None = getattr(self, name)
             if job is not None:
@@ -196,13 +213,12 @@ class Seen:
             self._frozen = None
 
     def _merge(self, runs: Sequence[Run]) -> Work:
-        self._unmerged = 0
         try:
             yield from self.store.merge(runs)
         except OSError as error:
-            # A disk too full to merge may still hold what comes; try again when there is one run more.
+            # A disk too full to merge may still hold what comes; try again when there is another run.
             self.trouble = error
-            self._unmerged = len(self.store.runs)
+            self._left_alone = self.store.runs
 
     def _grow(self, larger: WordFilter, waiting: Sequence[Fingerprints]) -> Work:
         snapshot = [part if isinstance(part, np.ndarray) else part.keys for part in self.snapshot()]

@@ -166,7 +166,7 @@ def test_newest_keys_stay_few_arrays() -> None:
     for start in range(0, 5000, 7):
         newest.add(keys[start : start + 7])
     newest.add(keys[:0])
-    assert len(newest.arrays) < 14
+    assert len(newest.arrays()) < 14
     assert (newest.all() == keys).all()
 
 
