@@ -25,6 +25,7 @@ from crawler.fetch.handler import Capture
 from crawler.findings import Finding, Finished
 from crawler.held import HeldLease
 from crawler.preflight import data_folder
+from crawler.rescoring import Rescorer
 from crawler.signals import stopping
 from crawler.stores import Stores
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -104,6 +105,7 @@ class Worker:
             stopped=lambda: self._closing,
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )
+        self._rescorer = Rescorer(stores.policy, stores.frontier)
         await self._off(self._commits, lambda: self._committer.commit([], stores.seeds()))
         self._loops = [asyncio.ensure_future(self._guarded(loop())) for loop in (self._lease_loop, self._commit_loop)]
 
@@ -289,6 +291,8 @@ class Worker:
             learnt = self._stores.policy.deltas()
             accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
             self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
+            judged = [done.lease.authority for done in batch if done.finding.verdict is not None]
+            await self._off(self._commits, lambda: self._rescorer.pages(judged))
         except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:
             # Only when the worker is told to stop while it waits for them (see Committer).
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)

@@ -41,14 +41,11 @@ _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 class Unlearning:
     """Policies whose priority is by the source page alone."""
 
-    def link_bucket(self, link: LinkContext) -> str:  # noqa: ARG002
-        return ""
-
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         return [(self.link_priority(link), "") for link in links]
 
-    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
-        return [""] * len(links)
+    def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:  # noqa: ARG002
+        return None  # nothing has been learnt
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
         return {}
@@ -58,9 +55,6 @@ class Unlearning:
 
     def link_priority(self, link: LinkContext) -> float:
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.0
-
-    def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
-        return [self.link_priority(link) for link in links]
 
 
 class AfriwebPolicy(Unlearning):

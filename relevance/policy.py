@@ -18,7 +18,7 @@ Counts = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """How a page was come by. bucket: what link_bucket() said of the link that led here ("" = unknown)."""
+    """How a page was come by. bucket: what rank() said of the link that led here ("" = unknown)."""
 
     depth: int = 0
     since_relevant: int = 0  # irrelevant pages between this one and the last relevant one (0: found on a relevant page)
@@ -62,17 +62,12 @@ class Policy(Protocol):
     def link_priority(self, link: LinkContext) -> float:
         """How promising a link is, 0 (park it) to 1."""
 
-    def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
-        """The same for all links of a page, in order; much cheaper than one by one."""
-
-    def link_bucket(self, link: LinkContext) -> str:
-        """A tag (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
-
-    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
-        """The same for all links of a page, in order."""
-
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
-        """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page."""
+        """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page. bucket: a tag
+        (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
+
+    def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:
+        """The priority as it is known now of a URL queued earlier with this bucket; None: as it was."""
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
         """Counts gathered since the last call, to be added to the fleet's."""

@@ -1,72 +1,61 @@
 """The default policy: follow the yield.
 
-Yield is clean target-language text per fetched byte. A running estimate of a page's gain (its yield, brought to 0..1)
-is kept for each host, path prefix, URL template and kind of link (bucket, see hints), and for what the links of a
-host to other hosts led to (a hub may be worth its fetch without being relevant). A link's priority combines them:
-the estimates of its places, narrow ones shrunk towards wide ones, moved by what its kind is worth compared with the
-average page, in log-odds. No verdict is final: every estimate keeps a pull towards its prior, effective counts are
-capped, and a share of the fetches (`exploration`) may go to what is promising only because little is known of it.
+Yield is clean target-language text per fetched byte; a page's gain is its yield brought to 0..1. The gain of a URL is
+expected from its place (host, path prefix, template) and from the links to it: their kind, how many stand on relevant
+pages, how many anchors are in the language (relevance.estimates says how). What the links of a host to other hosts led
+to counts as well (a hub may be worth its fetch without being relevant). No verdict is final, and a share of the fetches
+(`exploration`) may go to what is promising only because little is known of it.
 
 Sources: Chakrabarti et al. (1999) for the roles of classifier and distiller; the tunnelling bound after Bergmark,
-Lagoze and Sbityakov (2002); the estimates are Beta means with optimism in the face of uncertainty (UCB). The
-thesis followed all links of relevant pages and none of others; here links of irrelevant pages are ranked low, not lost.
+Lagoze and Sbityakov (2002); optimism in the face of uncertainty (UCB) for exploration. The thesis followed all links of
+relevant pages and none of others; here links of irrelevant pages are ranked low, not lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, log, sqrt
-from typing import Any
+from dataclasses import replace
+from math import sqrt
+from typing import Any, NamedTuple
 
-from relevance.hints import OTHER, OURS, SIBLING, Hints, places, short_tag
-from relevance.inlinks import InLinks, first_evidence
+from relevance.estimates import ALL, Estimates, logit, sigmoid
+from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, places, short_tag
+from relevance.inlinks import NO_LINKS, InLinks, Links
 from relevance.measure import Measured
 from relevance.page import Page
 from relevance.plain_policies import ThresholdPolicy, option
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
 
-MILLI = 1000
 SINCE = (0.55, 0.2, 0.12, 0.08, 0.04)
 """First guess of the gain by the number of irrelevant pages since the last relevant one."""
-_ODDS = {
-    "anchor": {OURS: 3.0, SIBLING: 0.8, OTHER: 0.6},
-    "url": {OURS: 6.0, OTHER: 0.25},
-    "lang": {OURS: 8.0, OTHER: 0.1},
-}
-_NAV_ODDS, _AWAY_ODDS = 0.8, 0.7
-_CAP = 400.0
-_PULL = {"h": 4.0, "p": 4.0, "t": 6.0, "c": 12.0, "i": 12.0}
-"""Pages a prior is worth, by kind of key."""
-
+_URL = {NEITHER: 0.0, SIBLING: 0.0, OURS: 1.8, OTHER: -1.4}
+_LANG = {NEITHER: 0.0, SIBLING: 0.0, OURS: 2.1, OTHER: -2.3}
+_NAV, _AWAY = -0.2, -0.8
+_GOOD, _BAD, _OURS, _OTHER = 0.6, -0.2, 1.1, -0.5
+"""First guesses, in log-odds, of what a link's traits and one more link say."""
 KIND = 6
 """Characters of a bucket that say what kind of link it is; behind them stands who links."""
-_HUB = 2.0
-"""Worth of a relevant page found elsewhere through a host, per page fetched of that host: it may open a new site."""
-LEVELS = 20
-"""Pages from which the worth of being linked often is learnt."""
+_CLASSES = (0.1, 0.5, 0.85)
+"""Gains of hosts that bound the classes in which the worth of links is learnt apart."""
+_HUB = 3.0
+"""Worth of a relevant page on an unknown host found through a host, per page fetched of that host."""
 NOVELTY, FIRST = 0.1, 2
 """What is added for an unknown host, and for how many pages it is one."""
-NEW = "new"
+_UNKNOWN = "100000"
+"""Bucket of a page of which nobody knows how it was found."""
+NEW = "all:new"
 """Key of the pages fetched while their host was unknown: what exploration has cost."""
-ALL = "all"
-"""Key of the crawl's own totals: pages, gain, words, kilobytes, explored pages."""
 
 
-def _logit(p: float) -> float:
-    p = min(max(p, 1e-4), 1 - 1e-4)
-    return log(p / (1 - p))
+class _Evidence(NamedTuple):
+    """What the links to a URL say: keys under which it is learnt, each with its first guess."""
 
-
-def first_guess(bucket: str) -> float:
-    """Gain expected of a kind of link before anything is known of the crawl."""
-    if bucket[0] == "s":
-        return 0.9
-    odds = SINCE[int(bucket[0])] / (1 - SINCE[int(bucket[0])])
-    odds *= _ODDS["anchor"].get(int(bucket[1]), 1.0) * _ODDS["url"].get(int(bucket[2]), 1.0)
-    odds *= _ODDS["lang"].get(int(bucket[3]), 1.0)
-    odds *= _NAV_ODDS if bucket[4] == "1" else 1.0
-    odds *= _AWAY_ODDS if bucket[5] == "1" else 1.0
-    return odds / (1 + odds)
+    kind: str
+    kind_guess: float
+    links: str
+    links_guess: float
+    anchors: str
+    anchors_guess: float
 
 
 class YieldPolicy(ThresholdPolicy):
@@ -84,26 +73,30 @@ class YieldPolicy(ThresholdPolicy):
         self.full_yield = float(option(options, "full_yield", 10.0))
         self._hints = Hints(target.language, target.siblings, self._identifier)
         self._inlinks = InLinks()
-        self._own: dict[str, list[int]] = {}
-        self._fleet: dict[str, tuple[int, ...]] = {}
+        self._estimates = Estimates()
 
     def decide(self, page: Page, measured: Measured, context: PageContext) -> Verdict:
         verdict = super().decide(page, measured, context)
         size = context.fetched_bytes or sum(len(block.text) for block in page.blocks) or 1
         gain = self.gain(verdict, size)
-        counts = (1, round(gain * MILLI), verdict.words, max(1, round(size / 1024)))
-        keys = [*places(page.url), ALL]
-        if context.bucket:
-            since = context.bucket[0]
-            keys += ["c:" + context.bucket[:KIND], f"i:{since}", f"i:{since}{self._inlinks.level(page.url)}"]
-            if len(context.bucket) > KIND:
-                keys.append("l:" + context.bucket[KIND:])
-        if self._counts(keys[0])[0] < FIRST:
-            keys.append(NEW)
-        for key in keys:
-            self._add(key, counts)
+        self._learn(page.url, context.bucket, gain, (verdict.words, max(1, round(size / 1024))))
         scores = {**verdict.scores, "gain": round(gain, 3), "yield": round(verdict.words * 1024 / size, 2)}
-        return Verdict(verdict.keep, verdict.reason, verdict.language, scores, verdict.words)
+        return replace(verdict, scores=scores)
+
+    def _learn(self, url: str, bucket: str, gain: float, size: tuple[int, int]) -> None:
+        estimates, where = self._estimates, places(url)
+        place, pages = estimates.place(where)
+        evidence = self._evidence(url, bucket if len(bucket) >= KIND else _UNKNOWN)
+        effects = self._effects(evidence)
+        said = sum(effects.values())
+        for key in where:
+            estimates.add(key, gain, sigmoid(said), *size)
+        for key, effect in effects.items():
+            estimates.add(key, gain, sigmoid(said + place - effect + self._guess(key, evidence)), *size)
+        if pages < FIRST:
+            estimates.add(NEW, gain, 0.0, *size)
+            if len(bucket) > KIND:
+                estimates.add("l:" + bucket[KIND:], gain, 0.0, *size)
 
     def gain(self, verdict: Verdict, fetched_bytes: int) -> float:
         """0..1: half for being relevant, half for words per byte; a little for a page that falls short."""
@@ -113,115 +106,114 @@ class YieldPolicy(ThresholdPolicy):
     def link_priority(self, link: LinkContext) -> float:
         return self.rank([link])[0][0]
 
-    def link_priorities(self, links: Sequence[LinkContext]) -> list[float]:
-        return [priority for priority, _ in self.rank(links)]
-
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         """Priority and bucket of the links of a page at once; anchors are identified together."""
         buckets = self._hints.buckets(links)
-        self._inlinks.add(links)
-        known: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._note(links, buckets)
+        known: dict[tuple[str, ...], tuple[float, int]] = {}
         return [
-            (0.0 if self._parked(link, bucket) else self._estimate(link.url, bucket, known), bucket)
+            (self._estimate(link.url, link.since_relevant, bucket, known), bucket)
             for link, bucket in zip(links, buckets, strict=True)
         ]
 
-    def link_bucket(self, link: LinkContext) -> str:
-        return self._hints.buckets([link])[0]
+    def _note(self, links: Sequence[LinkContext], buckets: Sequence[str]) -> None:
+        """Counts the links of one judged page, each URL once."""
+        found = {link.url: (link, bucket) for link, bucket in zip(links, buckets, strict=True) if not link.nav}
+        for url, (link, bucket) in found.items():
+            if link.source_verdict is not None:
+                said = {OURS: (2,), OTHER: (3,)}.get(int(bucket[1]), ())
+                self._inlinks.add(url, (0 if link.source_verdict.keep else 1, *said))
 
-    def link_buckets(self, links: Sequence[LinkContext]) -> list[str]:
-        return self._hints.buckets(links)
-
-    def rescore(self, url: str, bucket: str) -> float:
-        """The priority as it is known now of a URL queued earlier with this bucket."""
-        return self._estimate(url, bucket)
+    def rescore(self, url: str, since_relevant: int, bucket: str) -> float:
+        return self._estimate(url, since_relevant, bucket, {})
 
     def explain(self, link: LinkContext) -> dict[str, float | str]:
-        """The terms of a link's priority."""
-        bucket = self.link_bucket(link)
-        out: dict[str, float | str] = {"bucket": bucket, "first_guess": first_guess(bucket)}
-        for key in (*places(link.url), "c:" + bucket[:KIND], ALL):
-            pages, gain = self._counts(key)[:2]
-            out[key] = round(gain / MILLI / pages, 3) if pages else "unknown"
-        return {**out, "priority": self.link_priority(link)}
+        """The terms of a link's priority: log-odds by key (see relevance.estimates), of the place together; the rest as
+        parts of the worth."""
+        bucket = self._hints.buckets([link])[0]
+        return {"bucket": bucket, **self.explain_queued(link.url, link.since_relevant, bucket)}
+
+    def explain_queued(self, url: str, since_relevant: int, bucket: str) -> dict[str, float | str]:
+        """The same for a URL that was queued with a bucket."""
+        where, evidence = places(url), self._evidence(url, bucket)
+        place, pages = self._estimates.place(where)
+        terms = {key: round(effect, 2) for key, effect in self._effects(evidence).items()}
+        return {
+            **terms,
+            where[0]: round(place, 2),
+            "pages of the host": pages,
+            "hub": round(self._hub(where[0], pages), 3),
+            "novelty": round(self._novelty(pages, evidence.kind[2]), 3),
+            "priority": round(self.rescore(url, since_relevant, bucket), 3),
+        }
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
-        given: dict[str, tuple[int, ...]] = {key: tuple(counts) for key, counts in self._own.items()}
-        for key, counts in given.items():
-            old = self._fleet.get(key, (0,) * len(counts))
-            self._fleet[key] = tuple(a + b for a, b in zip(old, counts, strict=True))
-        self._own.clear()
-        return given
+        return self._estimates.deltas()
 
     def absorb(self, counts: Counts) -> None:
-        self._fleet.update(counts)
+        self._estimates.absorb(counts)
 
-    def _add(self, key: str, counts: tuple[int, ...]) -> None:
-        own = self._own.setdefault(key, [0] * len(counts))
-        for place, value in enumerate(counts):
-            own[place] += value
-
-    def _counts(self, key: str) -> tuple[int, int]:
-        fleet = self._fleet.get(key, (0, 0))
-        own = self._own.get(key, (0, 0))
-        return fleet[0] + own[0], fleet[1] + own[1]
-
-    def _mean(self, key: str, prior: float) -> tuple[float, float]:
-        """Shrunk mean gain and the (capped) number of pages behind it."""
-        pages, gain = self._counts(key)
-        weight = min(1.0, _CAP / pages) if pages else 1.0
-        pull = _PULL[key[0]]
-        return (gain / MILLI * weight + pull * prior) / (pages * weight + pull), pages * weight
-
-    def _parked(self, link: LinkContext, bucket: str) -> bool:
-        return link.since_relevant > self.tunnel and str(OURS) not in bucket[2:4]
-
-    def _estimate(
-        self, url: str, bucket: str, known: dict[tuple[str, ...], tuple[float, float]] | None = None
-    ) -> float:
-        """Expected worth of a URL; `known` keeps what links of the same place and kind share."""
-        key = (*places(url), bucket)
-        shared = known.get(key) if known is not None else None
-        if shared is None:
-            shared = self._shared(key[0], key[1], key[2], bucket)
-            if known is not None:
-                known[key] = shared
-        odds, doubtful = shared
-        mean = 1.0 / (1.0 + exp(-(odds + self._linked(url, bucket[0]))))
-        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(key[0])) + self._novelty(key[0], bucket)
-        return min(1.0, max(0.001, worth + self.exploration * 2.0 * sqrt(mean * (1 - mean) / doubtful)))
-
-    def _shared(self, host: str, prefix: str, template: str, bucket: str) -> tuple[float, float]:
-        """Log-odds of the gain by place and kind, and the number of pages that rest on."""
-        kind, _ = self._mean("c:" + bucket[:KIND], first_guess(bucket))
-        pages, gain = self._counts(ALL)
-        average = (gain / MILLI + 4 * 0.4) / (pages + 4)
-        place, seen = self._mean(host, average)
-        place, _ = self._mean(prefix, place)
-        place, deep = self._mean(template, place)
-        trust = 1.0 - 0.5 * deep / (deep + 20.0)
-        return _logit(place) + trust * (_logit(kind) - _logit(average)), seen + 4.0
-
-    def _linked(self, url: str, since: str) -> float:
-        """Log-odds to add for how often a URL was linked, as this crawl has found it to matter."""
-        level = self._inlinks.level(url)
-        known = self._counts(f"i:{since}")
-        if known[0] < LEVELS:
-            return first_evidence(level)
-        usual = (known[1] / MILLI + 2.0) / (known[0] + 4.0)
-        guess = 1.0 / (1.0 + exp(-(_logit(usual) + first_evidence(level))))
-        return _logit(self._mean(f"i:{since}{level}", guess)[0]) - _logit(usual)
-
-    def _novelty(self, host: str, bucket: str) -> float:
-        """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
-        pages = self._counts(host)[0]
-        if pages >= FIRST or bucket[0] not in "01":
+    def _estimate(self, url: str, since: int, bucket: str, known: dict[tuple[str, ...], tuple[float, int]]) -> float:
+        """The priority of a URL: a root of its expected worth, since most bands should tell apart what is worth little.
+        `known` keeps what links to the same place share."""
+        where = places(url)
+        if (found := known.get(where)) is None:
+            found = known[where] = self._estimates.place(where)
+        place, pages = found
+        evidence = self._evidence(url, bucket)
+        if since > self.tunnel and self._parked(where[0], evidence):
             return 0.0
-        fetched, explored = self._counts(ALL)[0], self._counts(NEW)[0]
+        mean = sigmoid(place + sum(self._effects(evidence).values()))
+        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(where[0], pages)) + self._novelty(pages, evidence.kind[2])
+        worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (pages + 4.0))
+        return sqrt(min(1.0, max(0.0001, worth)))
+
+    def _parked(self, host: str, evidence: _Evidence) -> bool:
+        """Whether nothing speaks for a link that stands too far from any relevant page."""
+        hopeful = evidence.kind[2] == "0" or str(OURS) in evidence.kind[3:5] or evidence.anchors[3] != "0"
+        return not hopeful and self._estimates.counts(host)[1] < 0.5
+
+    def _evidence(self, url: str, bucket: str) -> _Evidence:
+        seen = self._inlinks.seen(url)
+        if seen == NO_LINKS and bucket[4] == "0" and bucket[0] != "s":
+            # another worker read the link
+            seen = Links(int(bucket[0] == "0"), int(bucket[0] != "0"), int(bucket[1] == "3"), int(bucket[1] == "2"))
+        since = "0" if seen.good and bucket[0] != "s" else bucket[0]
+        kind = f"c:{since}{bucket[2:KIND]}"
+        guess = 2.2 if since == "s" else logit(SINCE[int(since)]) + _URL[int(bucket[2])] + _LANG[int(bucket[3])]
+        guess += _NAV * (bucket[4] == "1") + _AWAY * (bucket[5] == "1")
+        pages, gain, _ = self._estimates.counts(places(url)[0])
+        share = (gain + 1.0) / (pages + 2.0)
+        group = sum(share > bound for bound in _CLASSES)
+        good, bad, ours, other = min(seen.good, 4), min(seen.bad, 4), min(seen.ours, 3), min(seen.other, 3)
+        links_guess = _GOOD * max(good - 1, 0) + _BAD * bad
+        return _Evidence(
+            kind, guess, f"i:{group}{good}{bad}", links_guess, f"w:{group}{ours}{other}", _OURS * ours + _OTHER * other
+        )
+
+    def _effects(self, evidence: _Evidence) -> dict[str, float]:
+        """Log-odds by key, first guess and what has been learnt."""
+        effect = self._estimates.effect
+        return {
+            ALL: effect(ALL)[0],
+            evidence.kind: evidence.kind_guess + effect(evidence.kind)[0],
+            evidence.links: evidence.links_guess + effect(evidence.links)[0],
+            evidence.anchors: evidence.anchors_guess + effect(evidence.anchors)[0],
+        }
+
+    @staticmethod
+    def _guess(key: str, evidence: _Evidence) -> float:
+        guesses = {evidence.kind: evidence.kind_guess, evidence.links: evidence.links_guess}
+        return guesses.get(key, evidence.anchors_guess if key == evidence.anchors else 0.0)
+
+    def _novelty(self, pages: int, since: str) -> float:
+        """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
+        if pages >= FIRST or since not in "01":
+            return 0.0
+        fetched, explored = self._estimates.counts(ALL)[0], self._estimates.counts(NEW)[0]
         return NOVELTY * (1.0 - pages / FIRST) if explored <= self.exploration * fetched + 3 else 0.0
 
-    def _hub(self, host: str) -> float:
+    def _hub(self, host: str, pages: int) -> float:
         """What links from this host to others have been worth, for each of its pages."""
-        found = self._counts("l:" + short_tag(host[2:]))[1] / MILLI
-        pages = self._counts(host)[0]
+        found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0

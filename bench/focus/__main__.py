@@ -1,8 +1,10 @@
 """`python -m bench.focus [--seeds N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
 
-Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth
-first's and a multiple of the oracle's; harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the
-web). --warc replays what a crawl has stored instead: links lead to stored pages only.
+Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and
+multiples of the oracle's (it knows which of the URLs it has found are relevant) and of the all-knowing one's (it knows
+the whole web); harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web); and by how many pages
+yield was ever behind afriweb at equal budget. --warc replays what a crawl has stored instead: links lead to stored
+pages only.
 """
 
 from __future__ import annotations
@@ -30,10 +32,13 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
     """Lines for one kind of web."""
     pages, relevant = mean(len(w.nodes) for w, _ in runs), mean(r["oracle"].reachable for _, r in runs)
     out = [f"{name}: {pages:.0f} pages, {relevant:.0f} relevant"]
-    out.append(f"{'':14} 95%/bf  95%/oracle   harvest 10/50/100 %      recall 10/50/100 %   words at 50 %")
+    out.append(f"{'':14} 95%/bf  /oracle  /all-knowing   harvest 10/50/100 %      recall 10/50/100 %   words at 50 %")
     for crawl in CRAWLS:
         bf = [(r[crawl].fetches_for(0.95), r["breadth first"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
-        best = [(r[crawl].fetches_for(0.95), r["oracle"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+        best, bound = (
+            [(r[crawl].fetches_for(0.95), r[name].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+            for name in ("oracle", "all-knowing")
+        )
         parts = [
             ("harvest", 0.1),
             ("harvest", 0.5),
@@ -47,8 +52,13 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
         ]
         texts = [f"{100 * cell:5.1f}" for cell in cells]
         line = " ".join(texts[:3]) + "      " + " ".join(texts[3:6])
-        out.append(f"{crawl:14} {_share(bf)}    {_share(best)}       {line}      {100 * cells[6]:5.1f}")
-    return out
+        out.append(
+            f"{crawl:14} {_share(bf)}    {_share(best)}     {_share(bound)}         {line}      {100 * cells[6]:5.1f}"
+        )
+    behind = [
+        max(0, *(t - o for t, o in zip(r["afriweb"].relevant, r["yield"].relevant, strict=False))) for _, r in runs
+    ]
+    return [*out, f"yield is at most {max(behind)} pages behind afriweb"]
 
 
 def _at(found: Found, what: str, fetches: float) -> float:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench.focus.webs import Node, Web
+from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
+from crawler.rescoring import Rescorer
+from frontier import Candidate, FrontierConfig, Kind, Lease, Limits, MemoryFrontier, Outcome
 from relevance.hints import host_of
 from relevance.measure import Measured
 from relevance.page import Page
 from relevance.plain_policies import AfriwebPolicy, ThresholdPolicy
-from relevance.policy import LinkContext, PageContext, Target, Verdict
+from relevance.policy import LinkContext, PageContext, Target
 from relevance.yield_policy import YieldPolicy
 
 TARGET = Target("zul", ("xho", "nbl", "ssw"))
@@ -116,7 +118,26 @@ def _fifo(
 
 
 def oracle(web: Web) -> Order:
-    """Knows what is relevant and where every link leads: relevant pages first, else the shortest way to a new one."""
+    """Knows of every URL it has found whether it is relevant, and fetches those first; but not what lies behind a page,
+    so its irrelevant pages come breadth first. What no crawler that goes by its estimates of pages can be sure of."""
+    order: Order = []
+    known = set(web.seeds)
+    queues: tuple[deque[int], deque[int]] = (deque(), deque())
+    for place in web.seeds:
+        queues[not web.nodes[place].relevant].append(place)
+    while any(queues):
+        place = (queues[0] or queues[1]).popleft()
+        order.append(place)
+        for target, *_ in web.nodes[place].links:
+            if target not in known:
+                known.add(target)
+                queues[not web.nodes[target].relevant].append(target)
+    return order
+
+
+def all_knowing(web: Web) -> Order:
+    """Knows every page and every link of the web before it starts: relevant pages first, else the shortest way to a new
+    one. No crawler can know that; the bound of all."""
     order: Order = []
     done: set[int] = set()
     known = set(web.seeds)
@@ -166,66 +187,50 @@ def by_yield(web: Web) -> Order:
     return _steered(web, YieldPolicy(TARGET, {}))
 
 
-@dataclass(slots=True)
-class _Waiting:
-    bucket: str
-    since: int
-    depth: int
+class _Steered:
+    """A crawl by a policy through the real frontier and rescorer: one page at a time, no delays, each URL once."""
+
+    def __init__(self, web: Web, policy: ThresholdPolicy | YieldPolicy) -> None:
+        self._web, self._policy = web, policy
+        self._places = {node.url: place for place, node in enumerate(web.nodes)}
+        self._seen = set(web.seeds)
+        limits = Limits(depth=0, query_variants=0)
+        free = FrontierConfig(delay_ms=0, address_delay_ms=0, delay_factor=0, obey_robots=False, limits=limits)
+        self._frontier = MemoryFrontier(free, clock=lambda: 1)
+        self._rescorer = Rescorer(policy, self._frontier)
+
+    def order(self) -> Order:
+        """The pages in the order they are fetched."""
+        seeds = [self._web.nodes[place].url for place in self._web.seeds]
+        self._frontier.take_in([Candidate(url, source="seed", score=1.0) for url in seeds])
+        order: Order = []
+        while leases := self._frontier.lease(1).leases:
+            lease = leases[0]
+            place = self._places[lease.url]
+            order.append(place)
+            self._frontier.take_in(self._links(self._web.nodes[place], lease))
+            self._frontier.report([Outcome(lease.token, "ok")])
+            self._rescorer.page(lease.authority)
+        return order
+
+    def _links(self, node: Node, lease: Lease) -> list[Candidate]:
+        """As crawler.focus does it, for a page whose words are known."""
+        link = read_link_memo(lease.memo) or NO_LINK
+        context = PageContext(lease.depth, link.since_relevant, node.size, "", link.bucket)
+        verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
+        since, depth = 0 if verdict.keep else link.since_relevant + 1, lease.depth + 1
+        links = {
+            t: LinkContext(self._web.nodes[t].url, anchor, node.url, verdict, depth, since, hreflang, nav)
+            for t, anchor, nav, hreflang in reversed(node.links)
+        }
+        ranked = list(zip(links.items(), self._policy.rank(list(links.values())), strict=True))[::-1]
+        found = [(place, one.url, *rank) for (place, one), rank in ranked if place not in self._seen]
+        self._seen.update(place for place, *_ in found)
+        return [Candidate(url, Kind.PAGE, node.url, depth, p, memo=LinkMemo(since, b).pack()) for _, url, p, b in found]
 
 
 def _steered(web: Web, policy: ThresholdPolicy | YieldPolicy) -> Order:
-    """Best first by the policy's priorities. A queued link is looked at anew when its turn comes and when it is seen
-    again: its host's estimate may have moved."""
-    order: Order = []
-    waiting: dict[int, _Waiting] = {}
-    done: set[int] = set()
-    heap: list[tuple[float, int, int]] = []
-    count = 0
-    for place in web.seeds:
-        waiting[place] = _Waiting("s00000", 0, 0)
-        heapq.heappush(heap, (-1.0, count, place))
-        count += 1
-    while heap:
-        score, turn, place = heapq.heappop(heap)
-        if place in done:
-            continue
-        if isinstance(policy, YieldPolicy) and waiting[place].bucket[0] != "s" and score < 0:
-            now = policy.rescore(web.nodes[place].url, waiting[place].bucket)
-            if heap and -now > score + 0.02 and -now > heap[0][0]:  # it has become worth less
-                heapq.heappush(heap, (-now, turn, place))
-                continue
-        done.add(place)
-        order.append(place)
-        for target, priority, wait in _links(web, policy, place, waiting):
-            if target in done:
-                continue
-            waiting[target] = wait
-            heapq.heappush(heap, (-priority, count, target))
-            count += 1
-    return order
-
-
-def _links(
-    web: Web, policy: ThresholdPolicy | YieldPolicy, place: int, waiting: dict[int, _Waiting]
-) -> list[tuple[int, float, _Waiting]]:
-    node, here = web.nodes[place], waiting[place]
-    context = PageContext(here.depth, here.since, node.size, "", here.bucket)
-    verdict: Verdict = policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
-    since = 0 if verdict.keep else here.since + 1
-    links = [
-        LinkContext(web.nodes[t].url, anchor, node.url, verdict, here.depth + 1, since, lang, nav)
-        for t, anchor, nav, lang in node.links
-    ]
-    buckets = policy.link_buckets(links)
-    priorities = policy.link_priorities(links)
-    out = []
-    for (target, *_), bucket, priority in zip(node.links, buckets, priorities, strict=True):
-        old = waiting.get(target)
-        if old is None or since < old.since:
-            out.append((target, priority, _Waiting(bucket, since, here.depth + 1)))
-        elif isinstance(policy, YieldPolicy) and old.bucket[0] != "s":
-            out.append((target, policy.rescore(web.nodes[target].url, old.bucket), old))
-    return out
+    return _Steered(web, policy).order()
 
 
 CRAWLS: dict[str, Callable[[Web], Order]] = {
@@ -235,4 +240,5 @@ CRAWLS: dict[str, Callable[[Web], Order]] = {
     "threshold": threshold,
     "yield": by_yield,
     "oracle": oracle,
+    "all-knowing": all_knowing,
 }

@@ -46,8 +46,13 @@ def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
     ]
     assert all(0 <= policy.link_priority(link) <= 1 for link in links)
     assert policy.link_priority(LinkContext("http://seed.example/")) >= 0.9
-    assert len(policy.link_buckets(links)) == len(policy.link_priorities(links)) == 20
-    assert all(len(bucket) <= 10 and bucket.isascii() for bucket in policy.link_buckets(links))
+    ranked = policy.rank(links)
+    assert len(ranked) == 20
+    assert all(0 <= priority <= 1 for priority, _ in ranked)
+    assert all(len(bucket) <= 10 and bucket.isascii() for _, bucket in ranked)
+    for link, (_, bucket) in zip(links, ranked, strict=True):
+        again = policy.rescore(link.url, link.since_relevant, bucket)
+        assert again is None or 0 <= again <= 1
 
 
 def test_a_link_of_a_relevant_page_goes_first(policy: Any) -> None:

@@ -1,0 +1,62 @@
+"""Looks at what waits for a host anew, from time to time, with what the crawl has learnt since it was queued.
+
+A link is scored once, when it is found. Its host's worth is often learnt only from the first pages fetched of it, and
+that other pages link to it only from those found later. So after some pages of a host its queue is read, scored by the
+policy as it knows things now, and what belongs into another priority band is moved there. How often: in proportion to
+what waits, so that a page costs at most the scoring of MOST_A_PAGE waiting URLs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from crawler.link_memo import read_link_memo
+from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.types import Frontier, Kind, Queued
+from relevance.policy import Policy
+
+LEAST_PAGES = 4
+MOST_A_PAGE = 32
+WINDOW = 256
+"""Waiting URLs of each band that are looked at."""
+_MOST_HOSTS = 50_000
+
+
+class Rescorer:
+    """See the module. For one thread; `policy` may be taught by another one meanwhile."""
+
+    def __init__(self, policy: Policy, frontier: Frontier) -> None:
+        self._policy = policy
+        self._frontier = frontier
+        self._left: OrderedDict[str, int] = OrderedDict()  # pages to fetch of a host before its queue is looked at
+
+    def pages(self, authorities: Iterable[str]) -> None:
+        """Pages of these were judged. It may wait: while the frontier is away or full nothing is moved."""
+        with contextlib.suppress(FrontierUnavailable, FrontierFull):
+            for authority in authorities:
+                self.page(authority)
+
+    def page(self, authority: str) -> int:
+        """A page of `authority` was judged; the number of URLs moved."""
+        left = self._left.pop(authority, 1) - 1
+        moved = 0
+        if left <= 0:
+            looked, moved = self._look(authority)
+            left = max(LEAST_PAGES, looked // MOST_A_PAGE)
+        self._left[authority] = left
+        if len(self._left) > _MOST_HOSTS:
+            self._left.popitem(last=False)
+        return moved
+
+    def _look(self, authority: str) -> tuple[int, int]:
+        heads = self._frontier.heads(authority, WINDOW)
+        scores = [(one, score) for one in heads if (score := self._score(one)) is not None]
+        scores.sort(key=lambda pair: -pair[1])
+        return len(heads), self._frontier.rescore(authority, scores) if scores else 0
+
+    def _score(self, one: Queued) -> float | None:
+        """None: a seed, a feed, a page that was fetched before; or the policy does not learn."""
+        link = read_link_memo(one.memo) if one.memo and one.kind is Kind.PAGE else None
+        return self._policy.rescore(one.url, link.since_relevant, link.bucket) if link and link.bucket else None

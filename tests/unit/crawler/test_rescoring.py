@@ -1,0 +1,71 @@
+"""Queues are looked at anew as the crawl learns."""
+
+from __future__ import annotations
+
+from crawler.link_memo import LinkMemo
+from crawler.rescoring import LEAST_PAGES, Rescorer
+from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
+from frontier.errors import FrontierUnavailable
+from frontier.types import Queued
+from relevance.page import Block, Page
+from relevance.policies import make_policy
+from relevance.policy import PageContext, Policy
+
+HOST = "http://a.example"
+ENGLISH = Block("The news of today comes from all over the country and the world, as it does every day.", "main")
+
+
+def frontier(*candidates: Candidate) -> MemoryFrontier:
+    made = MemoryFrontier(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    made.take_in(candidates)
+    return made
+
+
+def link(number: int) -> Candidate:
+    return Candidate(f"{HOST}/news/{number}.html", score=0.8, memo=LinkMemo(0, "000000").pack())
+
+
+def taught(policy: Policy) -> Policy:
+    for number in range(20):
+        policy.judge(Page(f"{HOST}/news/x{number}.html", blocks=(ENGLISH,)), PageContext(bucket="000000"))
+    return policy
+
+
+def test_what_has_become_worth_less_falls_behind() -> None:
+    waiting = frontier(*map(link, range(5)))
+    assert Rescorer(taught(make_policy("yield", "zul")), waiting).page(HOST) == 5
+    assert all(one.score < 0.5 for one in waiting.peek(HOST))
+
+
+def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
+    seed, feed = Candidate(f"{HOST}/", source="seed", score=1.0), Candidate(f"{HOST}/feed", Kind.FEED, score=0.9)
+    item = Candidate(f"{HOST}/item", source="feed", score=0.9, memo=LinkMemo(published_s=5).pack())
+    waiting = frontier(seed, feed, item)
+    assert Rescorer(taught(make_policy("yield", "zul")), waiting).page(HOST) == 0
+    assert Rescorer(taught(make_policy("threshold", "zul")), frontier(*map(link, range(5)))).page(HOST) == 0
+
+
+def test_how_often_a_queue_is_read_follows_its_length() -> None:
+    policy = make_policy("yield", "zul")
+    for number, every in ((3, LEAST_PAGES), (256, 8)):
+        reads = []
+
+        class Counting(MemoryFrontier):
+            def heads(self, authority: str, limit: int) -> list[Queued]:
+                reads.append(authority)  # noqa: B023
+                return super().heads(authority, limit)
+
+        waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+        waiting.take_in(map(link, range(number)))
+        rescorer = Rescorer(policy, waiting)
+        for _ in range(10 * every):
+            rescorer.page(HOST)
+        assert len(reads) == 10
+
+
+def test_it_can_wait_for_a_frontier_that_is_away() -> None:
+    class Away(MemoryFrontier):
+        def heads(self, authority: str, limit: int) -> list[Queued]:
+            raise FrontierUnavailable("x", authority)
+
+    Rescorer(make_policy("yield", "zul"), Away()).pages([HOST])

@@ -1,0 +1,78 @@
+"""What the estimates say is checked against worked examples and rules that hold for any history."""
+
+import random
+from math import isclose
+
+import pytest
+
+from relevance.estimates import Estimates, logit, sigmoid
+
+
+def filled(*rows: tuple[str, float, float, int]) -> Estimates:
+    estimates = Estimates()
+    for key, gain, expected, times in rows:
+        for _ in range(times):
+            estimates.add(key, gain, expected, 100, 10)
+    return estimates
+
+
+def test_what_was_as_expected_says_nothing() -> None:
+    for p in (0.05, 0.5, 0.9):
+        effect, pages = filled(("h:a", p, p, 50)).effect("h:a")
+        assert abs(effect) < 1e-9
+        assert pages == 50
+    assert Estimates().effect("h:a") == (0.0, 0)
+
+
+def test_an_effect_is_pulled_to_nothing_by_a_few_pages() -> None:
+    effects = [filled(("h:a", 1.0, 0.5, n)).effect("h:a")[0] for n in (1, 5, 50)]
+    assert 0 < effects[0] < effects[1] < effects[2]
+    assert isclose(effects[0], logit((1 + 3 * 0.5) / 4))
+
+
+def test_a_host_is_not_bad_for_having_been_unpromising() -> None:
+    surprising, plain = filled(("h:a", 0.3, 0.1, 40)), filled(("h:a", 0.3, 0.8, 40))
+    assert surprising.effect("h:a")[0] > 0 > plain.effect("h:a")[0]
+
+
+def test_a_narrow_place_tells_only_what_its_wide_one_does_not() -> None:
+    alone = filled(("h:a", 0.0, 0.5, 20), ("p:a/x", 0.0, 0.5, 20))
+    assert alone.place(("h:a", "p:a/x")) == alone.place(("h:a",))
+    parts = filled(("h:a", 0.0, 0.5, 20), ("h:a", 1.0, 0.5, 20), ("p:a/x", 1.0, 0.5, 20), ("p:a/y", 0.0, 0.5, 20))
+    assert parts.place(("h:a", "p:a/x"))[0] > 1 > -1 > parts.place(("h:a", "p:a/y"))[0]
+
+
+def test_it_finds_the_effects_that_made_the_pages() -> None:
+    """Two kinds of links on two hosts, the good kind mostly on the good host: plain averages would mix them up."""
+    rng, estimates = random.Random(5), Estimates()
+    true = {"h:good": 1.5, "h:bad": -1.5, "c:good": 1.0, "c:bad": -1.0}
+    for _ in range(4000):
+        host = rng.choice(["h:good", "h:bad"])
+        kind = "c:good" if (rng.random() < 0.8) == (host == "h:good") else "c:bad"
+        gain = float(rng.random() < sigmoid(true[host] + true[kind]))
+        for key, other in ((host, kind), (kind, host)):
+            estimates.add(key, gain, sigmoid(estimates.effect(other)[0]), 0, 1)
+    for one, two in (("h:good", "h:bad"), ("c:good", "c:bad")):
+        found = estimates.effect(one)[0] - estimates.effect(two)[0]
+        assert found == pytest.approx(true[one] - true[two], abs=0.8)  # plain averages of the kinds differ by 3.0
+
+
+def test_counts_of_two_workers_add_up_to_those_of_one() -> None:
+    one, two, alone = Estimates(), Estimates(), Estimates()
+    totals: dict[str, tuple[int, ...]] = {}
+    rng = random.Random(6)
+    for _ in range(200):
+        key, gain = rng.choice(["h:a", "h:b"]), rng.random()
+        rng.choice([one, two]).add(key, gain, 0.4, 1, 1)
+        alone.add(key, gain, 0.4, 1, 1)
+        if rng.random() < 0.2:
+            for worker in (one, two):
+                for name, row in worker.deltas().items():
+                    totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 5), row, strict=True))
+            one.absorb(totals)
+            two.absorb(totals)
+    for worker in (one, two):
+        for name, row in worker.deltas().items():
+            totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 5), row, strict=True))
+    one.absorb(totals)
+    assert one.counts("h:a") == alone.counts("h:a")
