@@ -212,11 +212,12 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
     """The rules of the seed file's sites that have their own, by authority."""
     found = {}
     for site in spec.sites:
-        if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages:
+        if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages or site.max_bytes:
             found[str(authority(site.url))] = HostPolicy(
                 delay_ms=None if site.delay_s is None else round(site.delay_s * 1000),
                 address_delay_ms=None if site.ip_delay_s is None else round(site.ip_delay_s * 1000),
                 max_pages=site.max_pages or None,
+                max_bytes=site.max_bytes or None,
             )
     return found
 

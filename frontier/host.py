@@ -1,6 +1,6 @@
 """One authority's state as MemoryFrontier keeps it, and the arithmetic of politeness on it.
 
-``lua/_common.lua`` has the same record with short names (given in brackets) and the same functions.
+``lua/_records.lua`` has the same record with short names (given in brackets), ``lua/_places.lua`` the same functions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Host:
     """Visit state of one authority."""
 
     authority: str
-    bands: list[deque[bytes]] = field(default_factory=_bands)  # [q: lengths]
+    bands: list[deque[bytes]] = field(default_factory=_bands)  # [qn, qs, i]
     hops: deque[bytes] = field(default_factory=deque)  # [h: length] redirected robots.txt, exempt from robots
     parked: list[tuple[int, bytes, str]] = field(default_factory=list)  # [pn, pm] (until, reason NUL element, reason)
     token: str = ""  # [t] the lease that holds it
@@ -60,7 +60,7 @@ class Host:
     marks: deque[bytes] = field(default_factory=deque)  # [mk]
     mark_balance: int = 0  # [mc]
     paused: bool = False  # [z]
-    policy: HostPolicy = field(default_factory=HostPolicy)  # [dl, al, mp]
+    policy: HostPolicy = field(default_factory=HostPolicy)  # [dl, al, mp, mb]
 
     def queued(self) -> int:
         """URLs that wait, without the parked ones."""
@@ -94,6 +94,12 @@ class Host:
             return True
         window_ms = min(config.robots_refresh_ms, (self.robots_expires_ms - self.robots_ms) // REFRESH_SHARE)
         return left_ms < window_ms and self.robots_retry_ms <= due_ms
+
+    def spent_quota(self) -> str:
+        """Reason why the host's rules allow no more of it; "" when they do."""
+        if self.policy.max_pages and self.pages >= self.policy.max_pages:
+            return "quota"
+        return "quota_bytes" if self.policy.max_bytes and self.fetched_bytes >= self.policy.max_bytes else ""
 
     def delay_ms(self, config: FrontierConfig) -> int:
         """Politeness delay of the authority after its last answer."""

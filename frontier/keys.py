@@ -5,20 +5,21 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 
 ==================  =======================================================================================
 ``meta``            hash: queued, parked, pages, bytes, words, started, seq (last lease number), intakes
-``a:AUTHORITY``     the authority's record: struct and msgpack map (fields: frontier/host.py, lua/_common.lua)
-``qN:AUTHORITY``    list, its queue of band N (0 best .. 7), elements as in frontier/payload.py
+``a:AUTHORITY``     the authority's record: struct and msgpack map (frontier/host.py, lua/_records.lua)
+``qN:AUTHORITY``    list, its queue of band N (0 best .. 7), elements as in frontier/payload.py; a host's queue lies in
+                    its record while it is shorter than 400 bytes
 ``h:AUTHORITY``     list, redirected robots.txt files to fetch there
 ``p:AUTHORITY``     zset, parked: reason NUL element, by the end of parking
 ``r:AUTHORITY``     msgpack [kind, body, fetched, expires]: robots record
 ``v:AUTHORITY``     string of 16-bit counters: query variants (frontier/traps.py)
-``addresses``       hash, address -> big-endian double next fetch, byte "some wait", token that holds it
+``i:ADDRESS``       big-endian double next fetch, byte "some wait", token that holds it
 ``w:ADDRESS``       zset, authorities in line that wait for the address, by place in line
 ``due``             zset, authorities (and "@ADDRESS" with others waiting) not yet in line, by the time they are due
 ``hot``             zset, those in line: band x 2^44 + number of their last lease
 ``leases``          hash, token -> struct of due, expires, lengths; authority, address, element
 ``expiries``        zset, token by expiry
 ``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
-``known``           zset, all authorities by first sight
+``known``           list, all authorities by first sight
 ``unparks``         zset, authorities with parked URLs, by the earliest end
 ``optout``          hash, authority -> msgpack list of path prefixes
 ``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason

@@ -2,7 +2,7 @@
 
 The same header travels as the payload of the sieve's entries (:func:`pack`, :func:`unpack`) and stands in front of
 each element of the frontier's queues (:func:`element`, :func:`read_element`), so that moving a URL from the one to
-the other is a concatenation. Layout, also known to ``lua/_common.lua``:
+the other is a concatenation. Layout, also known to ``lua/_queues.lua``:
 
     byte 0   kind (bits 0-1), URL kept whole (bit 2), memo (bit 3), source (bits 4-5: none, seed, page, feed),
              not before (bit 6; payloads only)

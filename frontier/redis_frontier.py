@@ -21,7 +21,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from frontier import admin, intake, reports, rescoring, wire
+from frontier import admin, intake, payload, reports, rescoring, wire
 from frontier.answering import answering
 from frontier.audit import Row
 from frontier.config import FrontierConfig
@@ -190,7 +190,7 @@ class RedisFrontier:
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:
         """See :class:`frontier.types.Frontier`."""
         for authority, policy in policies.items():
-            numbers = (policy.delay_ms, policy.address_delay_ms, policy.max_pages)
+            numbers = (policy.delay_ms, policy.address_delay_ms, policy.max_pages, policy.max_bytes)
             self._run("set_host", ["configure", authority, [-1 if n is None else n for n in numbers]])
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
@@ -248,7 +248,7 @@ class RedisFrontier:
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcard(keys.expiries).zrange(keys.unparks, 0, 0, withscores=True)
-            pipe.zcard(keys.known).hgetall(keys.reasons).hgetall(keys.results)
+            pipe.llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
             meta, leased, first, authorities, reasons, results = pipe.execute()
             now_ms = self._now()
         return FrontierStatus(
@@ -272,7 +272,7 @@ class RedisFrontier:
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
-            tokens, hot, due, known = pipe.zrange(keys.known, 0, last).execute()
+            tokens, hot, due, known = pipe.lrange(keys.known, 0, last).execute()
             leases = self._redis.hmget(keys.leases, tokens) if tokens else []
             leased = [wire.read_lease(data)[2] for data in leases if data]
             names = dict.fromkeys((*leased, *(_text(unit) for unit in (*hot, *due, *known) if unit[:1] != b"@")))
@@ -288,15 +288,24 @@ class RedisFrontier:
 
     def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
         """See :class:`frontier.types.Frontier`."""
-        names = [self.keys.hops(authority), *(self.keys.queue(authority, band) for band in range(BANDS))]
         with answering(self.crawl):
-            pipe = self._redis.pipeline(transaction=False)
-            for name in names:
-                pipe.lrange(name, 0, limit - 1)
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.lrange(self.keys.hops(authority), 0, limit - 1)
             pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True)
-            *queues, parked = pipe.execute()
-        queued = [admin.waiting(authority, element) for queue in queues for element in queue]
+            hops, parked, *queues = self._queues(pipe, authority, limit)
+        queued = [admin.waiting(authority, element) for queue in (hops, *queues) for element in queue]
         return (queued + [_parked(authority, *entry) for entry in parked])[:limit]
+
+    def _queues(self, pipe: Any, authority: str, limit: int) -> list[Any]:
+        """What `pipe` answers, and the heads of the bands, best first: few URLs lie in the record, many in lists."""
+        pipe.get(self.keys.record(authority))
+        for band in range(BANDS):
+            pipe.lrange(self.keys.queue(authority, band), 0, limit - 1)
+        answers = pipe.execute()
+        asked, record, lists = answers[: -BANDS - 1], answers[-BANDS - 1], answers[-BANDS:]
+        few = wire.read_record(record)["i"] if record else []
+        inline = [[element for element in few if payload.band(element) == band][:limit] for band in range(BANDS)]
+        return [*asked, *inline, *lists]
 
     def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
         """See :class:`frontier.types.Frontier`."""
@@ -326,10 +335,8 @@ class RedisFrontier:
     def heads(self, authority: str, limit: int) -> list[Queued]:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            pipe = self._redis.pipeline(transaction=False)
-            for band in range(BANDS):
-                pipe.lrange(self.keys.queue(authority, band), 0, limit - 1)
-            return rescoring.queued(authority, itertools.chain.from_iterable(pipe.execute()))
+            queues = self._queues(self._redis.pipeline(transaction=True), authority, limit)
+        return rescoring.queued(authority, itertools.chain.from_iterable(queues))
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """See :class:`frontier.types.Frontier`."""

@@ -1,6 +1,6 @@
 """What the memory frontier does with an arrival and with the end of a lease (reported or expired), step by step.
 
-``lua/take_in.lua`` and ``finish`` in ``lua/_common.lua`` do the same steps in the same order.
+``lua/take_in.lua`` and ``finish`` in ``lua/_finish.lua`` do the same steps in the same order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from frontier.types import Kind, Lease, Outcome, RobotsRecord
 from sieve.urls import authority
 
 if TYPE_CHECKING:
-    from frontier.memory import Held, MemoryFrontier
+    from frontier.memory import MemoryFrontier
+    from frontier.memory_tables import Held
 
 SKETCHED_FROM = 100
 MEMO_CAP = 65_535

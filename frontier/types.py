@@ -147,11 +147,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class HostPolicy:
-    """Rules of one authority that differ from the crawl's (None: the crawl's rule; `max_pages` 0: no limit)."""
+    """Rules of one authority that differ from the crawl's (None: the crawl's rule). A host that had
+    `max_pages` pages or `max_bytes` bytes (0: no limit) rests for a day at a time, with the reason "quota" or
+    "quota_bytes"."""
 
     delay_ms: int | None = None
     address_delay_ms: int | None = None
     max_pages: int | None = None
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

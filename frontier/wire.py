@@ -20,27 +20,35 @@ from frontier.payload import element, read_element, read_hop
 from frontier.types import HostState, Kind, Lease, Outcome
 from sieve.urls import authority
 
+_SHARED = ("_common", "_records", "_queues", "_places")
 PARTS = {
-    "lease": ("_common", "_finish", "lease"),
-    "report": ("_common", "_finish", "report"),
-    "take_in": ("_common", "take_in"),
-    "release": ("_common", "_give_back", "release"),
-    "bind": ("_common", "_give_back", "bind"),
-    "set_host": ("_common", "set_host"),
-    "rescore": ("_common", "rescore"),
+    "lease": (*_SHARED, "_finish", "lease"),
+    "report": (*_SHARED, "_finish", "report"),
+    "take_in": (*_SHARED, "take_in"),
+    "release": (*_SHARED, "_give_back", "release"),
+    "bind": (*_SHARED, "_give_back", "bind"),
+    "set_host": (*_SHARED, "set_host"),
+    "rescore": (*_SHARED, "rescore"),
 }
 DONE_CHUNK = 1 << 20
-# The same structs as in lua/_common.lua.
+# The same structs as in lua/_common.lua and lua/_records.lua.
 _LEASE = struct.Struct(">ddHB")
-_CORE = struct.Struct(">6d5I2B32x")
-_CORE_NAMES = ("n", "rv", "rx", "ix", "b", "by", "ad", "pg", "wd", "lf", "qn")
+_CORE = struct.Struct(">6d3I2B")
+_CORE_NAMES = ("b", "n", "rv", "rx", "ix", "by", "pg", "wd", "lf")
+_REST = struct.Struct(">2IBH")
+_SERVED, _MAPPED = 1, 2
 
 
 @cache
 def script_text(name: str) -> str:
-    """Text of a script, with what it shares with others in front."""
+    """Text of a script, with what it shares with others in front.
+
+    Each part is a function inside the one before: what it uses of that is then handed on as it is, where Lua would look
+    for every name of an enclosing chunk in a list of all of them, at each call anew.
+    """
     folder = files("frontier") / "lua"
-    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in PARTS[name])
+    parts = [(folder / f"{part}.lua").read_text("utf-8") for part in PARTS[name]]
+    return "\nreturn (function()\n".join(parts) + "\nend)()" * (len(parts) - 1)
 
 
 def encode(value: object) -> bytes:
@@ -210,15 +218,30 @@ def read_lease(data: bytes) -> tuple[int, int, str, str, bytes]:
 
 
 def read_record(data: bytes) -> dict[str, Any]:
-    """An authority's record by its short names (frontier/host.py)."""
-    numbers = _CORE.unpack_from(data)
-    record: dict[str, Any] = dict(zip(_CORE_NAMES, numbers, strict=False))
-    start = _CORE.size
-    middle, end = start + numbers[-2], start + numbers[-2] + numbers[-1]
-    record.update(t=data[start:middle], ip=data[middle:end])
-    if end < len(data):
-        record.update((name.decode(), value) for name, value in decode(data[end:]).items())
+    """An authority's record by its short names (frontier/host.py; layout: lua/_records.lua); `i` as a list."""
+    flags, place = data[0], 2
+    record: dict[str, Any] = {}
+    if flags & _SERVED:
+        *numbers, tokens, addresses = _CORE.unpack_from(data, place)
+        record.update(zip(_CORE_NAMES, numbers, strict=True))
+        middle = place + _CORE.size + tokens
+        record.update(t=data[place + _CORE.size : middle], ip=data[middle : middle + addresses])
+        place = middle + addresses
+    record["ad"], record["qn"], bands, inline = _REST.unpack_from(data, place)
+    place += _REST.size + bands
+    record["i"] = _elements(data[place : place + inline])
+    if flags & _MAPPED:
+        record.update((name.decode(), value) for name, value in decode(data[place + inline :]).items())
     return record
+
+
+def _elements(inline: bytes) -> list[bytes]:
+    found, place = [], 0
+    while place < len(inline):
+        start = place + 2
+        place = start + int.from_bytes(inline[place:start], "big")
+        found.append(inline[start:place])
+    return found
 
 
 def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:

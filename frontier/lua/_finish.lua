@@ -9,53 +9,52 @@ local ROBOTS, MOST_HOPS, MARKS_KEPT, MARK_BYTES = 1, 5, 8, 8
 local function end_rest(record, outcome, rule, end_ms)
   if rule[1] then
     if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
-    record.n = max(record.n, end_ms + delay_of(record))
+    local rested = end_ms + delays_of(record)
+    if rested > record.n then record.n = rested end
   end
   if rule[5] > 0 then
-    record.f = forgiven(record) + 1
-    record.ft = now
-    local rest_ms = backoff(rule[5], rule[6], record.f - 1, outcome.j)
+    local others = others_of(record)
+    others.f = forgiven(record) + 1
+    others.ft = now
+    local rest_ms = backoff(rule[5], rule[6], others.f - 1, outcome.j)
     if outcome.ra then rest_ms = min(C.retry_after_cap, max(0, outcome.ra)) end
     rest(record, end_ms + rest_ms, outcome.r)
-  elseif rule[7] and (record.f or 0) > 0 then
-    record.f = max(0, forgiven(record) - 1)
-    record.ft = now
+  elseif rule[7] and (record.o.f or 0) > 0 then
+    record.o.f = max(0, forgiven(record) - 1)
+    record.o.ft = now
   end
 end
 
 local function mark(record, page_mark)
-  local marks = record.mk or ''
+  local others = others_of(record)
+  local marks = others.mk or ''
   for start = 1, #marks, MARK_BYTES do
-    if string.sub(marks, start, start + MARK_BYTES - 1) == page_mark then
-      record.mc = (record.mc or 0) + 1
-      return record.mc
+    if sub(marks, start, start + MARK_BYTES - 1) == page_mark then
+      others.mc = (others.mc or 0) + 1
+      return others.mc
     end
   end
-  record.mk = string.sub(marks .. page_mark, -MARKS_KEPT * MARK_BYTES)
-  record.mc = max(0, (record.mc or 0) - 1)
-  return record.mc
+  others.mk = sub(marks .. page_mark, -MARKS_KEPT * MARK_BYTES)
+  others.mc = max(0, (others.mc or 0) - 1)
+  return others.mc
 end
 
 local function end_counts(record, kind, outcome, rule)
-  if outcome.b and outcome.b > 0 then
-    record.by = record.by + outcome.b
-    add(meta_add, 'bytes', outcome.b)
-  end
-  if outcome.w and outcome.w > 0 then
-    record.wd = record.wd + outcome.w
-    add(meta_add, 'words', outcome.w)
-  end
+  local bytes, words = outcome.b or 0, outcome.w or 0
+  record.by, record.wd = record.by + bytes, record.wd + words
+  meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
   if rule[8] and kind ~= ROBOTS then
     record.pg = record.pg + 1
-    add(meta_add, 'pages', 1)
+    meta_add.pages = meta_add.pages + 1
   end
   if outcome.mk and C.equal_pages > 0 and mark(record, outcome.mk) >= C.equal_pages then
-    record.mc = 0
+    record.o.mc = 0
     rest(record, now + C.day, 'trap_equal_pages')
   end
 end
 
 local function end_page(authority, record, element, outcome, rule, end_ms)
+  if rule[2] == 0 and not outcome.ag then return end
   local _, attempt = header_of(element)
   local memo = outcome.m or false
   if outcome.ag then
@@ -63,7 +62,7 @@ local function end_page(authority, record, element, outcome, rule, end_ms)
   elseif attempt < rule[2] then
     local next_try = revised(element, attempt + 1, memo)
     local until_ms = end_ms + backoff(rule[3], rule[4], attempt, outcome.j)
-    if rule[5] > 0 then until_ms = max(until_ms, record.g or 0) end
+    if rule[5] > 0 then until_ms = max(until_ms, record.o.g or 0) end
     if until_ms > now then
       park(authority, record, next_try, outcome.r, until_ms)
     else
@@ -75,24 +74,27 @@ local function end_page(authority, record, element, outcome, rule, end_ms)
 end
 
 local function gate(record, until_ms, reason, end_ms)
-  record.rr = until_ms
-  if record.rx <= end_ms then record.rg, record.rgr = until_ms, reason end
+  local others = others_of(record)
+  others.rr = until_ms
+  if record.rx <= end_ms then others.rg, others.rgr = until_ms, reason end
 end
 
 local function no_robots(record, outcome, end_ms)
-  local rest_ms = backoff(C.robots_base, C.robots_cap, record.rf or 0, outcome.j)
+  local others = others_of(record)
+  local rest_ms = backoff(C.robots_base, C.robots_cap, others.rf or 0, outcome.j)
   if outcome.ra then rest_ms = max(rest_ms, min(C.retry_after_cap, outcome.ra)) end
-  record.rf = (record.rf or 0) + 1
+  others.rf = (others.rf or 0) + 1
   gate(record, end_ms + rest_ms, 'robots_unreachable', end_ms)
 end
 
 local function set_robots(authority, record, kind, outcome, end_ms)
-  record.rf, record.rr, record.rg, record.rgr = nil, nil, nil, nil
+  local others = others_of(record)
+  others.rf, others.rr, others.rg, others.rgr = nil, nil, nil, nil
   record.rv = max(end_ms, record.rv + 1)
   record.rx = end_ms + min(max(1, outcome.re or C.robots_ttl), C.robots_ttl)
-  record.cd = outcome.cd
-  record.n = max(record.n, end_ms + delay_of(record))
-  if (record.cd or 0) > C.crawl_delay_cap then record.rg, record.rgr = record.rx, 'crawl_delay' end
+  others.cd = outcome.cd
+  record.n = max(record.n, end_ms + delays_of(record))
+  if (others.cd or 0) > C.crawl_delay_cap then others.rg, others.rgr = record.rx, 'crawl_delay' end
   call('SET', P .. 'r:' .. authority, cmsgpack.pack({ kind, outcome.rb or '', record.rv, record.rx }),
     'PX', max(1, record.rx - now) + 3600000)
 end
@@ -106,12 +108,13 @@ local function end_robots(origin, hops, outcome, end_ms)
     local element = string.char(9 + outcome.hw, 0, 255, 0) .. length_bytes(#memo) .. memo .. outcome.hr
     local target = make(outcome.ht)
     call('RPUSH', P .. 'h:' .. outcome.ht, element)
-    target.h = (target.h or 0) + 1
+    others_of(target).h = (target.o.h or 0) + 1
     if outcome.ht ~= origin then replace(outcome.ht, target) end
     gate(record, end_ms + C.hop_wait, 'robots_wait', end_ms)
   elseif outcome.r == 'expired' then
-    record.rr = nil
-    if record.rgr == 'robots_wait' then record.rg, record.rgr = nil, nil end
+    local others = others_of(record)
+    others.rr = nil
+    if others.rgr == 'robots_wait' then others.rg, others.rgr = nil, nil end
   elseif outcome.ro == 'rules' or outcome.ro == 'allow' then
     set_robots(origin, record, outcome.ro, outcome, end_ms)
   else
@@ -124,22 +127,25 @@ end
 local function finish(lease, outcome, rule, end_ms)
   local authority, element, ip = lease[1], lease[2], lease[3]
   local record = make(authority)
-  local kind = element == '' and ROBOTS or string.byte(element, 1) % 4
+  local kind = element == '' and ROBOTS or byte(element) % 4
   record.t = nil
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
   end_rest(record, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
   if ip ~= '' then
     local state = load_address(ip)
-    if rule[1] then state.n = max(state.n, end_ms + address_delay_of(record)) end
+    if rule[1] then
+      local _, address_delay = delays_of(record)
+      if end_ms + address_delay > state.n then state.n = end_ms + address_delay end
+    end
     free_address(ip)
   end
   if kind == ROBOTS then
     local origin, hops = authority, 0
     if element ~= '' then
       local _, _, start, length = header_of(element)
-      hops = string.byte(element, start + 2)
-      origin = string.sub(element, start + 3, start + 1 + length)
+      hops = byte(element, start + 2)
+      origin = sub(element, start + 3, start + 1 + length)
     end
     end_robots(origin, hops, outcome, end_ms)
   else
@@ -147,7 +153,9 @@ local function finish(lease, outcome, rule, end_ms)
   end
   place(authority, record)
   if C.audit then
-    audit({ 'end', lease[6], authority, ip, lease[4], end_ms - max(0, outcome.f or 0), end_ms, outcome.r,
-      rule[1] and delay_of(record) or -1, rule[1] and address_delay_of(record) or -1 })
+    local delay, address_delay = delays_of(record)
+    if not rule[1] then delay, address_delay = -1, -1 end
+    audit({ 'end', lease[6], authority, ip, lease[4], end_ms - max(0, outcome.f or 0), end_ms, outcome.r, delay,
+      address_delay })
   end
 end

@@ -7,9 +7,9 @@ local function give_back(token, lease)
   record.t = nil
   if ip ~= '' then free_address(ip) end
   if element ~= '' then
-    if string.byte(element, 1) % 4 == 1 then
+    if byte(element, 1) % 4 == 1 then
       call('LPUSH', P .. 'h:' .. authority, element)
-      record.h = (record.h or 0) + 1
+      others_of(record).h = (record.o.h or 0) + 1
     else
       push(authority, record, element, true)
     end

@@ -28,8 +28,8 @@ end
 local function spent_budget()
   local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq')
   sequence = tonumber(meta[4] or 0)
-  if C.max_pages > 0 and tonumber(meta[1] or 0) + (meta_add.pages or 0) >= C.max_pages then return 'pages' end
-  if C.max_bytes > 0 and tonumber(meta[2] or 0) + (meta_add.bytes or 0) >= C.max_bytes then return 'bytes' end
+  if C.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= C.max_pages then return 'pages' end
+  if C.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= C.max_bytes then return 'bytes' end
   if C.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= C.max_ms then return 'seconds' end
   return '', meta[3]
 end
@@ -39,22 +39,15 @@ local function wants_robots(record, due)
   local left = record.rx - due
   if left <= 0 then return true end
   local window = min(C.robots_refresh, floor((record.rx - record.rv) / 4))
-  return left < window and (record.rr or 0) <= due
+  return left < window and (record.o.rr or 0) <= due
 end
 
 local function is_opted_out(rules, element)
   local path = path_of(element)
   for _, rule in ipairs(rules) do
-    if string.sub(path, 1, #rule) == rule then return true end
+    if sub(path, 1, #rule) == rule then return true end
   end
   return false
-end
-
-local function pop(authority, record)
-  if record.qn == 0 then return nil end
-  local band = best_band(record)
-  count_queued(record, band, -1)
-  return call('LPOP', queue_key(authority, band))
 end
 
 -- element to fetch next ('' = robots.txt), nil when all it had was opted out
@@ -70,8 +63,9 @@ local function next_element(authority, record, due)
       end
     end
   end
-  if record.h then
-    record.h = record.h > 1 and record.h - 1 or nil
+  local hops = record.o.h
+  if hops then
+    record.o.h = hops > 1 and hops - 1 or nil
     return call('LPOP', P .. 'h:' .. authority)
   end
   if wants_robots(record, due) then return '' end
@@ -106,25 +100,33 @@ local function grant(authority, record, ip, due)
     changed_addresses[ip] = true
   end
   local lease = encode_lease(authority, element, ip, due, expires)
-  lease_add[#lease_add + 1] = token
-  lease_add[#lease_add + 1] = lease
-  expiry_add[#expiry_add + 1] = expires
-  expiry_add[#expiry_add + 1] = token
+  local last = 2 * granted
+  lease_add[last + 1], lease_add[last + 2] = token, lease
+  expiry_add[last + 1], expiry_add[last + 2] = whole(expires), token
   granted = granted + 1
   leases[3 * granted - 2], leases[3 * granted - 1], leases[3 * granted] = token, lease, record.rv
   if C.audit then audit({ 'grant', token, authority, ip, due }) end
   return true
 end
 
+-- reason why its rules allow a host no more, nil when they do
+local function spent_quota(record)
+  local pages, bytes = record.o.mp or 0, record.o.mb or 0
+  if pages > 0 and record.pg >= pages then return 'quota' end
+  if bytes > 0 and record.by >= bytes then return 'quota_bytes' end
+  return nil
+end
+
 -- common checks; true when it may be granted now
 local function is_ready(authority, record)
-  if not record or record.t or record.z then
+  if not record or record.t or record.o.z then
     leave(authority)
     return false
   end
   local start = ready(record)
-  if start and start <= horizon and record.mp and record.mp > 0 and record.pg >= record.mp then
-    rest(record, now + C.day, 'quota')
+  local spent = start and start <= horizon and record.o ~= NO_OTHERS and spent_quota(record)
+  if spent then
+    rest(record, now + C.day, spent)
     change(authority)
     start = ready(record)
   end
@@ -148,7 +150,7 @@ local function try_address(ip)
     end
     local authority, record = head[1], load(head[1])
     if record then
-      record.w = nil
+      record.o.w = nil
       change(authority)
     end
     local may, start = is_ready(authority, record)
@@ -169,7 +171,7 @@ local function wait_for(ip, authority, record, score)
     state.w = 1
     changed_addresses[ip] = true
   end
-  record.w = ip
+  others_of(record).w = ip
   change(authority)
 end
 
@@ -197,7 +199,7 @@ local function try_authority(authority, score)
 end
 
 local function place_of_address(unit)
-  local head = call('ZRANGE', P .. 'w:' .. string.sub(unit, 2), 0, 0, 'WITHSCORES')
+  local head = call('ZRANGE', P .. 'w:' .. sub(unit, 2), 0, 0, 'WITHSCORES')
   return head[2] and tonumber(head[2])
 end
 
@@ -208,20 +210,27 @@ end
 
 -- what is newly due: list of {place in line, unit}, in order
 local function promote()
-  local fresh, authorities = {}, {}
+  local fresh, authorities, number = {}, {}, 0
   local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, A.limit + 16)
-  for _, unit in ipairs(units) do
+  for i = 1, #units do
+    local unit = units[i]
     from_due[unit] = true
-    if string.byte(unit) ~= 64 then authorities[#authorities + 1] = unit end
+    if byte(unit) ~= 64 then
+      number = number + 1
+      authorities[number] = unit
+    end
   end
-  load_many(authorities)
+  read_texts(authorities)
   for _, unit in ipairs(units) do
-    local score
-    if string.byte(unit) == 64 then
+    local text, score = texts[unit], nil
+    if byte(unit) == 64 then
       score = place_of_address(unit)
       if not score then due_of[unit] = false end
-    else
-      local record = records[unit]
+    elseif text and records[unit] == nil then
+      score = score_in(text)
+    end
+    if not score and byte(unit) ~= 64 then
+      local record = load(unit)
       if is_ready(unit, record) then
         unpark(unit, record, horizon)
         score = best_band(record) * BAND_UNIT + record.b
@@ -235,8 +244,17 @@ end
 
 -- what stands in line: the same
 local function waiting_in_line()
-  local line, members = {}, call('ZRANGE', P .. 'hot', 0, A.limit + 7, 'WITHSCORES')
-  for i = 1, #members, 2 do line[#line + 1] = { tonumber(members[i + 1]), members[i] } end
+  local line, authorities, number = {}, {}, 0
+  local members = call('ZRANGE', P .. 'hot', 0, A.limit + 7, 'WITHSCORES')
+  for i = 1, #members, 2 do
+    local unit = members[i]
+    line[(i + 1) / 2] = { tonumber(members[i + 1]), unit }
+    if byte(unit) ~= 64 then
+      number = number + 1
+      authorities[number] = unit
+    end
+  end
+  read_texts(authorities)
   return line
 end
 
@@ -250,8 +268,8 @@ local function grant_all()
     else
       candidate, l = line[l], l + 1
     end
-    if string.byte(candidate[2]) == 64 then
-      try_address(string.sub(candidate[2], 2))
+    if byte(candidate[2]) == 64 then
+      try_address(sub(candidate[2], 2))
     else
       try_authority(candidate[2], candidate[1])
     end

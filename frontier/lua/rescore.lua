@@ -9,11 +9,8 @@ if not record or record.qn == 0 then return cmsgpack.pack(0) end
 for i = 3, #A, 2 do
   local element, score = A[i], A[i + 1]
   local band = band_of(element)
-  local key = queue_key(authority, band)
-  if call('LPOS', key, element, 'MAXLEN', places) then
-    call('LREM', key, 1, element)
-    count_queued(record, band, -1)
-    push(authority, record, string.sub(element, 1, 2) .. string.char(score) .. string.sub(element, 4))
+  if take_out(authority, record, element, band, places) then
+    push(authority, record, sub(element, 1, 2) .. string.char(score) .. sub(element, 4))
     moved = moved + 1
   end
 end

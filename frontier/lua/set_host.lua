@@ -1,6 +1,6 @@
 -- Change one authority's record by hand. ARGV[2]: {verb, authority, arguments}; verbs:
 --   park {reason, ms} -> 1 or 0;  unpark -> number of URLs queued;  pause, resume -> 1 or 0;  drop -> number of URLs;
---   configure {delay, address delay, most pages; -1 = the crawl's rule} -> 1
+--   configure {delay, address delay, most pages, most bytes; -1 = the crawl's rule} -> 1
 -- Cost O(log(authorities)), unpark and drop O(URLs parked). Atomic, so that its place in line fits its record.
 
 call('DEL', P .. 'oom')
@@ -8,22 +8,23 @@ local verb, authority, args = A[1], A[2], A[3]
 local record = load(authority)
 if not record and verb ~= 'configure' then return cmsgpack.pack(0) end
 record = make(authority)
-local answer = 1
+local others, answer = others_of(record), 1
 if verb == 'park' then
-  record.g, record.gr = now + args[2], args[1]
+  others.g, others.gr = now + args[2], args[1]
 elseif verb == 'unpark' then
-  record.g, record.gr, record.rg, record.rgr, record.rr = nil, nil, nil, nil, nil
-  answer = unpark(authority, record, FAR, record.pn)
+  others.g, others.gr, others.rg, others.rgr, others.rr = nil, nil, nil, nil, nil
+  answer = unpark(authority, record, FAR, others.pn)
 elseif verb == 'pause' then
-  record.z = 1
+  others.z = 1
 elseif verb == 'resume' then
-  record.z = nil
+  others.z = nil
 elseif verb == 'drop' then
   answer = forget_urls(authority, record)
 elseif verb == 'configure' then
-  record.dl = args[1] >= 0 and args[1] or nil
-  record.al = args[2] >= 0 and args[2] or nil
-  record.mp = args[3] >= 0 and args[3] or nil
+  others.dl = args[1] >= 0 and args[1] or nil
+  others.al = args[2] >= 0 and args[2] or nil
+  others.mp = args[3] >= 0 and args[3] or nil
+  others.mb = args[4] >= 0 and args[4] or nil
 end
 if verb ~= 'configure' then replace(authority, record) end
 commit()

@@ -11,19 +11,20 @@ if A.taken and tonumber(call('GET', taken_key) or 0) ~= A.taken then return cmsg
 call('HINCRBY', KEYS[1], 'intakes', 1)
 
 local function query_trap(authority, record, first, second)
-  record.qv = (record.qv or 0) + 1
-  if record.qv <= min(SKETCHED_FROM, C.query_variants) then return '' end
+  local others = others_of(record)
+  others.qv = (others.qv or 0) + 1
+  if others.qv <= min(SKETCHED_FROM, C.query_variants) then return '' end
   local seen = call('BITFIELD', P .. 'v:' .. authority, 'OVERFLOW', 'SAT',
     'INCRBY', 'u16', '#' .. first, 1, 'INCRBY', 'u16', '#' .. second, 1)
   return min(seen[1], seen[2]) > C.query_variants and 'trap_query_variants' or ''
 end
 
 local function trapped(authority, record, element, rule)
-  if (record.tn or 0) >= C.parked_traps then
+  if (record.o.tn or 0) >= C.parked_traps then
     add(result_add, 'dropped:' .. rule, 1)
     return 0
   end
-  if park(authority, record, element, rule, now + C.trap_park) then record.tn = (record.tn or 0) + 1 end
+  if park(authority, record, element, rule, now + C.trap_park) then others_of(record).tn = (record.o.tn or 0) + 1 end
   return 1
 end
 
@@ -51,11 +52,35 @@ local function plain(authority, record, element)
   return nil
 end
 
+local function push_all(authority, record, elements, bytes)
+  if stays_inline(authority, record, bytes) then
+    for i = 1, #elements do
+      local band = band_of(elements[i])
+      insert_inline(record, elements[i], band)
+      count(record, band, 1)
+    end
+    return
+  end
+  local lists = {}
+  for i = 1, #elements do
+    local band = band_of(elements[i])
+    local list = lists[band] or {}
+    lists[band], list[#list + 1] = list, elements[i]
+  end
+  for band, list in pairs(lists) do
+    for i = 1, #list, 4000 do
+      call('RPUSH', queue_key(authority, band), unpack(list, i, min(i + 3999, #list)))
+    end
+    count(record, band, #list)
+  end
+end
+
 local function better_place(authority, record)
   local score = best_band(record) * BAND_UNIT + record.b
-  if record.w then
-    call('ZADD', P .. 'w:' .. record.w, 'XX', 'LT', score, authority)
-    call('ZADD', P .. 'hot', 'XX', 'LT', score, '@' .. record.w)
+  local ip = record.o.w
+  if ip then
+    call('ZADD', P .. 'w:' .. ip, 'XX', 'LT', score, authority)
+    call('ZADD', P .. 'hot', 'XX', 'LT', score, '@' .. ip)
   else
     call('ZADD', P .. 'hot', 'XX', 'LT', score, authority)
   end
@@ -64,7 +89,7 @@ end
 local function take_group(authority, items)
   local record = make(authority)
   local empty, best, number = record.qn == 0, best_band(record), 0
-  local first_parked, waits, bands = record.pm, {}, {}
+  local first_parked, waits, bytes = record.o.pm, {}, 0
   for _, item in ipairs(items) do
     local is_plain = type(item) == 'string'
     local element = is_plain and item or item[1]
@@ -72,26 +97,16 @@ local function take_group(authority, items)
     if is_plain then counted = plain(authority, record, element) else counted = special(authority, record, item) end
     number = number + (counted or 1)
     if not counted then
-      local band = band_of(element)
-      if not waits[band] then
-        waits[band] = {}
-        bands[#bands + 1] = band
-      end
-      table.insert(waits[band], element)
+      waits[#waits + 1] = element
+      bytes = bytes + #element + 2
     end
   end
-  for _, band in ipairs(bands) do
-    local list = waits[band]
-    for i = 1, #list, 4000 do
-      call('RPUSH', queue_key(authority, band), unpack(list, i, min(i + 3999, #list)))
-    end
-    count_queued(record, band, #list)
-  end
-  if empty and #bands > 0 then
+  push_all(authority, record, waits, bytes)
+  if empty and #waits > 0 then
     replace(authority, record)
   elseif not empty and best_band(record) < best then
     better_place(authority, record)
-  elseif empty and record.pm ~= first_parked then
+  elseif empty and record.o.pm ~= first_parked then
     replace(authority, record)
   end
   return number

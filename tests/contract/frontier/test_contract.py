@@ -155,6 +155,25 @@ def test_a_host_has_its_own_rules(make: Make, clock: Clock) -> None:
     assert (state.rest_reason, state.pages) == ("quota", 2)
 
 
+def test_a_host_that_had_its_bytes_rests(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.configure({A: HostPolicy(max_bytes=1000), B: HostPolicy(max_bytes=0)})
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(4)])
+    for _ in range(2):
+        for lease in frontier.lease(2).leases:
+            done(frontier, lease, fetched_bytes=999)
+        clock.forward(10_000)
+    assert [lease.authority for lease in frontier.lease(2).leases] == [B]
+    state = frontier.host(A)
+    assert state is not None
+    assert (state.rest_reason, state.fetched_bytes, state.queued) == ("quota_bytes", 1998, 2)
+    clock.forward(DAY)  # it is asked for again once a day, in case its rules were changed
+    assert A not in [lease.authority for lease in frontier.lease(2).leases]
+    frontier.configure({A: HostPolicy(max_bytes=5000)})
+    clock.forward(DAY)
+    assert A in [lease.authority for lease in frontier.lease(2).leases]
+
+
 # -- priority and fairness ---------------------------------------------------------------------------------------------
 
 
@@ -189,6 +208,31 @@ def test_what_came_first_in_a_band_goes_first(make: Make, clock: Clock) -> None:
         done(frontier, lease)
         clock.forward(2000)
     assert order == list("01234")
+
+
+@pytest.mark.parametrize("number", [3, 40])
+def test_the_order_of_a_queue_does_not_depend_on_its_length(make: Make, clock: Clock, number: int) -> None:
+    """Few URLs lie elsewhere than many; what goes from the one to the other, or back in front, keeps its place."""
+    frontier = make(FREE)
+    scores = [1.0, 0.1, 0.5, 1.0, 0.1]
+    wanted = [f"{A}/{'long' * 10}/{n}" for n in range(number)]
+    for n, url in enumerate(wanted):
+        frontier.take_in([Candidate(url, score=scores[n % 5])])
+    in_order = sorted(wanted, key=lambda url: -scores[wanted.index(url) % 5])
+    assert [waiting.url for waiting in frontier.peek(A, 100)] == in_order
+    for url in in_order:
+        given_back = one(frontier)
+        assert given_back.url == url
+        assert frontier.release([given_back.token]) == 1
+        assert [waiting.url for waiting in frontier.peek(A, 1)] == [url]
+        lease = one(frontier)
+        assert lease.url == url
+        done(frontier, lease)
+        clock.forward(10_000)
+    assert frontier.lease(1).leases == ()
+    frontier.take_in([Candidate(url) for url in wanted])
+    assert frontier.drop(A) == number
+    assert (frontier.peek(A), frontier.status().queued) == ([], 0)
 
 
 def test_a_candidate_comes_back_as_it_was(make: Make) -> None:

@@ -1,0 +1,144 @@
+-- Places in line, politeness, and the writing of everything that changed.
+
+-- earliest instant of its next lease, nil when it has nothing to fetch
+local function ready(record)
+  local others, start = record.o, record.n
+  if others == NO_OTHERS then return record.qn > 0 and start or nil end
+  start = max(start, others.g or 0)
+  if others.h then return start end
+  if record.qn > 0 then
+    start = max(start, others.rg or 0)
+  elseif others.pm then
+    start = max(start, others.rg or 0, others.pm)
+  else
+    return nil
+  end
+  if C.obey and record.rx <= start then start = max(start, others.rr or 0) end
+  return start
+end
+
+local function place(authority, record)
+  local start = not record.t and not record.o.z and ready(record)
+  due_of[authority] = start or false
+end
+
+local function unplace(authority, record)
+  due_of[authority], hot_of[authority] = false, false
+  if record.o.w then
+    call('ZREM', P .. 'w:' .. record.o.w, authority)
+    record.o.w = nil
+    change(authority)
+  end
+end
+
+local function replace(authority, record)
+  unplace(authority, record)
+  if not record.t then place(authority, record) end
+end
+
+-- an address has become free: the best of those that wait for it goes into line
+local function free_address(ip)
+  local state = load_address(ip)
+  state.t = ''
+  changed_addresses[ip] = true
+  if state.w == 1 then
+    if call('EXISTS', P .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.n else state.w = 0 end
+  end
+end
+
+-- politeness ---------------------------------------------------------------------------------------------------------
+
+local DELAY, ADDRESS_DELAY, FACTOR, ADAPTIVE_CAP = C.delay, C.address_delay, C.factor, C.adaptive_cap
+
+-- delay of the authority, of its address
+local function delays_of(record)
+  local others, adaptive = record.o, FACTOR * record.lf
+  adaptive = adaptive < ADAPTIVE_CAP and floor(adaptive) or ADAPTIVE_CAP
+  local delay, address_delay = others.dl or DELAY, others.al or ADDRESS_DELAY
+  local crawl_delay = others.cd
+  if crawl_delay and crawl_delay > delay then delay = crawl_delay end
+  return adaptive > delay and adaptive or delay, adaptive > address_delay and adaptive or address_delay
+end
+
+local function backoff(base, cap, doublings, jitter)
+  local whole = base
+  if cap > 0 then whole = min(cap, base * 2 ^ min(doublings, 20)) end
+  return floor(whole / 2 + whole / 2 * jitter)
+end
+
+local function forgiven(record)
+  return max(0, (record.o.f or 0) - floor(max(0, now - (record.o.ft or 0)) / C.forgive))
+end
+
+local function rest(record, until_ms, reason)
+  local others = others_of(record)
+  if until_ms > (others.g or 0) then others.g, others.gr = until_ms, reason end
+end
+
+-- writing ------------------------------------------------------------------------------------------------------------
+
+-- a whole number as Redis wants it; Redis itself would write it as a fraction first, at five times the cost
+local function whole(number)
+  return string.format('%d', number)
+end
+
+local function flush_zset(key, wanted)
+  local adds, removes, added, removed = {}, {}, 0, 0
+  for member, score in pairs(wanted) do
+    if score then
+      adds[added + 1], adds[added + 2] = whole(score), member
+      added = added + 2
+    else
+      removed = removed + 1
+      removes[removed] = member
+    end
+  end
+  for i = 1, removed, 4000 do
+    call('ZREM', P .. key, unpack(removes, i, min(i + 3999, removed)))
+  end
+  for i = 1, added, 4000 do
+    call('ZADD', P .. key, unpack(adds, i, min(i + 3999, added)))
+  end
+end
+
+local function flush_places()
+  flush_zset('due', due_of)
+  flush_zset('hot', hot_of)
+  due_of, hot_of = {}, {}
+end
+
+local function commit()
+  local sets, number = {}, 0
+  for authority in pairs(changed_records) do
+    sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(records[authority])
+    number = number + 2
+  end
+  for ip in pairs(changed_addresses) do
+    local state = addresses[ip]
+    sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct('>dB', state.n, state.w) .. state.t
+    number = number + 2
+  end
+  for i = 1, number, 4000 do
+    call('MSET', unpack(sets, i, min(i + 3999, number)))
+  end
+  flush_places()
+  flush_zset('unparks', unparks_of)
+  for i = 1, #known_add, 4000 do
+    call('RPUSH', P .. 'known', unpack(known_add, i, min(i + 3999, #known_add)))
+  end
+  if #lease_add > 0 then
+    call('HSET', P .. 'leases', unpack(lease_add))
+    call('ZADD', P .. 'expiries', unpack(expiry_add))
+  end
+  for name, number in pairs(meta_add) do
+    if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end
+  end
+  for name, number in pairs(result_add) do
+    call('HINCRBY', P .. 'results', name, number)
+  end
+  for name, number in pairs(reason_add) do
+    if number ~= 0 and call('HINCRBY', P .. 'reasons', name, number) == 0 then
+      call('HDEL', P .. 'reasons', name)
+    end
+  end
+end

@@ -1,0 +1,224 @@
+-- Elements and the queues they wait in: a host's record while they are few, lists by band else; and parking.
+
+local MOST_INLINE_BYTES = 400
+
+-- elements (layout: frontier/payload.py) -------------------------------------------------------------------------------
+
+local function band_of(element)
+  return BANDS - 1 - floor(byte(element, 3) / 32)
+end
+
+-- kind (0 page, 1 robots), attempt, place (from 1) of what follows the source, length of the memo or -1
+local function header_of(element)
+  local bits, attempt = byte(element, 1, 2)
+  local place = floor(bits / 32) % 2 == 1 and 13 or 5
+  local memo = -1
+  if floor(bits / 8) % 2 == 1 then
+    local high, low = byte(element, place, place + 1)
+    memo = high * 256 + low
+  end
+  return bits % 4, attempt, place, memo
+end
+
+local function length_bytes(number)
+  return string.char(floor(number / 256), number % 256)
+end
+
+-- the element with another attempt and, unless false, another memo
+local function revised(element, attempt, memo)
+  local bits = byte(element, 1)
+  local _, _, place, length = header_of(element)
+  local rest = length >= 0 and place + 2 + length or place
+  local old = sub(element, place, rest - 1)
+  if memo then old = memo == '' and '' or length_bytes(#memo) .. memo end
+  if length >= 0 then bits = bits - 8 end
+  if old ~= '' then bits = bits + 8 end
+  return string.char(bits, min(255, attempt)) .. sub(element, 3, place - 1) .. old .. sub(element, rest)
+end
+
+-- the URL behind the authority (for opt-out prefixes)
+local function path_of(element)
+  local bits = byte(element, 1)
+  local _, _, place, length = header_of(element)
+  local rest = sub(element, length >= 0 and place + 2 + length or place)
+  if floor(bits / 4) % 2 == 1 then return string.match(rest, '^%a[%w+.-]*://[^/?#]*(.*)$') or '' end
+  return rest
+end
+
+-- queues -------------------------------------------------------------------------------------------------------------
+
+local function queue_key(authority, band)
+  return P .. 'q' .. band .. ':' .. authority
+end
+
+-- `number` (perhaps negative) more URLs wait in a band
+local function count(record, band, number)
+  record.qn = record.qn + number
+  meta_add.queued = meta_add.queued + number
+  local qs, place = record.qs, 1
+  while place <= #qs and byte(qs, place) < band do place = place + 5 end
+  local behind = place
+  if byte(qs, place) == band then
+    behind, number = place + 5, number + unpack_struct('>I4', qs, place + 1)
+  end
+  record.qs = sub(qs, 1, place - 1) .. (number > 0 and pack_struct('>BI4', band, number) or '') .. sub(qs, behind)
+end
+
+-- list of {band, number} with URLs, best first
+local function bands_of(record)
+  local bands, qs = {}, record.qs
+  for place = 1, #qs, 5 do
+    local number = unpack_struct('>I4', qs, place + 1)
+    bands[#bands + 1] = { byte(qs, place), number }
+  end
+  return bands
+end
+
+local function inline_end(inline, place)
+  local high, low = byte(inline, place, place + 1)
+  return place + 1 + high * 256 + low
+end
+
+-- from the record into lists
+local function spill(authority, record)
+  local place = 1
+  for _, band in ipairs(bands_of(record)) do
+    local list = {}
+    for i = 1, band[2] do
+      local last = inline_end(record.i, place)
+      list[i] = sub(record.i, place + 2, last)
+      place = last + 1
+    end
+    call('RPUSH', queue_key(authority, band[1]), unpack(list))
+  end
+  record.i = ''
+end
+
+-- whether `bytes` more of elements may lie in the record; what lies there gives way else
+local function stays_inline(authority, record, bytes)
+  if record.qn > 0 and record.i == '' then return false end
+  if #record.i + bytes <= MOST_INLINE_BYTES then return true end
+  if record.i ~= '' then spill(authority, record) end
+  return false
+end
+
+local function insert_inline(record, element, band, front)
+  local place, before = 1, front and band or band + 1
+  for _, found in ipairs(bands_of(record)) do
+    if found[1] >= before then break end
+    for _ = 1, found[2] do place = inline_end(record.i, place) + 1 end
+  end
+  record.i = sub(record.i, 1, place - 1) .. length_bytes(#element) .. element .. sub(record.i, place)
+end
+
+local function push(authority, record, element, front)
+  local band = band_of(element)
+  if stays_inline(authority, record, #element + 2) then
+    insert_inline(record, element, band, front)
+  else
+    call(front and 'LPUSH' or 'RPUSH', queue_key(authority, band), element)
+  end
+  count(record, band, 1)
+  change(authority)
+end
+
+local function best_band(record)
+  return byte(record.qs) or BANDS - 1
+end
+
+local function pop(authority, record)
+  if record.qn == 0 then return nil end
+  local band, inline = byte(record.qs), record.i
+  count(record, band, -1)
+  if inline == '' then return call('LPOP', queue_key(authority, band)) end
+  local last = inline_end(inline, 1)
+  record.i = sub(inline, last + 1)
+  return sub(inline, 3, last)
+end
+
+-- an element out of the first `most` of its band (a record holds fewer than any limit); whether it was there
+local function take_out(authority, record, element, band, most)
+  if record.i == '' then
+    local key = queue_key(authority, band)
+    if not call('LPOS', key, element, 'MAXLEN', most) then return false end
+    call('LREM', key, 1, element)
+    count(record, band, -1)
+    return true
+  end
+  local place, inline = 1, record.i
+  while place < #inline do
+    local last = inline_end(inline, place)
+    if sub(inline, place + 2, last) == element then
+      record.i = sub(inline, 1, place - 1) .. sub(inline, last + 1)
+      count(record, band, -1)
+      return true
+    end
+    place = last + 1
+  end
+  return false
+end
+
+-- parking ------------------------------------------------------------------------------------------------------------
+
+local function note_unparks(authority, record)
+  local head = call('ZRANGE', P .. 'p:' .. authority, 0, 0, 'WITHSCORES')
+  others_of(record).pm = head[2] and tonumber(head[2]) or nil
+  unparks_of[authority] = record.o.pm or false
+  change(authority)
+end
+
+-- true when it was not parked for that reason already
+local function park(authority, record, element, reason, until_ms)
+  local new = call('ZADD', P .. 'p:' .. authority, until_ms, reason .. '\0' .. element) == 1
+  if new then
+    others_of(record).pn = (record.o.pn or 0) + 1
+    add(meta_add, 'parked', 1)
+    add(reason_add, reason, 1)
+    if not record.o.pm or until_ms < record.o.pm then
+      record.o.pm = until_ms
+      unparks_of[authority] = until_ms
+    end
+    change(authority)
+  else
+    note_unparks(authority, record)
+  end
+  return new
+end
+
+local function unpark(authority, record, until_ms, most)
+  local first = record.o.pm
+  if not first or first > until_ms then return 0 end
+  local members = call('ZRANGEBYSCORE', P .. 'p:' .. authority, '-inf', until_ms, 'LIMIT', 0, most or 16)
+  for _, member in ipairs(members) do
+    local reason, element = string.match(member, '^(%Z*)%z(.*)$')
+    call('ZREM', P .. 'p:' .. authority, member)
+    add(reason_add, reason, -1)
+    push(authority, record, element, true)
+  end
+  add(meta_add, 'parked', -#members)
+  local left = record.o.pn - #members
+  record.o.pn = left > 0 and left or nil
+  note_unparks(authority, record)
+  return #members
+end
+
+local function forget_urls(authority, record)
+  local number, parked = record.qn + (record.o.pn or 0), record.o.pn or 0
+  for _, band in ipairs(bands_of(record)) do
+    if record.i == '' then call('UNLINK', queue_key(authority, band[1])) end
+    count(record, band[1], -band[2])
+  end
+  record.i = ''
+  for start = 0, parked - 1, 1000 do
+    for _, member in ipairs(call('ZRANGE', P .. 'p:' .. authority, start, start + 999)) do
+      add(reason_add, string.match(member, '^%Z*'), -1)
+    end
+  end
+  add(meta_add, 'parked', -parked)
+  call('UNLINK', P .. 'p:' .. authority, P .. 'h:' .. authority)
+  local others = others_of(record)
+  others.pn, others.pm, others.h = nil, nil, nil
+  unparks_of[authority] = false
+  change(authority)
+  return number
+end

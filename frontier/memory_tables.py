@@ -1,0 +1,215 @@
+"""The tables of the frontier in memory, and what people ask of them and change in them by hand."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from frontier import admin, rescoring
+from frontier.audit import Row as AuditRow
+from frontier.config import FrontierConfig
+from frontier.host import Host
+from frontier.types import (
+    FrontierStatus,
+    HostPolicy,
+    HostState,
+    Lease,
+    Queued,
+    RobotsRecord,
+    Waiting,
+)
+
+
+@dataclass(slots=True)
+class Address:
+    """[the record of an address] Who holds it, and its politeness."""
+
+    token: str = ""
+    next_ms: int = 0
+
+
+@dataclass(slots=True)
+class Held:
+    """A lease and the queue element behind it (b"" for an authority's own robots.txt)."""
+
+    lease: Lease
+    element: bytes
+
+
+def system_clock() -> int:
+    """Epoch milliseconds of this machine."""
+    return time.time_ns() // 1_000_000
+
+
+class MemoryTables:
+    """`clock` gives epoch milliseconds, `jitter` numbers 0..1. Transitions: :class:`frontier.memory.MemoryFrontier`."""
+
+    def __init__(
+        self,
+        config: FrontierConfig | None = None,
+        clock: Callable[[], int] = system_clock,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.config = config or FrontierConfig()
+        self.clock = clock
+        self._jitter = jitter
+        self.known: dict[str, Host] = {}
+        self.addresses: dict[str, Address] = {}
+        self.held: dict[str, Held] = {}
+        self.done: set[str] = set()
+        self.results: Counter[str] = Counter()
+        self.totals: Counter[str] = Counter()
+        self.started_ms = 0
+        self.prefixes: dict[str, list[str]] = {}
+        self.counters: dict[str, dict[str, list[int]]] = {}
+        self.audit_rows: list[AuditRow] = []
+        self._served = 0
+
+    def host_of(self, authority: str) -> Host:
+        """The record of `authority`, made when new."""
+        return self.known.setdefault(authority, Host(authority))
+
+    # -- robots, rules, people -------------------------------------------------------------------------------------
+
+    def get_robots(self, authority: str) -> RobotsRecord | None:
+        """See :class:`frontier.types.Frontier`."""
+        host, now_ms = self.known.get(authority), self.clock()
+        if host is None or host.robots is None or host.robots_expires_ms <= now_ms:
+            return None
+        return RobotsRecord(host.robots.kind, host.robots.body, host.robots_ms, host.robots_expires_ms - now_ms)
+
+    def configure(self, policies: Mapping[str, HostPolicy]) -> None:
+        """See :class:`frontier.types.Frontier`."""
+        for authority, policy in policies.items():
+            self.host_of(authority).policy = policy
+
+    def opt_out(self, prefixes: Iterable[str]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        new = 0
+        for authority, path in admin.opt_out_rules(prefixes):
+            rules = self.prefixes.setdefault(authority, [])
+            if path not in rules:
+                rules.append(path)
+                new += 1
+        return new
+
+    def opted_out(self) -> list[str]:
+        """See :class:`frontier.types.Frontier`."""
+        return sorted(authority + path for authority, rules in self.prefixes.items() for path in rules)
+
+    def park(self, authority: str, reason: str, for_ms: int) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        if host is None:
+            return False
+        host.rest_ms, host.rest_reason, host.rank = self.clock() + for_ms, reason, None
+        return True
+
+    def unpark(self, authority: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        if host is None:
+            return 0
+        host.rest_ms = host.gate_ms = host.robots_retry_ms = 0
+        host.rest_reason = host.gate_reason = ""
+        host.rank = None
+        return len(host.unpark(2**62, most=len(host.parked)))
+
+    def pause(self, authority: str) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        return self._set_paused(authority, True)
+
+    def resume(self, authority: str) -> bool:
+        """See :class:`frontier.types.Frontier`."""
+        return self._set_paused(authority, False)
+
+    def _set_paused(self, authority: str, paused: bool) -> bool:
+        host = self.known.get(authority)
+        if host is None:
+            return False
+        host.paused, host.rank = paused, None
+        return True
+
+    def drop(self, authority: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        if host is None:
+            return 0
+        host.rank = None
+        return self.forget_urls(host)
+
+    def forget_urls(self, host: Host) -> int:
+        """Forget all that waits or is parked; the number of URLs."""
+        number = host.queued() + len(host.parked)
+        for queue in host.bands:
+            queue.clear()
+        host.hops.clear()
+        host.parked.clear()
+        return number
+
+    def status(self) -> FrontierStatus:
+        """See :class:`frontier.types.Frontier`."""
+        hosts = self.known.values()
+        reasons = Counter(reason for host in hosts for _, _, reason in host.parked)
+        return FrontierStatus(
+            queued=sum(host.queued() for host in hosts),
+            leased=len(self.held),
+            parked=sum(len(host.parked) for host in hosts),
+            parked_until_ms_min=min((host.parked[0][0] for host in hosts if host.parked), default=None),
+            authorities=len(self.known),
+            by_reason=dict(reasons),
+            results=dict(self.results),
+            pages=self.totals["pages"],
+            fetched_bytes=self.totals["bytes"],
+            words=self.totals["words"],
+            started_ms=self.started_ms,
+            now_ms=self.clock(),
+        )
+
+    def hosts(self, limit: int = 50) -> list[HostState]:
+        """See :class:`frontier.types.Frontier`."""
+        states = [admin.host_state(host, self.config) for host in self.known.values()]
+        return admin.in_order(states)[:limit]
+
+    def host(self, authority: str) -> HostState | None:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return admin.host_state(host, self.config) if host else None
+
+    def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return admin.waiting_of(host)[:limit] if host else []
+
+    def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
+        """See :class:`frontier.types.Frontier`."""
+        found = [(h.authority, w) for h in self.known.values() for w in admin.waiting_of(h) if w.until_ms]
+        return sorted(found, key=lambda pair: (pair[1].until_ms, pair[0]))[:limit]
+
+    def heads(self, authority: str, limit: int) -> list[Queued]:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return rescoring.queued(authority, (e for band in host.bands for e in islice(band, limit))) if host else []
+
+    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        host = self.known.get(authority)
+        return rescoring.move(host, rescoring.moves(scores)) if host else 0
+
+    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """See :class:`frontier.types.Frontier`."""
+        table = self.counters.setdefault(name, {})
+        for key, values in counts.items():
+            row = table.setdefault(key, [])
+            row.extend([0] * (len(values) - len(row)))
+            for place, value in enumerate(values):
+                row[place] += value
+        return {key: tuple(table[key][: len(values)]) for key, values in counts.items()}
+
+    def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
+        """See :class:`frontier.types.Frontier`."""
+        return {key: tuple(row) for key, row in self.counters.get(name, {}).items()}
