@@ -21,11 +21,13 @@ from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.polls import RECURRING
+from crawler.quality_caps import QualityCaps
 from crawler.revisits import Revisits
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
 from relevance.policy import LinkContext, PageContext, Verdict
+from relevance.quality import Quality
 from seeds.crawl import Crawl
 from sieve.urls import resolve_many
 
@@ -61,6 +63,8 @@ class FocusMiddleware:
         self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
+        capped = crawler.settings.getlist("RELEVANCE_CAPPED")
+        self._caps = QualityCaps(capped, crawler.settings.getint("RELEVANCE_CAP"))
         self._marks: OrderedDict[tuple[str, bytes], int] = OrderedDict()
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
@@ -132,21 +136,24 @@ class FocusMiddleware:
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         finding.page_mark = page_mark(page)
-        if read_link_memo(lease.memo) is None:  # fetched before: equal to itself is no trap
+        again = read_link_memo(lease.memo) is None
+        if again:  # equal to itself is no trap
             finding.page_mark = b""
         repeats = self._repeats(lease.authority, finding.page_mark)
         if repeats:
             # What we have already is worth nothing again; so the policy learns where not to look for more.
             page = replace(page, blocks=())
-        finding.verdict = verdict = self._judge(page, response, lease, said)
+        verdict = self._judge(page, response, lease, said)
         if repeats:
-            finding.verdict = verdict = replace(verdict, keep=False, reason="near_identical")
+            verdict = replace(verdict, keep=False, reason="near_identical")
+        verdict, found = self._caps.look(lease.authority, page, verdict, again)
+        finding.verdict = verdict
         if answers.may_follow(said):
             finding.links = self._links(page, response, lease, verdict)
             if repeats:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
-        finding.metadata = page_metadata(page, lease, verdict)
+        finding.metadata = page_metadata(page, lease, verdict, found)
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
 
@@ -247,8 +254,12 @@ def page_mark(page: Page) -> bytes:
     return xxhash.xxh3_64_digest(text.encode("utf-8", "replace")) if len(text) >= _LEAST_MARKED else b""
 
 
-def page_metadata(page: Page, lease: Lease, verdict: Verdict) -> dict[str, object]:
-    """Fields of the page's WARC metadata record."""
+def page_metadata(page: Page, lease: Lease, verdict: Verdict, found: Quality | None = None) -> dict[str, object]:
+    """Fields of the page's WARC metadata record; found: the quality of a page that was kept."""
+    of_quality: dict[str, object] = {}
+    if found is not None:
+        of_quality = {"quality": sorted(found.flags), "quality-terms": dict(found.terms)}
+        of_quality["simhash"] = f"{found.simhash:016x}"
     return {
         "languages": verdict.language,
         "verdict": "keep" if verdict.keep else "leave",
@@ -256,6 +267,7 @@ def page_metadata(page: Page, lease: Lease, verdict: Verdict) -> dict[str, objec
         "verdict-scores": dict(verdict.scores),
         "target-words": verdict.words,
         "blocks": [list(block) for block in verdict.blocks],
+        **of_quality,
         "charset": page.charset,
         "charset-source": page.charset_source,
         "source": lease.source,

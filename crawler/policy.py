@@ -6,7 +6,7 @@ import contextlib
 
 from scrapy.settings import BaseSettings
 
-from relevance.policies import make_policy
+from relevance.policies import make_policy, options_of
 from relevance.policy import Policy
 from seeds.crawl import Crawl
 
@@ -29,9 +29,14 @@ def policy_options(settings: BaseSettings) -> dict[str, int | float | str]:
 def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     """The policy of a crawl, by setting or seed file; PolicyError when it cannot be had.
 
-    Without a seed file there is no language to look for, and everything is kept.
+    Options of the seed file that the policy chosen by the setting does not have are left out; any other unknown one is
+    an error. Without a seed file there is no language to look for, and everything is kept.
     """
     if spec is None:
         return make_policy("all", "")
-    name = settings.get("RELEVANCE_POLICY") or spec.policy or DEFAULT_POLICY
-    return make_policy(name, spec.language, spec.siblings, {**spec.policy_options, **policy_options(settings)})
+    written = spec.policy or DEFAULT_POLICY
+    name = settings.get("RELEVANCE_POLICY") or written
+    options = dict(spec.policy_options)
+    if name != written:  # the seed file's options were meant for the policy it names
+        options = {option: value for option, value in options.items() if option in options_of(name)}
+    return make_policy(name, spec.language, spec.siblings, {**options, **policy_options(settings)})

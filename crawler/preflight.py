@@ -19,6 +19,7 @@ from scrapy.spiderloader import SpiderLoaderProtocol
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
 from crawler.options import CHOICES, problems
 from crawler.policy import open_policy
+from crawler.quality_caps import ALL_FLAGS
 from crawler.spiders.seeded import SeededSpider, spider_of
 from relevance.errors import PolicyError
 from seeds.crawl import load_crawl
@@ -98,7 +99,8 @@ def _folder_faults(folder: Path) -> list[str]:
 
 
 def _choice_faults(settings: BaseSettings) -> list[str]:
-    return [
+    unknown = [flag for flag in settings.getlist("RELEVANCE_CAPPED") if flag not in ALL_FLAGS]
+    return [f"RELEVANCE_CAPPED: {flag!r} is none of {', '.join(ALL_FLAGS)}" for flag in unknown] + [
         f"{name}={settings.get(name)!r} is none of {', '.join(choices)}"
         for name, choices in CHOICES.items()
         if settings.get(name) not in choices

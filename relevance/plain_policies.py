@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 from relevance.errors import PolicyError
 from relevance.identification import Identifier
@@ -15,11 +16,15 @@ from relevance.model import shipped
 from relevance.page import Page
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
 
+_KINDS = {int: "whole number", float: "number"}
+
 
 def option(options: Mapping[str, Any], name: str, default: Any) -> Any:
     value = options.get(name, default)
     if type(value) is not type(default) and not (isinstance(default, float) and isinstance(value, int)):
-        raise PolicyError(f"option {name}: {value!r} is no {type(default).__name__}")
+        raise PolicyError(f"option {name}: {value!r} is no {_KINDS[type(default)]}")
+    if not 0 <= value < inf:
+        raise PolicyError(f"option {name}: {value!r} is below 0 or has no end")
     return value
 
 
@@ -40,6 +45,9 @@ _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 
 class Unlearning:
     """Policies whose priority is by the source page alone."""
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
+    """Names of the options that the policy takes."""
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         return [(self.link_priority(link), "") for link in links]
@@ -63,6 +71,8 @@ class AfriwebPolicy(Unlearning):
     Set 3 (default): html lang must be the target's (from 20 words) or English (from 50). Set 2: those or none, from 20
     words. Set 1: any, from 20 words.
     """
+
+    OPTIONS = frozenset(("set", "words", "words_english"))
 
     def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
         self.target = target
@@ -94,6 +104,8 @@ class ThresholdPolicy(Unlearning):
     What a page declares (html lang, Content-Language, og:locale) is evidence: half of the words do where it declares
     the target, half as many again are wanted where it declares another language.
     """
+
+    OPTIONS = frozenset(("words", "share"))
 
     def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
         self.target = target

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import difflib
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from relevance.errors import PolicyError
@@ -11,23 +12,37 @@ from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, ThresholdPoli
 from relevance.policy import Policy, Target
 from relevance.yield_policy import YieldPolicy
 
+POLICIES: dict[str, type[AfriwebPolicy | ThresholdPolicy | YieldPolicy | KeepAllPolicy]] = {
+    "afriweb": AfriwebPolicy,
+    "threshold": ThresholdPolicy,
+    "yield": YieldPolicy,
+    "all": KeepAllPolicy,
+}
+
+
+def options_of(name: str) -> frozenset[str]:
+    """Names of a policy's options; PolicyError for a policy that there is not."""
+    if name not in POLICIES:
+        raise PolicyError(f"no policy {name!r}; there are {', '.join(POLICIES)}")
+    return POLICIES[name].OPTIONS
+
 
 def make_policy(
     name: str, language: str, siblings: Collection[str] = (), options: Mapping[str, Any] | None = None
 ) -> Policy:
     """The policy called "yield", "threshold", "afriweb" or "all" for a target language.
 
-    PolicyError for any other name, and for a language that the model does not know unless everything is kept.
+    PolicyError for any other name, for an option that the policy does not have, and for a language that the model does
+    not know unless everything is kept.
     """
-    policies: dict[str, Callable[[Target, Mapping[str, Any]], Policy]] = {
-        "afriweb": AfriwebPolicy,
-        "threshold": ThresholdPolicy,
-        "yield": YieldPolicy,
-        "all": KeepAllPolicy,
-    }
-    made = policies.get(name)
-    if made is None:
-        raise PolicyError(f"no policy {name!r}; there are {', '.join(policies)}")
+    known = options_of(name)
+    for option in options or ():
+        if option not in known:
+            close = difflib.get_close_matches(option, known, n=1)
+            raise PolicyError(
+                f"policy {name} has no option {option!r}"
+                + (f" (did you mean {close[0]}?)" if close else f"; it has {', '.join(sorted(known)) or 'none'}")
+            )
     if name != "all" and language not in shipped().labels:
         raise PolicyError(f"the model does not know {language!r}; train one that does, or keep all pages: policy all")
-    return made(Target(language, siblings), options or {})
+    return POLICIES[name](Target(language, siblings), options or {})

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from relevance.alphabet import words
 from relevance.page import Page
@@ -24,6 +25,7 @@ _RELIGIOUS = (
 )
 RELIGIOUS = tuple(_RELIGIOUS.split())
 """Beginnings or cores of words; see `_religious`."""
+FLAGS = ("machine", "religious", "list")
 MANY_LANGUAGES = 12
 """Alternate languages from which a small site is hardly translated by people."""
 _RELIGIOUS_SHARE, _LIST_SHARE, _REPEATED_SHARE, _STREWN_SHARE = 0.02, 0.6, 0.3, 0.25
@@ -68,8 +70,12 @@ def _religious(tokens: list[str]) -> float:
     if not tokens:
         return 0.0
     counts = Counter(tokens)
-    found = sum(n for word, n in counts.items() if any(0 <= word.find(core) <= 4 for core in RELIGIOUS))
-    return found / len(tokens)
+    return sum(n for word, n in counts.items() if _of_the_field(word)) / len(tokens)
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_the_field(word: str) -> bool:
+    return any(0 <= word.find(core) <= 4 for core in RELIGIOUS)
 
 
 def _listed(page: Page) -> float:

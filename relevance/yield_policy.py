@@ -66,6 +66,8 @@ class YieldPolicy(ThresholdPolicy):
     kilobyte that count as a whole gain, 10.0).
     """
 
+    OPTIONS = ThresholdPolicy.OPTIONS | {"exploration", "tunnel", "full_yield"}
+
     def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
         super().__init__(target, options)
         self.exploration = float(option(options, "exploration", 0.1))

@@ -75,6 +75,12 @@ def test_unknown_policies_and_options_are_named() -> None:
         make_policy("clever", "zul")
     with pytest.raises(PolicyError):
         make_policy("threshold", "zul", (), {"words": "many"})
+    with pytest.raises(PolicyError, match="threshold has no option 'bogus'; it has share, words"):
+        make_policy("threshold", "zul", (), {"bogus": 1})
+    with pytest.raises(PolicyError, match="did you mean tunnel"):
+        make_policy("yield", "zul", (), {"tunel": 1})
+    with pytest.raises(PolicyError, match="below 0"):
+        make_policy("threshold", "zul", (), {"share": -1.0})
 
 
 def test_afriweb_sets() -> None:

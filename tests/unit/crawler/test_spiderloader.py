@@ -115,6 +115,20 @@ def test_wrong_policy_options_are_one_line(tmp_path: Path) -> None:
     check(settings, find_spider(found, "ndwedwe", {}))
 
 
+def test_unknown_policy_options_and_flags_are_named(tmp_path: Path) -> None:
+    toml = GOOD.format(contact='contact = "me@a.test"') + "\n[relevance]\nbogus = 1\n"
+    (tmp_path / "ndwedwe.toml").write_text(toml)
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"), RELEVANCE_CAPPED="machine,spam")
+    with pytest.raises(PreflightError, match=r"no option 'bogus'[^\0]*RELEVANCE_CAPPED: 'spam' is none of"):
+        check(settings, find_spider(found, "ndwedwe", {}))
+    settings.set("RELEVANCE_CAPPED", "machine", priority="cmdline")
+    settings.set("RELEVANCE_POLICY", "threshold", priority="cmdline")  # another than the file's: its options are not
+    check(settings, find_spider(found, "ndwedwe", {}))
+    settings.set("RELEVANCE_OPTIONS", "tunnel=2", priority="cmdline")
+    with pytest.raises(PreflightError, match="threshold has no option 'tunnel'"):
+        check(settings, find_spider(found, "ndwedwe", {}))
+
+
 def test_the_crawls_language_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
     found, settings = loader(tmp_path)
