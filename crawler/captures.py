@@ -38,9 +38,11 @@ def captures(folder: Path, url: str) -> list[Place]:
     return [_place(folder, row) for row in sorted(rows, key=lambda row: row["timestamp"])]
 
 
-def url_of_source(folder: Path, tag: str) -> str:
-    """The URL behind a source tag ("#…" or "feed:#…"), looked for among what was fetched; "" when not found there."""
-    wanted = tag.removeprefix("feed:")
+def url_of_source(folder: Path, source: str) -> str:
+    """The URL of a source: itself, or what its tag ("#…", "feed:#…") stands for among what was fetched, "" if nothing."""
+    wanted = source.removeprefix("feed:")
+    if "://" in wanted:
+        return wanted
     if not wanted.startswith("#"):
         return ""
     for index in _indexes(folder):
