@@ -39,7 +39,7 @@ def captures(folder: Path, url: str) -> list[Place]:
 
 
 def url_of_source(folder: Path, source: str) -> str:
-    """The URL of a source: itself, or what its tag ("#…", "feed:#…") stands for among what was fetched, "" if nothing."""
+    """The URL of a source: itself, or the one among the fetched that its tag ("#…", "feed:#…") stands for, or ""."""
     wanted = source.removeprefix("feed:")
     if "://" in wanted:
         return wanted

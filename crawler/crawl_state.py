@@ -17,8 +17,11 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
+from crawler.captures import url_of_source
 from crawler.preflight import PreflightError, data_folder, find_spider
-from crawler.redis_link import RedisHome, RedisUnreachableError, redis_home
+from crawler.provenance import SOURCE_SLOTS, Sources
+from crawler.redis_link import RedisHome, RedisUnreachableError, client, redis_home
+from crawler.shared_table import SharedTable
 from crawler.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
@@ -44,6 +47,11 @@ class CrawlState:
             sieve.decide()
             return sieve.contains(url) if sieve.holds else None
         return None
+
+    def url_of(self, source: str) -> str:
+        """The URL of a source: as the fleet remembers it, else as the archive has it, else ""."""
+        with contextlib.closing(SharedTable(client(self.home.url), self.name, "sources", SOURCE_SLOTS)) as known:
+            return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source)
 
 
 class CrawlStateCommand(ScrapyCommand):
