@@ -65,7 +65,8 @@ def in_order(states: Iterable[HostState]) -> list[HostState]:
 def waiting(host: str, element: bytes, until_ms: int = 0, reason: str = "") -> Waiting:
     """A queue element as people see it."""
     found = read_element(host, element)
-    return Waiting(found.url, found.kind, found.source, found.depth, found.score, found.attempt, until_ms, reason)
+    what = (found.url, found.kind, found.source, found.depth, found.score, found.attempt)
+    return Waiting(*what, until_ms, reason, found.memo)
 
 
 def waiting_of(host: Host) -> list[Waiting]:

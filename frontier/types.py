@@ -217,7 +217,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A URL in a queue (`until_ms` 0) or parked (`until_ms`, `reason`)."""
+    """A URL in a queue (`until_ms` 0) or parked (`until_ms`, `reason`); `memo` as its lease will have it."""
 
     url: str
     kind: Kind
@@ -227,6 +227,7 @@ class Waiting:
     attempt: int
     until_ms: int = 0
     reason: str = ""
+    memo: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,9 @@ class Unlearning:
     def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:  # noqa: ARG002
         return None  # nothing has been learnt
 
+    def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:  # noqa: ARG002
+        return {}
+
     def deltas(self) -> dict[str, tuple[int, ...]]:
         return {}
 

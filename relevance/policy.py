@@ -69,6 +69,9 @@ class Policy(Protocol):
     def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:
         """The priority as it is known now of a URL queued earlier with this bucket; None: as it was."""
 
+    def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
+        """The terms of that priority; none where nothing is learnt."""
+
     def deltas(self) -> dict[str, tuple[int, ...]]:
         """Counts gathered since the last call, to be added to the fleet's."""
 

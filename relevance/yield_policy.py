@@ -129,14 +129,8 @@ class YieldPolicy(ThresholdPolicy):
     def rescore(self, url: str, since_relevant: int, bucket: str) -> float:
         return self._estimate(url, since_relevant, bucket, {})
 
-    def explain(self, link: LinkContext) -> dict[str, float | str]:
-        """The terms of a link's priority: log-odds by key (see relevance.estimates), of the place together; the rest as
-        parts of the worth."""
-        bucket = self._hints.buckets([link])[0]
-        return {"bucket": bucket, **self.explain_queued(link.url, link.since_relevant, bucket)}
-
-    def explain_queued(self, url: str, since_relevant: int, bucket: str) -> dict[str, float | str]:
-        """The same for a URL that was queued with a bucket."""
+    def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
+        """Log-odds by key (relevance.estimates; the host's stands for all of the place), then parts of the worth."""
         where, evidence = places(url), self._evidence(url, bucket)
         place, pages = self._estimates.place(where)
         terms = {key: round(effect, 2) for key, effect in self._effects(evidence).items()}

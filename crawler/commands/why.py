@@ -10,10 +10,12 @@ from typing import Any
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
-from crawler.captures import Place, captures, url_of_source
+from crawler.captures import Place, captures
 from crawler.crawl_state import CrawlState, CrawlStateCommand
+from crawler.link_memo import read_link_memo
+from crawler.policy import open_policy
 from crawler.terminal import clock, host_words
-from frontier.types import Explanation
+from frontier.types import Explanation, Kind, Waiting
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize
 
@@ -31,8 +33,9 @@ class Command(CrawlStateCommand):
 
     def long_desc(self) -> str:
         return (
-            "Shows where the URL was found, its canonical form and fingerprint, its place in the frontier, its score, "
-            "the state of its host, the line of robots.txt that decides, and each fetch with WARC file and offset "
+            "Shows where the URL was found, its canonical form and fingerprint, its place in the frontier, its score "
+            "with the terms that would make it now, the state of its host, the line of robots.txt that decides, and "
+            "each fetch with WARC file and offset "
             "(of closed files); or the rule that refuses it. "
             "Example: scrapy why https://isolezwe.co.za/izindaba --crawl zulu"
         )
@@ -73,9 +76,10 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "admitted": True if waiting or fetches or found.place == "leased" else state.admitted(url),
         "place": found.place,
         "source": source,
-        "source_url": url_of_source(warc, source),
+        "source_url": state.url_of(source),
         "depth": depth if waiting or told else None,
         "score": round(waiting.score, 3) if waiting else None,
+        "score_terms": _terms(state, waiting) if waiting else {},
         "attempt": waiting.attempt if waiting else None,
         "parked_reason": waiting.reason if waiting else "",
         "parked_until_ms": waiting.until_ms if waiting else 0,
@@ -85,6 +89,16 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "host_state": host_words(found.host, state.frontier.status().now_ms) if found.host else "never met",
         "fetches": [asdict(fetch) for fetch in fetches],
     }
+
+
+def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
+    """What the policy would say of the URL now, but for the links to it, which the workers count for themselves."""
+    link = read_link_memo(waiting.memo) if waiting.kind is Kind.PAGE else None
+    if link is None or not link.bucket:
+        return {}
+    policy = open_policy(state.settings, state.spec)
+    policy.absorb(state.frontier.get_counts("yield"))
+    return policy.explain(waiting.url, link.since_relevant, link.bucket)
 
 
 def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
@@ -128,6 +142,8 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "depth", str(facts["depth"])
     if facts["score"] is not None:
         yield "score", f"{facts['score']:.2f}, tries so far {facts['attempt']}"
+    for name, term in facts["score_terms"].items():
+        yield "", f"{name}: {term:g}"
     yield "robots.txt", facts["robots"]
     yield "refused by", facts["refused"] or "no rule"
     yield "host", facts["host_state"] or "has nothing to do"

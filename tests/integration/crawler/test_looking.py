@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -59,6 +60,24 @@ def test_why_finds_a_page_in_the_archive_and_the_page_that_led_to_it(crawl: Craw
     shown = look(crawl, "why", page).stdout
     assert "verdict:" in shown
     assert Path(fetch["path"]).name[:12] in shown
+
+
+def test_why_shows_the_terms_of_a_waiting_urls_score(crawl: Crawl, tmp_path: Path) -> None:
+    few = tmp_path / "few.toml"
+    text = (crawl.running.folder / CRAWL_FILE).read_text(encoding="utf-8")
+    few.write_text(text.replace("[crawl]", "[crawl]\nmax_pages = 3", 1), encoding="utf-8")
+    settings = {**QUICK, "DATA_DIR": str(tmp_path / "few")}
+    assert run("crawl", "zulu", "-a", f"seeds={few}", **settings).returncode == 0
+    stopped = Crawl(crawl.running, tmp_path / "few")
+    web = crawl.running.server.web
+    for page in map(web.paths.url, web.truth.pages):
+        facts = why(stopped, page, str(few))
+        if facts["score_terms"]:
+            break
+    assert facts["place"] == "queued"
+    assert {"all", "priority", "hub", "h:" + urlsplit(page).netloc.partition(":")[0]} <= set(facts["score_terms"])
+    assert 0 <= facts["score_terms"]["priority"] <= 1
+    assert "priority: 0." in look(stopped, "why", page, seeds=str(few)).stdout
 
 
 def test_why_names_the_rule_that_refuses(crawl: Crawl, tmp_path: Path) -> None:
