@@ -72,6 +72,7 @@ class Worker:
         self._closing = False
         self._stays = False
         self._away = False
+        self._full = False
         self._quiet_looks = 0
         self._rest_s = _SHORTEST_WAIT_S
         self.exhausted = False
@@ -238,9 +239,20 @@ class Worker:
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]
         self._stores.start_urls.poll()
-        with contextlib.suppress(FrontierFull):
-            self._stores.frontier.take_ready(2000)
+        self._take_in()
         return self._stores.frontier.lease(room, self._ahead_ms)
+
+    def _take_in(self) -> None:
+        try:
+            self._stores.frontier.take_ready(2000)
+        except FrontierFull as error:
+            if not self._full:
+                logger.warning("%s", error)
+            self._full = True
+        else:
+            if self._full:
+                logger.info("Redis has room again, the intake goes on")
+            self._full = False
 
     def _accept(self, grant: Grant) -> None:
         arrived = time.monotonic()

@@ -67,7 +67,17 @@ def write_seeds(path: Path, web: Web) -> None:
 @contextlib.contextmanager
 def fleet(web: WebSpec, folder: Path, **settings: str) -> Iterator[Crawl]:
     """A crawl of `web`, with all its pages waiting in the list of start URLs; no worker yet."""
-    with serve(web, folder / "web") as running, EmbeddedRedis(folder / "crawl" / "state" / "redis") as server:
+    with (
+        EmbeddedRedis(folder / "crawl" / "state" / "redis") as server,
+        fleet_on(server, web, folder, **settings) as crawl,
+    ):
+        yield crawl
+
+
+@contextlib.contextmanager
+def fleet_on(server: EmbeddedRedis, web: WebSpec, folder: Path, **settings: str) -> Iterator[Crawl]:
+    """The same on a server that the workers know by its URL only, unless it is the one of their folder."""
+    with serve(web, folder / "web") as running:
         write_seeds(running.folder / CRAWL_FILE, running.server.web)
         usual = {
             "FETCH_HOSTS_FILE": str(running.folder / HOSTS_FILE),
