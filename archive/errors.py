@@ -35,6 +35,15 @@ class JournalBusy(ArchiveError):  # noqa: N818
     """The journal is locked: its writer is alive (in this or another process)."""
 
 
+class JournalUnreadable(ArchiveError):  # noqa: N818
+    """A journal that this version cannot read. It is left alone: pages may stand in it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
 class ArchiveNotFound(ArchiveError):  # noqa: N818
     """No record at the given place, or for the given URL."""
 

@@ -30,9 +30,10 @@ from typing import Any
 
 import msgpack
 
-from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy
+from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy, JournalUnreadable
 
-MAGIC = b"ulwembu-journal-1\n"
+_NAME = b"ulwembu-journal-"
+MAGIC = _NAME + b"1\n"
 _FRAME = struct.Struct("<2scII")
 _MARK = b"\xf6J"
 _IOV = 512
@@ -67,6 +68,7 @@ class State:
     damage: list[Damage] = field(default_factory=list)
 
     def apply(self, kind: bytes, values: list[Any]) -> None:
+        """ValueError, TypeError or LookupError: no frame of ours."""
         if kind == b"G":
             group = Group(*values)
             self.groups[group.ident] = group
@@ -83,6 +85,8 @@ class State:
             self.open_name, self.good_bytes = "", 0
         elif kind == b"I":
             self.config = values[0]
+        else:
+            raise ValueError(f"frame of kind {kind!r}")
 
     def _forget(self, idents: Iterable[int]) -> None:
         for ident in idents:
@@ -168,7 +172,7 @@ class Journal:
     @classmethod
     def take_over(cls, path: Path) -> tuple[Journal, State]:
         """Lock a dead writer's journal and read it; JournalBusy when the writer lives, FileNotFoundError when it is
-        gone.
+        gone, JournalUnreadable when this version cannot read it: it is as it was.
         """
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
@@ -241,16 +245,18 @@ def load(path: Path) -> tuple[State, int]:
     """Read a journal; returns its state and how many bytes of it are whole.
 
     A torn tail is the normal trace of a crash. A broken frame with whole ones after it is damage: reported in
-    ``state.damage`` and passed over.
+    ``state.damage`` and passed over. JournalUnreadable: of another version, or no journal at all.
     """
     data = path.read_bytes()
     state = State()
+    if data.startswith(_NAME) and data.find(b"\n") >= 0 and not data.startswith(MAGIC):
+        raise JournalUnreadable(str(path), "written by another version: its version is needed to finish the work")
     position = good = len(MAGIC) if data.startswith(MAGIC) else 0
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         body = data[position + _FRAME.size : position + _FRAME.size + length]
-        if mark == _MARK and len(body) == length and zlib.crc32(body, kind[0]) == checksum:
-            state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
+        whole = mark == _MARK and len(body) == length and zlib.crc32(body, kind[0]) == checksum
+        if whole and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
             position += _FRAME.size + length
@@ -259,4 +265,15 @@ def load(path: Path) -> tuple[State, int]:
             position = data.find(_MARK, position + 1)
             if position < 0:
                 break
+    if not good and not MAGIC.startswith(data):
+        raise JournalUnreadable(str(path), "nothing in it can be read")
     return state, good
+
+
+def _applied(state: State, kind: bytes, body: bytes) -> bool:
+    """False: the checksum holds, but the frame is none that this version writes."""
+    try:
+        state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
+    except (ValueError, TypeError, LookupError, msgpack.UnpackException):
+        return False
+    return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from archive.config import PERSISTED, WriterConfig
-from archive.errors import Damage, JournalBusy
+from archive.errors import Damage, JournalBusy, JournalUnreadable
 from archive.journal import Journal, State
 from archive.warcfile import OPEN
 from archive.writer import WarcWriter
@@ -34,9 +34,9 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
 
     ``accepted`` is asked with the tokens whose fate the journal does not know and answers with those the frontier
     accepted; their pages are kept, the others dropped. Safe to be killed at any instant and called again, and to be
-    called by
-    several processes at once. ``config`` gives only callbacks and limits; how records are written stands in the
-    journal.
+    called by several processes at once. ``config`` gives only callbacks and limits; how records are written stands in
+    the journal. What no crash of ours leaves behind (a journal of another version, a file cut short) is told in
+    ``damage`` and left alone.
     """
     result = Recovery()
     for path in sorted(Path(folder).glob("*.journal")):
@@ -46,6 +46,11 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
             result.busy.append(path)
             continue
         except FileNotFoundError:
+            continue
+        except (JournalUnreadable, OSError) as error:
+            # One journal that cannot be read must not keep those of other writers, or the next crawl, from going on.
+            reason = error.reason if isinstance(error, JournalUnreadable) else error.strerror or str(error)
+            result.damage.append(Damage(str(path), 0, -1, f"journal left as it is: {reason}"))
             continue
         _finish(journal, state, accepted, config or WriterConfig(), result)
     return result
@@ -59,9 +64,7 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
         return
     state.config = {"prefix": "recovered", "compression": "xz", "max_bytes": 0, **state.config}
     known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
-    gone = state.good_bytes and not any((folder / (state.open_name + end)).exists() for end in ("", OPEN))
-    if gone:
-        result.damage.append(Damage(str(folder / state.open_name), 0, -1, "the file that was being written is gone"))
+    result.damage += _missing(folder, state)
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()
     writer = WarcWriter.resume(journal, state, replace(config, **known))
@@ -75,3 +78,18 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
     writer.settle(kept, [token for token in tokens if token not in kept])
     writer.close()
     result.finished += writer.finished
+
+
+def _missing(folder: Path, state: State) -> list[Damage]:
+    """What the journal vouches for and the file does not have. A file cut short is left alone; a new one is begun."""
+    if not state.good_bytes or (folder / state.open_name).exists():
+        return []
+    path = folder / (state.open_name + OPEN)
+    if not path.exists():
+        return [Damage(str(folder / state.open_name), 0, -1, "the file that was being written is gone")]
+    size = path.stat().st_size
+    if size >= state.good_bytes:
+        return []
+    lost = state.good_bytes - size
+    state.open_name, state.good_bytes = "", 0
+    return [Damage(str(path), size, -1, "cut short outside of the crawl; `archive repair` takes what is sound", lost)]

@@ -5,6 +5,7 @@ import io
 import random
 import zlib
 from pathlib import Path
+from typing import Any
 
 import brotli
 import pytest
@@ -99,6 +100,19 @@ def test_journal_with_a_broken_frame_tells_and_goes_on(tmp_path: Path) -> None:
     assert good == len(data)
     assert len(state.damage) == 1
     assert 2 not in state.groups
+
+
+@pytest.mark.parametrize(("kind", "values"), [(b"G", (1, 2)), (b"G", 7), (b"S", ()), (b"?", (1,)), (b"P", {})])
+def test_journal_frames_of_another_shape_are_damage(tmp_path: Path, kind: bytes, values: Any) -> None:
+    path = tmp_path / "x.journal"
+    journal = frames(path)
+    journal.add(kind, values)
+    journal.add(*group(9, "h", 5).frame())
+    journal.commit()
+    journal.close(remove=False)
+    state, good = load(path)
+    assert (len(state.damage), good) == (1, path.stat().st_size)
+    assert set(state.groups) == {2, 9}
 
 
 def test_headers() -> None:

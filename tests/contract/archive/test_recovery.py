@@ -1,0 +1,92 @@
+"""Recovery meets journals and files that no crash of ours leaves behind: nothing is lost, nothing broken made."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import wait
+from pathlib import Path
+
+import pytest
+
+from archive import Reader, Recovery, WarcWriter, WriterConfig, recover
+from archive.journal import MAGIC
+from archive.verify import verify
+from tests.unit.archive.pages import page
+
+PAGES = 12
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What a writer that died leaves: its ``.open`` file with some of its pages, and its journal."""
+    alive = tmp_path / "alive"
+    with WarcWriter(alive, "crawl", config=WriterConfig(pack_bytes=6000, open_packs=1, reserve_bytes=0)) as writer:
+        for number in range(PAGES):
+            writer.write(page(number), f"t{number}")
+        writer.sync()
+        writer.settle([f"t{number}" for number in range(PAGES - 1)])
+        wait(set(writer._running))
+        writer.sync()
+        shutil.copytree(alive, tmp_path / "dead")
+    return tmp_path / "dead"
+
+
+def the(folder: Path, pattern: str) -> Path:
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def recovered(folder: Path) -> Recovery:
+    return recover(folder, lambda tokens: tokens)
+
+
+def urls(folder: Path) -> list[str]:
+    files = sorted(folder.glob("*.warc.xz"))
+    assert [problem for path in files for problem in verify(path)] == []
+    return sorted(record.url for path in files for record in Reader(path, types=["response"]))
+
+
+def test_a_whole_one_is_finished(folder: Path) -> None:
+    result = recovered(folder)
+    assert (result.damage, len(result.finished)) == ([], 1)
+    assert urls(folder) == sorted(page(number).url for number in range(PAGES))
+
+
+@pytest.mark.parametrize("left", [0, 100])
+def test_a_file_cut_short_is_told_and_never_filled_up(folder: Path, left: int) -> None:
+    path = the(folder, "*.open")
+    cut = path.read_bytes()[:left]
+    path.write_bytes(cut)
+    result = recovered(folder)
+    assert [(one.path, one.offset) for one in result.damage] == [(str(path), left)]
+    assert path.read_bytes() == cut
+    found = urls(folder)
+    assert len(found) == result.kept > 0
+    assert set(found) < {page(number).url for number in range(PAGES)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MAGIC.replace(b"1", b"2") + b"whatever stands in it", b"no journal at all\n" * 9, MAGIC.replace(b"1", b"10")],
+)
+def test_a_journal_that_cannot_be_read_is_left_alone(folder: Path, text: bytes) -> None:
+    path = the(folder, "*.journal")
+    path.write_bytes(text)
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    result = recovered(folder)
+    assert [one.path for one in result.damage] == [str(path)]
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
+
+
+def test_one_that_cannot_be_opened_does_not_keep_others_from_being_finished(folder: Path) -> None:
+    (folder / "a.journal").mkdir()
+    result = recovered(folder)
+    assert [one.path for one in result.damage] == [str(folder / "a.journal")]
+    assert len(urls(folder)) == PAGES
+
+
+def test_the_trace_of_a_writer_that_died_at_once_goes(tmp_path: Path) -> None:
+    for size in (0, 7, len(MAGIC), len(MAGIC) + 20):
+        (tmp_path / f"{size}.journal").write_bytes((MAGIC + b"\xf6JI" + b"x" * 40)[:size])
+    assert recovered(tmp_path).damage == []
+    assert list(tmp_path.iterdir()) == []
