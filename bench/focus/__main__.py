@@ -98,7 +98,10 @@ def main() -> None:
     parser.add_argument("--language", default="zul", help="target language of a replay")
     arguments = parser.parse_args()
     if arguments.warc:
-        web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url)
+        try:
+            web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url)
+        except (OSError, replay.NothingToReplayError) as error:
+            parser.error(str(error))
         print("\n".join(table("replay", [(web, run(web))])))
         return
     for name in arguments.web or WEBS:

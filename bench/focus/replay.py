@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urldefrag
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
-
+from archive.reader import Reader
+from archive.record import Record
 from bench.focus.webs import Node, Web
 from relevance.identification import Identifier
 from relevance.measure import measure
@@ -15,34 +15,61 @@ from relevance.model import shipped
 from relevance.page import Page, read_page
 from relevance.plain_policies import ThresholdPolicy
 from relevance.policy import PageContext, Target
+from sieve.urls import resolve_many
+
+
+class NothingToReplayError(ValueError):
+    """The files hold no HTML page, or none at a URL asked for."""
 
 
 def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
-    """The HTML pages of the files, relevant by the threshold policy; seeds are URLs among them."""
+    """The HTML pages of the files (WARC or ARC, plain or compressed), relevant by the threshold policy; the first fetch
+    of a URL counts, a link to a redirect leads to where it led. seeds are URLs among them; without any the first page
+    is the seed. NothingToReplayError, OSError for a file that cannot be read."""
     identifier, policy = Identifier(shipped()), ThresholdPolicy(Target(language), {})
     pages: dict[str, Page] = {}
     nodes: list[Node] = []
-    for path in paths:
-        with path.open("rb") as file:
-            for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True):
-                kind = record.http_content_type or ""
-                url = urldefrag(str(record.headers.get("WARC-Target-URI", ""))).url
-                if "html" not in kind or record.http_headers.status_code != 200 or url in pages:
-                    continue
-                body = record.reader.read()
-                page = pages[url] = read_page(body, url, record.http_headers.get("Content-Type"))
-                found = measure(page, language, identifier)
-                keep = policy.decide(page, found, PageContext()).keep
-                nodes.append(Node(url, keep, found.words, found.total, len(body), page.html_lang))
+    moved: dict[str, str] = {}
+    for url, record in _answers(paths):
+        http = record.http
+        assert http is not None
+        location = http.headers.get("Location") or ""
+        if http.status // 100 == 3 and location:
+            moved.setdefault(url, next(iter(_absolute([location], url)), "") or url)
+        elif http.status == 200 and "html" in (http.headers.get("Content-Type") or "") and url not in pages:
+            body = record.body()
+            page = pages[url] = read_page(body, url, http.headers.get("Content-Type"))
+            found = measure(page, language, identifier)
+            keep = policy.decide(page, found, PageContext()).keep
+            nodes.append(Node(url, keep, found.words, found.total, len(body), page.html_lang))
     places = {url: place for place, url in enumerate(pages)}
+    places |= {url: places[target] for url, target in moved.items() if url not in places and target in places}
     for node, page in zip(nodes, pages.values(), strict=True):
-        base = urljoin(node.url, page.base or "")
-        for link in page.links:
-            try:
-                target = urldefrag(urljoin(base, link.href)).url
-            except ValueError:
-                continue
-            if target in places and target != node.url:
-                node.links.append((places[target], link.text, link.context == "nav", link.hreflang))
-    starts = [places[url] for url in seeds if url in places] or [0]
-    return Web("replay", nodes, starts)
+        _link(node, page, places)
+    unknown = [url for url in seeds if url not in places]
+    if unknown or not nodes:
+        raise NothingToReplayError(
+            f"no stored page at {', '.join(unknown)}" if unknown else "no HTML page in these files"
+        )
+    return Web("replay", nodes, [places[url] for url in seeds] or [0])
+
+
+def _answers(paths: Sequence[Path]) -> Iterator[tuple[str, Record]]:
+    for path in paths:
+        with Reader(path) as reader:
+            for record in reader:
+                if record.type == "response" and record.http is not None:
+                    yield urldefrag(record.url).url, record
+
+
+def _link(node: Node, page: Page, places: dict[str, int]) -> None:
+    """Gives a node its links to other stored pages."""
+    base = next(iter(_absolute([page.base], node.url)), None) if page.base else None
+    for link, url in zip(page.links, _absolute([link.href for link in page.links], base or node.url), strict=True):
+        place = places.get(url or "")
+        if place is not None and place != places[node.url]:
+            node.links.append((place, link.text, link.context == "nav", link.hreflang))
+
+
+def _absolute(hrefs: Sequence[str], base: str) -> list[str | None]:
+    return [urldefrag(url).url if url else None for url in resolve_many(hrefs, base)]

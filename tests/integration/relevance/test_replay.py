@@ -1,0 +1,64 @@
+"""The focus bench on what a crawl has stored."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bench.focus.crawl import CRAWLS, curve
+from bench.focus.replay import NothingToReplayError, read_web
+from relevance.sample import sentences
+
+ZULU, ENGLISH = (sentences(language, random.Random(1), 80) for language in ("zul", "eng"))
+HOST = "http://a.example"
+
+
+def record(path: str, body: str, status: str = "200 OK", more: str = "") -> bytes:
+    payload = body.encode()
+    http = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{more}Content-Length: {len(payload)}\r\n\r\n".encode()
+    block = http + payload
+    head = f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{random.Random(path).random()}>\r\n"
+    head += f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {HOST}{path}\r\n"
+    head += f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    return head.encode() + block + b"\r\n\r\n"
+
+
+@pytest.fixture
+def warc(tmp_path: Path) -> Path:
+    path = tmp_path / "crawl.warc"
+    links = "<a href='en'>e</a><a href='old#x'>o</a><a href='/nowhere'>n</a><a href='http://[bad'>b</a>"
+    path.write_bytes(
+        record("/", f"<p>{ENGLISH}</p>{links}")
+        + record("/en", f"<p>{ENGLISH}</p>")
+        + record("/old", "", "301 Moved", "Location: /zu\r\n")
+        + record("/zu", f"<p>{ZULU}</p><a href='/'>h</a>")
+        + record("/zu", "<p>fetched again</p>")
+        + record("/gone", "<p>no</p>", "404 Not Found")
+    )
+    return path
+
+
+def test_stored_pages_become_a_web(warc: Path) -> None:
+    web = read_web([warc], "zul", [])
+    assert [(node.url.removeprefix(HOST), node.relevant) for node in web.nodes] == [
+        ("/", False),
+        ("/en", False),
+        ("/zu", True),
+    ]
+    assert [[target for target, *_ in node.links] for node in web.nodes] == [[1, 2], [], [0]]
+    assert web.seeds == [0]
+    for name, crawl in CRAWLS.items():
+        found = curve(web, crawl(web))
+        assert found.reachable == 1
+        assert found.relevant[-1] == 1, name
+
+
+def test_wrong_input_is_named(warc: Path, tmp_path: Path) -> None:
+    assert read_web([warc], "zul", [f"{HOST}/zu"]).seeds == [2]
+    with pytest.raises(NothingToReplayError, match=f"no stored page at {HOST}/none"):
+        read_web([warc], "zul", [f"{HOST}/none"])
+    (tmp_path / "empty.warc").write_bytes(b"")
+    with pytest.raises(NothingToReplayError, match="no HTML page"):
+        read_web([tmp_path / "empty.warc"], "zul", [])
+    with pytest.raises(OSError, match="none"):
+        read_web([tmp_path / "none.warc"], "zul", [])
