@@ -10,7 +10,7 @@ from pathlib import Path
 
 from relevance import arpa, evaluation, storage, training
 from relevance.card import card
-from relevance.errors import RelevanceError
+from relevance.errors import RelevanceError, TrainingError
 from relevance.identification import identify
 from relevance.making import make_to_size
 from relevance.mixed import labels_by_word
@@ -44,15 +44,22 @@ def parser() -> argparse.ArgumentParser:
     name.add_argument("--by-word", action="store_true", help="label every word")
     words = commands.add_parser("words", help="the frequent words of a language; with --stop the stop list")
     words.add_argument("language")
-    words.add_argument("--count", type=int, default=1000)
+    words.add_argument("--count", type=_positive, default=1000)
     words.add_argument("--stop", action="store_true", help="only words so frequent and even that they carry no topic")
     words.add_argument("--model", type=Path, default=SHIPPED)
     export = commands.add_parser("export-arpa", help="write a language's letter model as an ARPA file")
     export.add_argument("language")
     export.add_argument("out", type=Path)
-    export.add_argument("--order", type=int, default=3)
+    export.add_argument("--order", type=_positive, default=3, help="up to the model's own (default: 3)")
     export.add_argument("--model", type=Path, default=SHIPPED)
     return top
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is below 1")
+    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = {"train": _train, "eval": _eval, "identify": _identify, "words": _words, "export-arpa": _export}
     try:
         run[given.command](given)
-    except RelevanceError as error:
+    except (RelevanceError, OSError) as error:
         print(f"relevance {given.command}: {error}", file=sys.stderr)
         return 1
     return 0
@@ -95,6 +102,8 @@ def _measured(
     for source in sources:
         texts = {kind: evaluation.folder_texts(data / source, names, kind) for kind in evaluation.KINDS}
         out[source] = {kind: evaluation.figures(decide, some) for kind, some in texts.items() if some}
+        if not out[source]:
+            raise TrainingError(f"{data / source}: no <language>.txt of the model's languages: {' '.join(names)}")
     return out
 
 
@@ -104,6 +113,8 @@ def _eval(given: argparse.Namespace) -> None:
         measured = evaluation.leave_one_out(description, given.data, given.leave_out)
     else:
         sources = given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
+        if not sources:
+            raise TrainingError(f"{given.data}: no folder dev-*; name one with --source")
         measured = _measured(evaluation.deciding(load(given.model)), given.data, sources, _names(given.model))
     for source, kinds in measured.items():
         for kind, one in kinds.items():
@@ -117,8 +128,8 @@ def _model(name: str) -> str | Model:
 
 def _identify(given: argparse.Namespace) -> None:
     model = _model(given.model)
-    lines = [line for file in given.files for line in file.read_text(encoding="utf-8").splitlines()]
-    lines = lines if given.files else sys.stdin.read().splitlines()
+    texts = [file.read_bytes() for file in given.files] or [sys.stdin.buffer.read()]
+    lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
     if given.by_word:
         used = model if isinstance(model, Model) else shipped()
         for line in lines:
@@ -138,5 +149,6 @@ def _words(given: argparse.Namespace) -> None:
 
 
 def _export(given: argparse.Namespace) -> None:
-    arpa.write_arpa(given.out, arpa.export(storage.read(given.model), given.language, given.order))
-    print(f"{given.out}: order {given.order}")
+    made = arpa.export(storage.read(given.model), given.language, given.order)
+    arpa.write_arpa(given.out, made)
+    print(f"{given.out}: order {made.order}")

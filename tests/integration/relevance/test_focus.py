@@ -61,6 +61,25 @@ def test_commands(tmp_path: Any) -> None:
     assert (tmp_path / "z.arpa").read_text(encoding="utf-8").startswith("\\data\\")
 
 
+def test_wrong_input_is_one_line(tmp_path: Any) -> None:
+    (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
+    assert run("identify", tmp_path / "noise.txt").returncode == 0
+    none = tmp_path / "none"
+    for words, said in (
+        (("identify", none), "No such file"),
+        (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
+        (("export-arpa", "zul", none / "z.arpa"), "No such file"),
+        (("eval", tmp_path), "no folder dev-"),
+        (("eval", tmp_path, "--source", "none"), "no <language>.txt"),
+        (("train", tmp_path), "no <source>/<language>.txt"),
+    ):
+        failed = run(*words)
+        assert failed.returncode == 1, words
+        assert said in failed.stderr
+        assert failed.stderr.count("\n") == 1
+    assert "-3 is below 1" in run("words", "zul", "--count", "-3").stderr
+
+
 def test_a_new_language_is_a_folder_and_a_description(tmp_path: Any) -> None:
     for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
         (tmp_path / "src").mkdir(exist_ok=True)
