@@ -1,19 +1,25 @@
 """When each request of an archive began and ended, by its WARC files alone.
 
 WARC-Date is when the request began; the metadata record beside it says how long the fetch took (fetchTimeMs). Dates
-without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out.
+without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out. The delay that a host asks
+for is read from its robots.txt where the archive has that: it holds from that request until the next robots.txt. (One
+that was redirected to another host is not followed; then only the configured delay is checked.)
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from archive.reader import Reader
 from archive.record import Record
 from crawler.captures import fields
+from frontier.audit import Visit
+from frontier.robots import crawl_delay
 from sieve.urls import authority
 
 _TYPES = ("response", "revisit", "request", "metadata")
@@ -27,8 +33,9 @@ def warc_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.warc*") if path.name.endswith(_SUFFIXES))
 
 
-def fetch_times(files: Iterable[Path]) -> Iterator[tuple[str, str, float, float]]:
-    """(authority, address or "", start, end in epoch ms) of each exchange that says both."""
+def fetch_times(files: Collection[Path], user_agent: str) -> Iterator[Visit]:
+    """Each exchange that says when it began and how long it took; `user_agent` is the one robots.txt is asked for."""
+    asked = _asked_delays(files, user_agent)
     for path in files:
         met: OrderedDict[str, Record] = OrderedDict()
         with Reader(path, types=_TYPES, sound=True) as reader:
@@ -38,11 +45,32 @@ def fetch_times(files: Iterable[Path]) -> Iterator[tuple[str, str, float, float]
                     if len(met) > _MOST_OPEN:
                         met.popitem(last=False)
                 elif exchange := met.get(record.field("WARC-Concurrent-To")):
-                    yield from _row(exchange, fields(record.block()).get("fetchTimeMs", ""))
+                    yield from _visit(exchange, fields(record.block()).get("fetchTimeMs", ""), asked)
 
 
-def _row(exchange: Record, took_ms: str) -> Iterator[tuple[str, str, float, float]]:
+def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float, int]]]) -> Iterator[Visit]:
     if "." not in exchange.date or not took_ms.isdecimal():
         return
-    start_ms = datetime.fromisoformat(exchange.date).timestamp() * 1000
-    yield str(authority(exchange.url)), exchange.field("WARC-IP-Address"), start_ms, start_ms + int(took_ms)
+    host, start_ms = str(authority(exchange.url)), _instant_ms(exchange)
+    said = asked.get(host, [])
+    number = bisect_right(said, start_ms, key=lambda one: one[0])
+    asked_ms = said[number - 1][1] if number else 0
+    yield Visit(host, exchange.field("WARC-IP-Address"), start_ms, start_ms + int(took_ms), asked_ms)
+
+
+def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tuple[float, int]]]:
+    """By authority: from when on it asked for which delay (ms; 0: none), in order of time."""
+    found: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    for path in files:
+        with Reader(path, types=("response",), sound=True) as reader:
+            for record in reader:
+                head = record.http if urlsplit(record.url).path == "/robots.txt" else None
+                if head is None or not (200 <= head.status < 300 or 400 <= head.status < 500):
+                    continue
+                delay_s = crawl_delay(record.body(), user_agent) if head.status < 300 else None
+                found[str(authority(record.url))].append((_instant_ms(record), round(1000 * (delay_s or 0))))
+    return {host: sorted(said) for host, said in found.items()}
+
+
+def _instant_ms(record: Record) -> float:
+    return datetime.fromisoformat(record.date).timestamp() * 1000

@@ -87,15 +87,25 @@ def verify(rows: Iterable[Row], tolerance_ms: int = 0) -> Proof:
     return _check(_fetches(rows), tolerance_ms)
 
 
+class Visit(NamedTuple):
+    """A request as anybody's log has it; `asked_ms` is the delay that the host itself asked for (Crawl-delay)."""
+
+    host: str
+    address: str
+    start_ms: float
+    end_ms: float
+    asked_ms: int = 0
+
+
 def verify_plain(
-    rows: Iterable[tuple[str, str, float, float]],
+    rows: Iterable[tuple[str, str, float, float] | Visit],
     delay_ms: int,
     address_delay_ms: int,
     tolerance_ms: int = 0,
     by_host: Mapping[str, tuple[int, int]] | None = None,
 ) -> Proof:
     """Check (host, address or "", start_ms, end_ms) rows against fixed delays; `by_host` has the (host, address)
-    delays of hosts that have their own."""
+    delays of hosts that have their own. A host that asked for a longer delay must have had that."""
     return _check(_plain(rows, (delay_ms, address_delay_ms), by_host or {}), tolerance_ms)
 
 
@@ -109,14 +119,17 @@ def _fetches(rows: Iterable[Row]) -> Iterator[Fetch]:
 
 
 def _plain(
-    rows: Iterable[tuple[str, str, float, float]], usual: tuple[int, int], by_host: Mapping[str, tuple[int, int]]
+    rows: Iterable[tuple[str, str, float, float] | Visit],
+    usual: tuple[int, int],
+    by_host: Mapping[str, tuple[int, int]],
 ) -> Iterator[Fetch]:
-    for number, (host, address, start_ms, end_ms) in enumerate(rows):
-        name = f"row {number}"
-        delay_ms, address_delay_ms = by_host.get(host, usual)
-        yield Fetch(host, int(start_ms), int(end_ms), delay_ms, name)
-        if address:
-            yield Fetch("@" + address, int(start_ms), int(end_ms), address_delay_ms, name)
+    for number, row in enumerate(rows):
+        visit, name = Visit(*row), f"row {number}"
+        delay_ms, address_delay_ms = by_host.get(visit.host, usual)
+        start_ms, end_ms = int(visit.start_ms), int(visit.end_ms)
+        yield Fetch(visit.host, start_ms, end_ms, max(delay_ms, visit.asked_ms), name)
+        if visit.address:
+            yield Fetch("@" + visit.address, start_ms, end_ms, address_delay_ms, name)
 
 
 def _check(fetches: Iterable[Fetch], tolerance_ms: int) -> Proof:

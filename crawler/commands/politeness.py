@@ -41,7 +41,8 @@ class Command(CrawlStateCommand):
             "Checks every gap between two requests to a host and to an address: in the audit stream of the crawl "
             "(written with FRONTIER_AUDIT=1) and by the dates in its closed WARC files, or only in the WARC files "
             "named. The archive is held against FRONTIER_DELAY_S and FRONTIER_IP_DELAY_S and the seed file's own "
-            "delays, or --delay and --ip-delay. Status 1 when a gap was too short, or when there was nothing to check. "
+            "delays, or --delay and --ip-delay, and against the Crawl-delay of each robots.txt that is in it. "
+            "Status 1 when a gap was too short, or when there was nothing to check. "
             "Example: scrapy politeness verify --crawl zulu"
         )
 
@@ -95,7 +96,9 @@ def _by_archive(files: list[Path], settings: BaseSettings, spec: Crawl | None, o
     address_ms = round(1000 * (settings.getfloat("FRONTIER_IP_DELAY_S") if opts.ip_delay is None else opts.ip_delay))
     own = host_policies(spec) if spec is not None and opts.delay is None and opts.ip_delay is None else {}
     by_host = {host: _delays(policy, delay_ms, address_ms) for host, policy in own.items()}
-    return verify_plain(fetch_times(files), delay_ms, address_ms, opts.tolerance_ms, by_host)
+    return verify_plain(
+        fetch_times(files, settings["ROBOTS_USER_AGENT"]), delay_ms, address_ms, opts.tolerance_ms, by_host
+    )
 
 
 def _delays(policy: HostPolicy, delay_ms: int, address_ms: int) -> tuple[int, int]:

@@ -1,0 +1,67 @@
+"""What an archive alone says about when a host was asked, and how often it wanted to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawler.fetch_times import fetch_times
+from frontier.audit import verify_plain
+
+ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\nCrawl-delay: 9\n"
+
+
+def exchange(number: int, second: float, path: str, body: bytes = b"", status: int = 200) -> bytes:
+    """A response of http://a.test begun at a second of a minute, and the record that says it took 100 ms."""
+    http = b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+    name = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"
+    took = b"fetchTimeMs: 100\r\n"
+    response = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: {name}\r\n"
+        f"WARC-Date: 2024-05-01T10:00:{second:09.6f}Z\r\nWARC-Target-URI: http://a.test{path}\r\n"
+        "WARC-IP-Address: 192.0.2.1\r\nContent-Type: application/http;msgtype=response\r\n"
+        f"Content-Length: {len(http)}\r\n\r\n"
+    ).encode()
+    metadata = (
+        f"WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: {name.replace('4000', '4001')}\r\n"
+        f"WARC-Date: 2024-05-01T10:00:{second:09.6f}Z\r\nWARC-Target-URI: http://a.test{path}\r\n"
+        f"WARC-Concurrent-To: {name}\r\nContent-Type: application/warc-fields\r\nContent-Length: {len(took)}\r\n\r\n"
+    ).encode()
+    return response + http + b"\r\n\r\n" + metadata + took + b"\r\n\r\n"
+
+
+def asked(tmp_path: Path, *exchanges: bytes) -> list[tuple[float, int]]:
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(exchanges))
+    found = list(fetch_times([path], "ulwembu"))
+    first = found[0].start_ms
+    return [(visit.start_ms - first, visit.asked_ms) for visit in found]
+
+
+def test_a_crawl_delay_holds_from_its_robots_txt_to_the_next(tmp_path: Path) -> None:
+    assert asked(
+        tmp_path,
+        exchange(1, 0, "/before"),
+        exchange(2, 1, "/robots.txt", ROBOTS),
+        exchange(3, 4, "/page"),
+        exchange(4, 7, "/robots.txt", OTHERS_ROBOTS),
+        exchange(5, 8, "/page2"),
+    ) == [(0, 0), (1000, 2000), (4000, 2000), (7000, 0), (8000, 0)]
+
+
+def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
+    assert asked(
+        tmp_path,
+        exchange(1, 0, "/robots.txt", ROBOTS),
+        exchange(2, 3, "/robots.txt", b"", 503),
+        exchange(3, 6, "/robots.txt", b"none", 404),
+    ) == [(0, 2000), (3000, 2000), (6000, 0)]
+
+
+def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
+    """Several workers write several files, and robots.txt may lie in any of them."""
+    (tmp_path / "pages.warc").write_bytes(exchange(1, 3, "/1") + exchange(2, 4, "/2"))
+    (tmp_path / "robots.warc").write_bytes(exchange(3, 0, "/robots.txt", ROBOTS))
+    visits = list(fetch_times([tmp_path / "pages.warc", tmp_path / "robots.warc"], "ulwembu"))
+    proof = verify_plain(visits, 500, 0)
+    assert [(gap.gap_ms, gap.needed_ms) for gap in proof.short] == [(900, 2000)]
+    assert proof.gaps == 4
