@@ -1,12 +1,18 @@
-"""One record by its place."""
+"""One record by its place, and the place of a URL's latest capture."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from archive import cdxj
 from archive.errors import ArchiveNotFound, Damage
 from archive.reader import Reader
 from archive.record import Record, digest_holds
+from archive.surt import surt
+from archive.warcfile import OPEN
+
+Place = tuple[Path, int, int]
 
 _AT_ONCE = 64 << 10
 
@@ -27,3 +33,44 @@ def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Re
             break
     reader.close()
     raise ArchiveNotFound(f"{path}: no record at {offset}+{inner}")
+
+
+def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
+    """File, offset and inner offset of ``what``: such a place in writing, or a URL (of which: the latest capture).
+
+    ``path``: a file, or a folder of them. A URL is found by the index of a file; by reading the file when there is none
+    or when it is broken; ``tell`` hears of all damage met. ArchiveNotFound: no capture of it.
+    """
+    offset, _, inner = what.partition("+")
+    if offset.isdigit() and (not inner or inner.isdigit()):
+        return path, int(offset), int(inner or 0)
+    found: list[tuple[str, Place]] = []
+    for file in sorted(path.glob("*.warc*")) if path.is_dir() else [path]:
+        if not file.name.endswith((cdxj.SUFFIX, OPEN, "-new")) and not (path.is_dir() and file.is_dir()):
+            found += _captures(file, what, tell)
+    if not found:
+        raise ArchiveNotFound(f"{path}: no capture of {what}")
+    return max(found, key=lambda row: row[0])[1]
+
+
+def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tuple[str, Place]]:
+    index = file.with_name(file.name + cdxj.SUFFIX)
+    if index.exists():
+        try:
+            return [
+                (row["timestamp"], (file, int(row["offset"]), int(row.get("inner_offset", 0))))
+                for row in cdxj.lookup(index, url)
+            ]
+        except (ValueError, KeyError):
+            tell(Damage(str(index), 0, -1, "no index: the file itself is read"))
+    return list(_scan(file, url, tell))
+
+
+def _scan(file: Path, url: str, tell: Callable[[Damage], None]) -> Iterator[tuple[str, Place]]:
+    key = surt(url)
+    with Reader(file, types=cdxj.INDEXED) as reader:
+        for record in reader:
+            if record.url == url or surt(record.url) == key:
+                yield cdxj.timestamp(record.date), (file, record.offset, record.inner)
+        for damage in reader.damages:
+            tell(damage)

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from archive.errors import Damage
+from archive.errors import ArchiveFull, Damage
+from archive.journal import full_error
 from archive.reader import Reader
 from archive.record import Record
 from archive.surt import surt
@@ -122,16 +123,10 @@ class IndexBuilder:
         return heapq.merge(sorted(self._lines), *self._runs)
 
     def write(self, path: Path) -> None:
-        """Write the index: new file, fsync, rename."""
-        fresh = path.with_name(path.name + "-new")
+        """As :func:`write_lines`; may be called again when that failed."""
         try:
-            with fresh.open("wb") as file:
-                file.writelines(self.lines())
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-        except OSError:
-            fresh.unlink(missing_ok=True)
+            write_lines(path, self.lines())
+        except (OSError, ArchiveFull):
             for run in self._runs:
                 run.seek(0)
             raise
@@ -161,6 +156,20 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
 def _unit_lines(waiting: list[Entry], file_name: str, unit: Unit, shared: bool) -> Iterator[bytes]:
     for entry in waiting:
         yield entry.line(file_name, unit.offset, unit.length, shared=shared or entry.inner > 0)
+
+
+def write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Write an index: new file, fsync, rename. ArchiveFull, OSError: what was there before still is."""
+    fresh = path.with_name(path.name + "-new")
+    try:
+        with fresh.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise full_error(path, 0, error) from error
 
 
 def index_file(path: Path, target: Path | None = None) -> list[Damage]:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,108 +23,22 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from archive import cdxj
-from archive.access import record_at
-from archive.codecs import SUFFIXES
+from archive.access import find, record_at
+from archive.arguments import parser
+from archive.codecs import check_level
 from archive.convert import compression_of, convert, renamed, repair
-from archive.errors import ArchiveError, ArchiveNotFound, Damage
+from archive.errors import ArchiveError, Damage
 from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
-from archive.surt import surt
 from archive.verify import Problem, Verifier
 
-_EPILOG = """examples:
-  python -m archive ls crawl.warc.xz
-  python -m archive ls --type response --json data/warc/*.warc.xz
-  zcat crawl.warc.gz | python -m archive ls -
-  python -m archive get crawl.warc.xz https://example.org/ > page.html
-  python -m archive get --record crawl.warc.xz 81245+3071
-  python -m archive verify data/warc/*.warc.xz
-  python -m archive repair broken.warc.gz -o mended.warc.gz
-  python -m archive index crawl.warc.gz
-  python -m archive index --merge all.cdxj data/warc/*.cdxj
-  python -m archive convert --to gz crawl.warc.xz
-  python -m archive stats --top 10 data/warc/*.warc.xz
-"""
-GOOD, FAULTS, USAGE = 0, 1, 2
+GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 Tick = Callable[[Record], None]
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    top = argparse.ArgumentParser(
-        prog="python -m archive",
-        description=(__doc__ or "").splitlines()[0],
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, help_text, add in (
-        ("ls", "list the records of files", _ls_arguments),
-        ("get", "write one capture to standard output", _get_arguments),
-        ("verify", "check structure, lengths, digests, dates, packs and index", _verify_arguments),
-        ("repair", "copy what is sound of a damaged file", _repair_arguments),
-        ("index", "write FILE.cdxj beside each file, or merge indexes", _index_arguments),
-        ("convert", "store files another way (xz, gz, zst, none), byte for byte the same inside", _convert_arguments),
-        ("stats", "captures and bytes by host, language, type, year and status", _stats_arguments),
-    ):
-        sub = commands.add_parser(name, help=help_text, description=help_text)
-        add(sub)
-        sub.add_argument("--json", action="store_true", help="one JSON object a line")
-        sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
-    return top
-
-
-def _files(sub: argparse.ArgumentParser, help_text: str = "WARC or ARC files; - for standard input") -> None:
-    sub.add_argument("files", nargs="+", metavar="FILE", help=help_text)
-
-
-def _ls_arguments(sub: argparse.ArgumentParser) -> None:
-    _files(sub)
-    sub.add_argument("--type", action="append", metavar="TYPE", help="only these record types (may be repeated)")
-
-
-def _get_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("file", metavar="FILE", help="a WARC file, or a folder of files with their indexes")
-    sub.add_argument(
-        "what", metavar="URL|OFFSET[+INNER]", help="the URL (its latest capture), or the place of a record"
-    )
-    form = sub.add_mutually_exclusive_group()
-    form.add_argument("--record", action="store_true", help="the whole record with its header")
-    form.add_argument("--http", action="store_true", help="HTTP head and payload as archived")
-    form.add_argument("--payload", action="store_true", help="payload as archived (default: content-coding taken off)")
-
-
-def _verify_arguments(sub: argparse.ArgumentParser) -> None:
-    _files(sub, "WARC files")
-    sub.add_argument("--no-index", action="store_true", help="do not compare with FILE.cdxj")
-    sub.add_argument("--strict", action="store_true", help="warnings count as faults")
-
-
-def _repair_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("file", metavar="FILE")
-    sub.add_argument("-o", "--output", metavar="FILE", help="default: FILE with .repaired before .warc")
-
-
-def _index_arguments(sub: argparse.ArgumentParser) -> None:
-    _files(sub, "WARC files (with --merge: .cdxj files); - for standard input, indexed to standard output")
-    sub.add_argument("--merge", metavar="OUTPUT", help="merge sorted indexes into one; - for standard output")
-
-
-def _convert_arguments(sub: argparse.ArgumentParser) -> None:
-    _files(sub, "WARC files")
-    sub.add_argument("--to", required=True, choices=list(SUFFIXES), help="kind of file")
-    sub.add_argument("-o", "--output", metavar="FILE", help="default: beside the original, with the suffix of its kind")
-    sub.add_argument("--level", type=int, help="of the compressor (defaults: xz 1, gz 6, zst 3)")
-    sub.add_argument("--pack-bytes", type=int, default=1 << 20, help="unpacked bytes of an xz pack (default 1 MiB)")
-
-
-def _stats_arguments(sub: argparse.ArgumentParser) -> None:
-    _files(sub)
-    sub.add_argument("--top", type=int, default=20, help="rows of each table (default 20; 0: all)")
-
-
-# -- running -----------------------------------------------------------------------------------------------------------
+class _Usage(Exception):  # noqa: N818
+    """What was asked for cannot be done; `str()` says why."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -140,8 +54,14 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD
+    except KeyboardInterrupt:
+        print("archive: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except OSError as error:
         print(f"archive: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        return USAGE
+    except _Usage as error:
+        print(f"archive: {error}", file=sys.stderr)
         return USAGE
     except ArchiveError as error:
         print(f"archive: {error}", file=sys.stderr)
@@ -214,7 +134,18 @@ def _printable(text: str) -> str:
 
 
 def _get(options: argparse.Namespace) -> int:
-    path, offset, inner = _find(Path(options.file), options.what)
+    with _spooled(Path(options.file)) as given:
+        return _get_from(given, options)
+
+
+def _get_from(given: Path, options: argparse.Namespace) -> int:
+    damages: list[Damage] = []
+
+    def tell(damage: Damage) -> None:
+        damages.append(damage)
+        _report([damage], options.json)
+
+    path, offset, inner = find(given, options.what, tell)
     reader, record = record_at(path, offset, inner)
     out = sys.stdout.buffer
     with reader:
@@ -232,42 +163,14 @@ def _get(options: argparse.Namespace) -> int:
         else:
             out.write(record.payload() if options.payload else record.body())
         out.flush()
-        return _report(reader.damages, options.json)
-
-
-def _find(path: Path, what: str) -> tuple[Path, int, int]:
-    """The place of what is wanted: by an index where there is one, else by reading."""
-    offset, _, inner = what.partition("+")
-    if offset.isdigit() and (not inner or inner.isdigit()):
-        return path, int(offset), int(inner or 0)
-    files = sorted(path.glob("*.warc*")) if path.is_dir() else [path]
-    found: list[tuple[str, Path, int, int]] = []
-    for file in files:
-        if file.suffix in (cdxj.SUFFIX, ".open", ".journal"):
-            continue
-        index = file.with_name(file.name + cdxj.SUFFIX)
-        if index.exists():
-            for row in cdxj.lookup(index, what):
-                found.append((row["timestamp"], file, int(row["offset"]), int(row.get("inner_offset", 0))))  # noqa: PERF401
-        else:
-            found += _scan(file, what)
-    if not found:
-        raise ArchiveNotFound(f"{path}: no capture of {what}")
-    return max(found, key=lambda row: row[0])[1:]
-
-
-def _scan(file: Path, url: str) -> Iterator[tuple[str, Path, int, int]]:
-    key = surt(url)
-    with Reader(file, types=cdxj.INDEXED) as reader:
-        for record in reader:
-            if record.url == url or surt(record.url) == key:
-                yield cdxj.timestamp(record.date), file, record.offset, record.inner
+        return max(_report(reader.damages, options.json), FAULTS if damages else GOOD)
 
 
 def _verify(options: argparse.Namespace) -> int:
     code = GOOD
 
     def say(problem: Problem) -> None:
+        problem = replace(problem, path=name)
         print(_printable(json.dumps(asdict(problem)) if options.json else str(problem)))
 
     for name in options.files:
@@ -296,22 +199,37 @@ def _spooled(path: Path) -> Iterator[Path]:
         yield copy
 
 
+def _fresh(path: Path, target: Path, options: argparse.Namespace) -> Path:
+    """The target, if it may be written: archives are kept for years, and none is written over by chance."""
+    if path.exists() and target.exists() and target.samefile(path):
+        raise _Usage(f"{target}: cannot be written from itself; another name: --output")
+    if target.exists() and not options.force:
+        raise _Usage(f"{target}: is there already; --force writes over it")
+    return target
+
+
+def _output(options: argparse.Namespace, name: str, default: Callable[[Path], Path]) -> Path:
+    if not options.output and name == "-":
+        raise _Usage("standard input needs --output")
+    return Path(options.output) if options.output else default(Path(name))
+
+
+def _repaired(path: Path) -> Path:
+    plain = renamed(path, compression_of(Path(path.name.removesuffix(".open"))))
+    stem, warc, rest = plain.name.partition(".warc")
+    return path.with_name(f"{stem}.repaired{warc}{rest}")
+
+
 def _repair(options: argparse.Namespace) -> int:
-    path = Path(options.file)
-    if options.output:
-        target = Path(options.output)
-    else:
-        plain = renamed(path, compression_of(Path(path.name.removesuffix(".open"))))
-        stem, warc, rest = plain.name.partition(".warc")
-        target = path.with_name(f"{stem}.repaired{warc}{rest}")
-    with _progress(options, path) as tick:
+    target = _fresh(Path(options.file), _output(options, options.file, _repaired), options)
+    with _spooled(Path(options.file)) as path, _progress(options, path) as tick:
         report = repair(path, target, tick=tick)
     _report(report.damages, options.json)
     if options.json:
-        print(json.dumps({"file": str(path), "output": str(target), "kept": report.kept, "dropped": report.dropped}))
+        print(json.dumps({"file": options.file, "output": str(target), "kept": report.kept, "dropped": report.dropped}))
     else:
         print(f"{target}: {report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages")
-    return FAULTS if report.damages else GOOD
+    return FAULTS if report.damages or not report.kept else GOOD
 
 
 def _index(options: argparse.Namespace) -> int:
@@ -320,8 +238,7 @@ def _index(options: argparse.Namespace) -> int:
         if options.merge == "-":
             sys.stdout.buffer.writelines(lines)
         else:
-            with Path(options.merge).open("wb") as out:
-                out.writelines(lines)
+            cdxj.write_lines(Path(options.merge), lines)
         return GOOD
     code = GOOD
     for name in options.files:
@@ -337,21 +254,24 @@ def _index(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     if options.output and len(options.files) > 1:
-        print("archive: --output is for one file", file=sys.stderr)
-        return USAGE
+        raise _Usage("--output is for one file")
+    try:
+        check_level(options.to, options.level)
+    except ValueError as error:
+        raise _Usage(f"--level: {error}") from None
     for name in options.files:
-        path = Path(name)
-        target = Path(options.output) if options.output else renamed(path, options.to)
-        if target == path or (options.output and compression_of(target) != options.to):
-            print(f"archive: {target}: not a name for a {options.to} copy of {path}", file=sys.stderr)
-            return USAGE
-        with _progress(options, path) as tick:
+        target = _output(options, name, lambda path: renamed(path, options.to))
+        if compression_of(target) != options.to:
+            raise _Usage(f"{target}: not a name for a {options.to} copy of {name}")
+        _fresh(Path(name), target, options)
+        with _spooled(Path(name)) as path, _progress(options, path) as tick:
             convert(path, target, level=options.level, pack_bytes=options.pack_bytes, tick=tick)
-        sizes = {"bytes": path.stat().st_size, "output_bytes": target.stat().st_size}
+            sizes = {"bytes": path.stat().st_size, "output_bytes": target.stat().st_size}
         if options.json:
             print(json.dumps({"file": name, "output": str(target), **sizes}))
         else:
-            print(f"{target}: {sizes['output_bytes']} bytes ({sizes['output_bytes'] / sizes['bytes']:.0%} of {name})")
+            share = sizes["output_bytes"] / max(sizes["bytes"], 1)
+            print(f"{target}: {sizes['output_bytes']} bytes ({share:.0%} of {name})")
     return GOOD
 
 

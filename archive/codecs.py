@@ -20,6 +20,7 @@ import zstandard
 
 SUFFIXES = {"xz": ".xz", "gz": ".gz", "zst": ".zst", "none": ""}
 XZ_LEVEL, GZ_LEVEL, ZST_LEVEL = 1, 6, 3
+_LEVELS = {"xz": range(10), "gz": range(10), "zst": range(-7, 23)}
 _DICTIONARY_FRAME = 0x184D2A5D
 _DICTIONARY_BYTES = 112 << 10
 _MIN_SAMPLES = 8
@@ -172,8 +173,16 @@ def train_dictionary(records: Sequence[bytes], size: int = _DICTIONARY_BYTES) ->
         return b""
 
 
+def check_level(compression: str, level: int | None) -> None:
+    """ValueError: not a level of this compressor. None, the default, always is one."""
+    levels = _LEVELS.get(compression)
+    if levels and level is not None and level not in levels:
+        raise ValueError(f"{level} is no level of {compression}: {levels[0]} to {levels[-1]}")
+
+
 def make_codec(compression: str, level: int | None = None, dictionary: bytes = b"", pack_bytes: int = 1 << 20) -> Codec:
-    """ValueError for a name that is not in :data:`SUFFIXES`."""
+    """ValueError for a name that is not in :data:`SUFFIXES`, and for a level that the compressor does not have."""
+    check_level(compression, level)
     if compression == "xz":
         return Xz(XZ_LEVEL if level is None else level, pack_bytes)
     if compression == "gz":

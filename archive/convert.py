@@ -94,7 +94,7 @@ def convert(
         with Reader(path) as reader:
             _copy_all(reader, sink, state.update, tick)
         sink.finish(check)
-    except (ArchiveError, OSError):
+    except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
         raise
     index_file(target)
@@ -150,7 +150,7 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
                     tick(record)
             report.damages = reader.damages
         sink.finish()
-    except (ArchiveError, OSError):
+    except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
         raise
     index_file(target)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import zstandard
 
-from archive.codecs import GZ_LEVEL, XZ_LEVEL, ZST_LEVEL, make_codec, train_dictionary, xz_filters
+from archive.codecs import GZ_LEVEL, XZ_LEVEL, ZST_LEVEL, check_level, make_codec, train_dictionary, xz_filters
 from archive.journal import fsync_folder, full_error
 
 _LEARN_BYTES = 8 << 20
@@ -39,6 +39,7 @@ class Sink:
     """``begin``, ``write``… and ``end`` a record; ``drop`` takes the record in hand back; ``finish`` or ``abort``."""
 
     def __init__(self, path: Path, compression: str, level: int | None = None, pack_bytes: int = 1 << 20) -> None:
+        check_level(compression, level)
         self.path = path
         self._fresh = path.with_name(path.name + "-new")
         self._compression = compression

@@ -33,7 +33,7 @@ from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
 from archive.config import WriterConfig
 from archive.errors import ArchiveError, ArchiveFull, WriterClosed
 from archive.exchange import Exchange
-from archive.journal import Frame, Group, Journal, State, fsync_folder, full_error
+from archive.journal import Frame, Group, Journal, State, fsync_folder
 from archive.packing import Job, freeze
 from archive.reader import Reader
 from archive.records import warcinfo
@@ -62,7 +62,7 @@ class WarcWriter:
     ) -> None:
         """``max_bytes``: a file is closed when it has grown to this (stored bytes); 0: no limit."""
         config = config or WriterConfig()
-        make_codec(compression)
+        make_codec(compression, config.level)
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         stem = file_name(prefix, config.clock(), 0, _owner(), "").removesuffix(".warc")
@@ -356,10 +356,7 @@ class WarcWriter:
             self._journal.commit()
         self.config.step("finish-index")
         final = self.folder / file.name
-        try:
-            self._index.write(final.with_name(final.name + SUFFIX))
-        except OSError as error:
-            raise full_error(final, 0, error) from error
+        self._index.write(final.with_name(final.name + SUFFIX))
         self._index.close()
         self.config.step("finish-rename")
         self.finished.append(file.rename())

@@ -21,6 +21,7 @@ from archive.http import dechunk, decode, parse_head
 from archive.journal import Group, Journal, load
 from archive.record import digest_holds, split_digest
 from archive.source import Source
+from archive.writer import WarcWriter
 
 
 def group(ident: int, host: str, size: int) -> Group:
@@ -196,7 +197,10 @@ def test_digests() -> None:
     assert digest_holds("sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"") is False
 
 
-def test_settings_are_checked() -> None:
+def test_settings_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="99 is no level of xz: 0 to 9"):
+        WarcWriter(tmp_path, "x", config=WriterConfig(level=99))
+    assert list(tmp_path.iterdir()) == []
     for wrong in ({"version": "2"}, {"digest": "md5"}, {"pack_bytes": 0}):
         with pytest.raises(ValueError, match=r".+"):
             WriterConfig(**wrong)
