@@ -97,7 +97,9 @@ class Identifier:
         if not flat:
             return [NOTHING] * len(texts)
         rows = self.model.rows_of(flat)
-        evidence = self.model.table[rows][:, self._columns] if len(self._columns) else self.model.table[rows]
+        evidence = self.model.table.take(rows, axis=0)
+        if len(self._columns) < len(self.model.classes):
+            evidence = evidence[:, self._columns]
         sizes = np.array([len(some) for some in tokens])
         full = np.flatnonzero(sizes)
         starts = (np.cumsum(sizes) - sizes)[full]

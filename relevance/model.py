@@ -65,9 +65,12 @@ def _slots(keys: npt.NDArray[np.int64], bits: int = 0) -> Unsigned:
 def _find(table: Unsigned, keys: Unsigned) -> npt.NDArray[np.int64]:
     """Rows of keys plus one, 0 where absent."""
     first, second = _places(keys, len(table).bit_length() - 1)
-    one, two = table[first], table[second]
-    rows = np.where((one >> _ROW_BITS) == keys, one, np.where((two >> _ROW_BITS) == keys, two, np.uint64(0)))
-    return (rows & _ROW_MASK).astype(np.int64)
+    one, two = table.take(first.view(np.int64)), table.take(second.view(np.int64))
+    one *= (one >> _ROW_BITS) == keys
+    two *= (two >> _ROW_BITS) == keys
+    one |= two  # a key is in one of its slots at most
+    one &= _ROW_MASK
+    return one.view(np.int64)
 
 
 def lay_out(model: storage.Parameters) -> storage.Arrays:
@@ -114,8 +117,7 @@ class Model:
         """log p of words by their letters, word x class: each letter after the longest known context."""
         keys, lengths, starts = ngram_keys(encode(tokens), self.order)
         rows = self._longest(keys, lengths)
-        sums = np.cumsum(self._rows[rows], axis=0, dtype=np.uint16)[np.append(starts[1:], len(keys)) - 1]
-        sums[1:] -= sums[:-1].copy()  # modulo 2^16; a word has at most 41 x 254
+        sums = np.add.reduceat(self._rows.take(rows, axis=0), starts, axis=0, dtype=np.uint16)  # at most 41 x 254 each
         logs: Floats = sums * np.float32(-self._step)
         return logs
 
