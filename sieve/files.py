@@ -42,9 +42,18 @@ def sync_folder(folder: Path) -> None:
 def replace(path: Path, content: object, *, durable: bool) -> None:
     """Replace `path` by msgpack of `content` and its checksum: a reader sees the old or the new, whole."""
     body = msgpack.packb(content)
+    _replace(path, _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body, durable=durable)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace `path` by a few ASCII letters, durably: a reader sees the old or the new, whole."""
+    _replace(path, text.encode("ascii"), durable=True)
+
+
+def _replace(path: Path, data: bytes, *, durable: bool) -> None:
     new = path.with_name(path.name + ".new")
     with new.open("wb") as file:
-        file.write(_RECORD.pack(len(body), xxh3_64_intdigest(body)) + body)
+        file.write(data)
         if durable:
             file.flush()
             os.fsync(file.fileno())

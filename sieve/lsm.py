@@ -7,6 +7,7 @@ puts into the tree what the queue has beyond that place. So a URL is in both or,
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from rocksdict import BlockBasedOptions, Cache, Options, Rdict, WriteBatch, WriteOptions
 
 from sieve.errors import StoreError
-from sieve.files import Place
+from sieve.files import Place, Step, no_step
 from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys
@@ -26,36 +27,41 @@ _STORED, _SEED = b"stored", b"seed"
 _PLACE = struct.Struct("<QQ")
 
 
+@dataclass(frozen=True, slots=True)
+class LsmConfig:
+    """Settings: `durable`: also safe against a power cut."""
+
+    durable: bool = True
+    ready_made: bool = False
+    seed: int = 0
+
+
 class LsmSieve(LocalSieve):
     """See the module."""
 
-    def __init__(self, folder: Path, *, ready_made: bool = False, durable: bool = True, seed: int = 0) -> None:
-        super().__init__(folder)
-        self._ready_made = ready_made
-        self._durable = durable
-        self._seed = seed
+    def __init__(self, folder: Path, config: LsmConfig, step: Step = no_step) -> None:
+        super().__init__(folder, step)
+        self._config = config
         self._opened()
 
     @classmethod
     def open(cls, spec: Spec) -> LsmSieve:
         """From ``lsm:DIR?sync=&canonical=&seed=``."""
         spec.known({"canonical", "sync", "seed"})
-        folder = Path(spec.folder())
-        return cls(
-            folder, ready_made=spec.flag("canonical"), durable=spec.flag("sync", True), seed=spec.whole("seed", 0)
-        )
+        config = LsmConfig(spec.flag("sync", True), spec.flag("canonical"), spec.whole("seed", 0))
+        return cls(Path(spec.folder()), config)
 
     def _open(self) -> None:
         self._db = Rdict(str(self.folder / "tree"), _options())
-        self._db.set_write_options(_write_options(self._durable))
+        self._db.set_write_options(_write_options(self._config.durable))
         seed = self._db.get(_SEED)
         if seed is None:
-            self._db[_SEED] = str(self._seed).encode()
-        elif int(seed) != self._seed:
+            self._db[_SEED] = str(self._config.seed).encode()
+        elif int(seed) != self._config.seed:
             self._db.close()
-            raise StoreError(f"{self.folder} was made with seed {int(seed)}, not {self._seed}")
-        self._keys = Keys(self._seed, self._ready_made)
-        self.ready = ReadyQueue(self.folder, durable=self._durable)
+            raise StoreError(f"{self.folder} was made with seed {int(seed)}, not {self._config.seed}")
+        self._keys = Keys(self._config.seed, self._config.ready_made)
+        self.ready = ReadyQueue(self.folder, durable=self._config.durable)
         for keys in self.ready.recover(self._stored()):
             self._put(keys)
         self._next = self.ready.next_number
@@ -71,14 +77,16 @@ class LsmSieve(LocalSieve):
             fresh = batch.at(new)
             with self._all_or_closed():
                 self.ready.append(numbers, fresh)
+                self._step("ready")
                 self._put(fresh.keys)
+                self._step("stored")
 
     def _put(self, keys: Fingerprints) -> None:
         changes = WriteBatch(raw_mode=True)
         for text in _texts(keys):
             changes.put(text, b"")
         changes.put(_STORED, _PLACE.pack(*self.ready.end))
-        if self._durable:
+        if self._config.durable:
             self.ready.sync()
         self._db.write(changes)
 

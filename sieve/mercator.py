@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from sieve.errors import StoreError
-from sieve.files import Place, Step, no_step
+from sieve.files import Place, Step, no_step, replace_text
 from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys
@@ -208,7 +208,7 @@ class MercatorSieve(LocalSieve):
             else:
                 seed = secrets.randbits(63) if self._config.seed is None else self._config.seed
                 # Apart from the manifest, so that a store whose manifest is lost can be made again.
-                kept.write_text(str(seed), "ascii")
+                replace_text(kept, str(seed))
             self.store.commit(self.store.runs, {"seed": seed})
         seed = int(self.store.facts["seed"])
         if self._config.seed not in (None, seed):

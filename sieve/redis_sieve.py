@@ -112,7 +112,10 @@ class RedisSieve:
         self._check_open()
         put = self._link.tally().put
         while self._link.tally().decided < put:
-            if not self.decide():
+            decided = 0
+            with contextlib.suppress(FencedError):
+                decided = self.decide()
+            if not decided:
                 time.sleep(_POLL_S)
 
     def drain(self, limit: int | None = None) -> list[Item]:
@@ -265,8 +268,10 @@ class RedisSieve:
     def _resign(self) -> None:
         if self._holder is not None:
             commit = self._holder.settled()
-            if commit is not None:
-                self._link.commit(self._token, self._config.lease_ms, commit)
+            # Whoever took the lease meanwhile has all that is committed, and nothing else is to be given up.
+            with contextlib.suppress(FencedError):
+                if commit is not None:
+                    self._link.commit(self._token, self._config.lease_ms, commit)
             self._link.release(self._token)
 
     def _drop_holder(self) -> None:

@@ -50,7 +50,11 @@ class Lives:
         self.steps: Counter[str] = Counter()
 
     def live(
-        self, *, die_at: tuple[str, int] | None = None, die_at_step: int | None = None, kill_after_s: float = 0.0
+        self,
+        *,
+        die_at: tuple[str, int] | None = None,
+        die_at_step: int | None = None,
+        kill_after_s: float | None = None,
     ) -> bool:
         """One life, killed at the n-th time of a step, at a step number or after a time; whether it ended by itself."""
         child = os.fork()
@@ -61,17 +65,21 @@ class Lives:
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)
-        if kill_after_s:
-            time.sleep(kill_after_s)
+        try:
+            if kill_after_s is not None:
+                time.sleep(kill_after_s)
+                os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+        except BaseException:
             os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
+            raise
         assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL), "the life ended with an error"
         self._note({"end": 1})
         self.kills += os.waitstatus_to_exitcode(status) != 0
         return os.waitstatus_to_exitcode(status) == 0
 
-    def check(self) -> None:
-        """Nothing lost, nothing invented, nothing twice but what a killed life had drained last."""
+    def check(self, expected: set[str] | None = None) -> None:
+        """All that was put in (or `expected`) came out, and nothing twice but what a killed life had drained last."""
         out: Counter[str] = Counter()
         excused: Counter[str] = Counter()
         last: list[str] = []
@@ -84,9 +92,14 @@ class Lives:
                 excused.update(last)
                 last = []
         sent = {url for batch in self._plan.batches for url in batch}
-        assert set(out) == sent
+        assert set(out) == (sent if expected is None else expected)
         doubled = {url: count for url, count in out.items() if count > 1 + excused[url]}
         assert not doubled
+
+    def came_out(self) -> set[str]:
+        """What was drained so far."""
+        entries = map(json.loads, self._lines())
+        return {url for entry in entries for url in entry.get("drained", ())}
 
     def _run(self, die_at: tuple[str, int] | None, die_at_step: int | None) -> None:
         counts: Counter[str] = Counter()

@@ -93,6 +93,16 @@ def test_a_bloom_filter_keeps_its_error(blocked: bool) -> None:
     assert blocked_error(20_000, bits, hashes) < (1.05e-3 if blocked else 1)
 
 
+@pytest.mark.parametrize("blocked", [True, False])
+def test_a_bloom_filter_keeps_a_small_error(blocked: bool) -> None:
+    """Two base hashes would give 25 times as many in a block."""
+    config = BloomConfig(capacity=20_000, error=1e-5, blocked=blocked)
+    made = BloomFilter(*bits_needed(config), blocked=blocked)
+    made.add_new(random_keys(20_000))
+    wrong = sum(int(made.has(random_keys(200_000, seed)).sum()) for seed in range(10, 15))
+    assert wrong < 30
+
+
 def test_a_bloom_sieve_reports_and_refuses_another_make(tmp_path: Path) -> None:
     spec = f"bloom:{tmp_path}?capacity=8&error=0.01"
     sieve = open_sieve(spec)
@@ -349,7 +359,8 @@ def test_seeds_are_random_and_kept(tmp_path: Path) -> None:
 
 
 def test_late_urls_come_out_in_their_place(tmp_path: Path) -> None:
-    config = MercatorConfig(buffer=1000, seen=SeenConfig(run_keys=8, filter_keys=1, filter_bytes=24, recent_bits=4))
+    seen = SeenConfig(run_keys=8, filter_keys=1, filter_bytes=24, recent_bits=4)
+    config = MercatorConfig(buffer=1000, seen=seen, seed=1)
     urls = [f"http://h/{number}" for number in range(300)]
     sieve = MercatorSieve(tmp_path, config)
     for start in range(0, 200, 10):
