@@ -78,12 +78,14 @@ class Committer:
         return self._patiently(lambda: self.frontier.add_counts("yield", learnt)) if learnt else {}
 
     def _name_sources(self, batch: Sequence[Finished]) -> None:
-        """Write into the pages' metadata on which page their URLs were found; the frontier knows a tag of it only."""
-        told = [done.finding for done in batch if "source" in done.finding.metadata]
-        urls = self.sources.urls({str(finding.metadata["source"]) for finding in told})
-        for finding in told:
-            source = str(finding.metadata["source"])
-            finding.metadata = {**finding.metadata, "source": urls.get(source, source)}
+        """Write into the metadata of every answer but robots.txt how far from the seeds and on which page its URL was
+        found; the frontier knows a tag of that page only."""
+        told = [done for done in batch if done.lease.kind is not Kind.ROBOTS]
+        urls = self.sources.urls({done.lease.source for done in told})
+        for done in told:
+            source = done.lease.source
+            named = {"source": urls.get(source, source), "depth": done.lease.depth}
+            done.finding.metadata = {**done.finding.metadata, **named}
 
     def _is_kept(self, done: Finished) -> bool:
         if done.capture is None or done.capture.answer is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from crawler.embedded_redis import EmbeddedRedis
 from crawler.provenance import commit
 from tests.integration.crawler.harness import Crawl, wait_for
 from tests.web.server import serve
-from tests.web.spec import WebSpec, calm
+from tests.web.spec import NO_ODDITIES, WebSpec, calm
 
 SMALL = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=4000))
 Begin = Callable[..., Crawl]
@@ -61,10 +62,11 @@ def test_a_second_run_has_nothing_left_to_do(begin: Begin) -> None:
 
 
 def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
-    crawl = begin()
+    crawl = begin(SMALL.replace(rates=replace(NO_ODDITIES, redirect=0.3)))
     for _ in range(2):
         crawl.start()
     assert crawl.wait() == [0, 0]
+    assert 302 in {request.status for request in crawl.requests()}
     infos, pages, sources = [], set(), {}
     for path in (crawl.folder / "warc").glob("*.warc.xz"):
         with Reader(path) as reader:
@@ -72,8 +74,9 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
                 told = fields(record.block()) if record.type in ("warcinfo", "metadata") else {}
                 if record.type == "warcinfo":
                     infos.append(told)
-                elif "source" in told:
-                    sources[record.url] = told["source"]
+                elif told.get("kind") == "page":
+                    sources[record.url] = told["source"]  # redirects, too
+                    assert told["depth"].isdigit()
                 elif record.type in ("response", "revisit"):
                     pages.add(record.url)
     assert infos
