@@ -79,13 +79,13 @@ class CrawlStateCommand(ScrapyCommand):
         raise NotImplementedError(f"{args} {opts}")
 
     @contextlib.contextmanager
-    def state(self, opts: argparse.Namespace) -> Iterator[CrawlState]:
-        """The crawl's shared state; PreflightError when it never ran here."""
+    def state(self, opts: argparse.Namespace, *, anew: bool = False) -> Iterator[CrawlState]:
+        """The crawl's shared state; PreflightError when it never ran here, unless it is to be made `anew`."""
         settings = self._settings()
         spider = find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
         spec: Crawl | None = getattr(spider, "spec", None)
         folder = data_folder(settings, spider.name)
-        if not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
+        if not anew and not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
             raise PreflightError(f"crawl {spider.name!r} has no state in {folder} (DATA_DIR, REDIS_URL)")
         with redis_home(settings, folder) as home:
             frontier = open_frontier(settings, home, spider.name, None)

@@ -53,9 +53,13 @@ def stats(spec: str) -> dict[str, Any]:
     parsed = Spec.parse(spec)
     if parsed.kind in ("redis", "rediss", "unix"):
         return _redis_stats(spec)
-    folder = Path(parsed.folder())
+    return {"kind": parsed.kind, **folder_stats(Path(parsed.folder()))}
+
+
+def folder_stats(folder: Path) -> dict[str, Any]:
+    """Bytes of the store in `folder`, and what its manifest says."""
     manifest = load(folder / "MANIFEST")
-    found: dict[str, Any] = {"kind": parsed.kind, "folder": str(folder)}
+    found: dict[str, Any] = {"folder": str(folder)}
     found["bytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if manifest is not None:
         found["runs"] = len(manifest["runs"])

@@ -16,9 +16,11 @@ from archive import Reader
 from crawler.crawl_state import CrawlState, CrawlStateCommand
 from crawler.stores import open_sieve
 from sieve.errors import SieveError, StoreError
-from sieve.tools import check, fleet_stats, rebuild, repair
+from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
+from sieve.urls import UrlError
 
 _ALL = 1 << 40
+_SHOWN = 5
 
 
 class Command(CrawlStateCommand):
@@ -34,29 +36,36 @@ class Command(CrawlStateCommand):
         return (
             "stats: counts and sizes; check: verify every byte of a store on this disk; repair: keep what is sound of "
             "it (stop the crawl first); contains URL: whether a URL is known (a running worker keeps this to itself); "
-            "rebuild FILE...: after the sieve's state was lost, take the URLs of WARC files, CDXJ files or lists of "
-            "URLs, and all that the frontier has, for known. "
+            "rebuild FILE...: after the sieve's state was lost, take the URLs of WARC files, .cdxj files or lists "
+            "of URLs, one a line, and all that the frontier has, for known. "
             "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
         )
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        with self.state(opts) as state:
+        files = [Path(name) for name in args[1:]] if args[:1] == ["rebuild"] else []
+        if missing := [path for path in files if not path.is_file()]:
+            print(f"scrapy sieve rebuild: no file {missing[0]}", file=sys.stderr)
+            self.exitcode = 1
+            return
+        with self.state(opts, anew=bool(files)) as state:
             try:
                 if args in (["stats"], ["check"], ["repair"]):
                     {"stats": self._stats, "check": self._check, "repair": self._repair}[args[0]](state, opts)
                 elif len(args) == 2 and args[0] == "contains":
                     self._contains(state, args[1])
-                elif len(args) > 1 and args[0] == "rebuild":
-                    self._rebuild(state, [Path(name) for name in args[1:]])
+                elif files:
+                    self._rebuild(state, files)
                 else:
                     raise UsageError
-            except SieveError as error:
+            except (SieveError, UrlError) as error:
                 print(f"scrapy sieve {args[0]}: {error}", file=sys.stderr)
                 self.exitcode = 1
 
     def _stats(self, state: CrawlState, opts: argparse.Namespace) -> None:
         with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
             found = fleet_stats(sieve)
+        if (folder := state.folder / "state" / "sieve").is_dir():
+            found |= {f"disk_{name}": value for name, value in folder_stats(folder).items()}
         if opts.json:
             self.show_json(found)
             return
@@ -86,7 +95,10 @@ class Command(CrawlStateCommand):
     def _rebuild(self, state: CrawlState, files: list[Path]) -> None:
         with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
             done = rebuild(sieve, _known(state, files))
+        for reason in done.refused[:_SHOWN]:
+            print(f"refused: {reason}", file=sys.stderr)
         self.show(f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
+        self.exitcode = 0 if done.known else 1
 
 
 def _store(state: CrawlState) -> Path:
@@ -108,14 +120,18 @@ def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
 
 def _urls(path: Path) -> Iterator[str]:
     """URLs of a WARC file's responses, a CDXJ file's lines or a list of URLs."""
-    if ".warc" in path.name:
+    if ".warc" in path.name and path.suffix != ".cdxj":
         for record in Reader(path, types={"response", "revisit"}):
             yield record.url
         return
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            _, brace, fields = line.strip().partition("{")
-            if brace:
-                yield str(json.loads(brace + fields).get("url", ""))
-            elif line.strip():
-                yield line.strip()
+    # What cannot be read as a URL is refused by name later: half a rebuilt sieve would be worse than a line less.
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        yield from (_url_of(line.strip()) for line in lines if line.strip())
+
+
+def _url_of(line: str) -> str:
+    _, brace, fields = line.partition("{")
+    try:
+        return str(json.loads(brace + fields)["url"]) if brace else line
+    except (ValueError, KeyError):
+        return line

@@ -1,0 +1,137 @@
+"""``scrapy sieve`` as a user calls it, right and wrong."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scrapy.utils.project import get_project_settings
+
+from crawler.commands.sieve import Command
+from crawler.embedded_redis import EmbeddedRedis
+from frontier import Candidate
+from frontier.redis_frontier import RedisFrontier
+from sieve import open_sieve
+
+Run = Callable[..., tuple[int, str, str]]
+URLS = [f"http://host{number % 3}.example/{number}" for number in range(40)]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def run(data: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*args: str) -> tuple[int, str, str]:
+        command = Command()
+        command.settings = get_project_settings()
+        command.settings.set("DATA_DIR", str(data), priority="cmdline")
+        parser = argparse.ArgumentParser()
+        command.add_options(parser)
+        opts, words = parser.parse_known_args(args)
+        command.run(words, opts)
+        told = capsys.readouterr()
+        return command.exitcode, told.out, told.err
+
+    return call
+
+
+@pytest.fixture
+def crawled(data: Path) -> Path:
+    """A crawl that knows all of URLS; the frontier has the last ten."""
+    with EmbeddedRedis(data / "state" / "redis") as server:
+        sieve = open_sieve(f"{server.url}&crawl=zulu&dir={data / 'state' / 'sieve'}")
+        sieve.enqueue(URLS)
+        sieve.flush()
+        sieve.drain()
+        sieve.close()
+        frontier = RedisFrontier(server.url, "zulu")
+        frontier.take_in([Candidate(url) for url in URLS[30:]])
+        frontier.close()
+    return data
+
+
+def lose_the_sieve(data: Path) -> None:
+    with EmbeddedRedis(data / "state" / "redis") as server:
+        frontier = RedisFrontier(server.url, "zulu")
+        for name in frontier._redis.keys("{zulu}:*"):
+            if not name.startswith(b"{zulu}:f:"):
+                frontier._redis.delete(name)
+        frontier.close()
+    for path in (data / "state" / "sieve").iterdir():
+        path.unlink()
+
+
+def test_looking(crawled: Path, run: Run) -> None:
+    assert run("check") == (0, f"0 faults in {crawled / 'state' / 'sieve'}\n", "")
+    code, out, _ = run("stats", "--json")
+    found = json.loads(out)
+    assert (code, found["seen"], found["disk_stored"], found["disk_runs"]) == (0, 40, 40, 1)
+    assert "disk_stored" in run("stats")[1]
+    assert run("contains", URLS[3].upper().replace("/3", "/3#x")) == (0, "known\n", "")
+    assert run("contains", "http://other.example/") == (1, "not known\n", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("contains", "not a url"), "scrapy sieve contains: not a URL: 'not a url'"),
+        (("rebuild", "nowhere.cdxj"), "scrapy sieve rebuild: no file nowhere.cdxj"),
+        (("rebuild", "tests"), "scrapy sieve rebuild: no file tests"),
+        (("rebuild", "README.md"), "scrapy sieve rebuild: only an empty sieve can be rebuilt; this one knows URLs"),
+        (("stats", "--crawl", "nothing"), "scrapy sieve: no crawl named 'nothing'"),
+    ],
+)
+@pytest.mark.usefixtures("crawled")
+def test_what_is_wrong_is_said_in_one_line(run: Run, args: tuple[str, ...], message: str) -> None:
+    code, out, err = run(*args)
+    assert (code, out) == (1, "")
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+def test_a_crawl_that_never_ran_has_no_stats(run: Run, data: Path) -> None:
+    assert run("stats")[0] == 1
+    assert not data.exists()
+
+
+def test_a_damaged_run_is_named_and_repaired(crawled: Path, run: Run) -> None:
+    (path,) = (crawled / "state" / "sieve").glob("*.run")
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    code, out, _ = run("check")
+    assert code == 1
+    assert "checksum of block 0" in out
+    code, out, _ = run("repair")
+    assert code == 0
+    assert "40 known URLs were forgotten" in out
+    assert run("check")[0] == 0
+
+
+def test_rebuilding_from_files_and_the_frontier(crawled: Path, run: Run, tmp_path: Path) -> None:
+    lose_the_sieve(crawled)
+    cdxj = tmp_path / "a.warc.xz.cdxj"
+    lines = [f"example,host)/{url} 20260101000000 {json.dumps({'url': url, 'mime': 'text/html'})}" for url in URLS[:20]]
+    cdxj.write_text("\n".join([*lines, 'example) 2026 {"url": broken', ""]))
+    plain = tmp_path / "list.txt"
+    plain.write_bytes("\n".join([*URLS[20:30], "", "http://host.example/{x}", "mailto:a@b"]).encode() + b"\n\xff\xfe\n")
+    code, out, err = run("rebuild", str(cdxj), str(plain))
+    assert (code, out) == (0, "44 URLs read, 41 known now, 3 refused\n")
+    assert err.count("refused: ") == 3
+    assert run("contains", URLS[35])[0] == 0
+    assert run("contains", "http://host.example/{x}")[0] == 0
+
+
+def test_rebuilding_when_all_state_is_lost(run: Run, tmp_path: Path) -> None:
+    plain = tmp_path / "list.txt"
+    plain.write_text("nothing here\n")
+    assert run("rebuild", str(plain))[:2] == (1, "1 URLs read, 0 known now, 1 refused\n")
+    plain.write_text("\n".join(URLS))
+    assert run("rebuild", str(plain))[:2] == (0, "40 URLs read, 40 known now, 0 refused\n")
+    assert run("contains", URLS[0])[0] == 0
