@@ -12,13 +12,13 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from crawler.link_memo import read_link_memo
+from crawler.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Frontier, Kind, Queued
 from relevance.policy import Policy
 
 LEAST_PAGES = 4
-MOST_A_PAGE = 32
+MOST_A_PAGE = 16
 WINDOW = 256
 """Waiting URLs of each band that are looked at."""
 _MOST_HOSTS = 50_000
@@ -52,11 +52,13 @@ class Rescorer:
 
     def _look(self, authority: str) -> tuple[int, int]:
         heads = self._frontier.heads(authority, WINDOW)
-        scores = [(one, score) for one in heads if (score := self._score(one)) is not None]
-        scores.sort(key=lambda pair: -pair[1])
+        links = {one: link for one in heads if (link := _link(one))}
+        found = self._policy.rescore([(one.url, link.since_relevant, link.bucket) for one, link in links.items()])
+        scores = sorted(zip(links, found, strict=False), key=lambda pair: -pair[1])
         return len(heads), self._frontier.rescore(authority, scores) if scores else 0
 
-    def _score(self, one: Queued) -> float | None:
-        """None: a seed, a feed, a page that was fetched before; or the policy does not learn."""
-        link = read_link_memo(one.memo) if one.memo and one.kind is Kind.PAGE else None
-        return self._policy.rescore(one.url, link.since_relevant, link.bucket) if link and link.bucket else None
+
+def _link(one: Queued) -> LinkMemo | None:
+    """None: a seed, a feed or its item, a page that was fetched before; or its policy does not learn."""
+    link = read_link_memo(one.memo) if one.memo and one.kind is Kind.PAGE else None
+    return link if link and link.bucket else None

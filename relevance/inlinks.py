@@ -46,7 +46,13 @@ class InLinks:
 
     def seen(self, url: str) -> Links:
         one, two = _slots(url)
-        return Links(*[min(first[one], second[two]) for first, second in self._rows])
+        good, bad, ours, other = self._rows
+        return Links(
+            min(good[0][one], good[1][two]),
+            min(bad[0][one], bad[1][two]),
+            min(ours[0][one], ours[1][two]),
+            min(other[0][one], other[1][two]),
+        )
 
 
 def _slots(url: str) -> tuple[int, int]:

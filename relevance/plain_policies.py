@@ -52,8 +52,8 @@ class Unlearning:
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         return [(self.link_priority(link), "") for link in links]
 
-    def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:  # noqa: ARG002
-        return None  # nothing has been learnt
+    def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:  # noqa: ARG002
+        return []
 
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:  # noqa: ARG002
         return {}

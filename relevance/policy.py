@@ -66,8 +66,9 @@ class Policy(Protocol):
         """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page. bucket: a tag
         (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
 
-    def rescore(self, url: str, since_relevant: int, bucket: str) -> float | None:
-        """The priority as it is known now of a URL queued earlier with this bucket; None: as it was."""
+    def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
+        """The priorities as they are known now of URLs queued earlier: (URL, since_relevant, bucket) of each. An empty
+        list: as they were."""
 
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
         """The terms of that priority; none where nothing is learnt."""

@@ -58,6 +58,24 @@ class _Evidence(NamedTuple):
     anchors_guess: float
 
 
+class _Place(NamedTuple):
+    """What is known of where a URL lies. group: the class of its host, 0 hardly relevant to 3 nearly all."""
+
+    log_odds: float
+    pages: int
+    group: int
+    hub: float
+    known: bool  # the host has had a relevant page
+
+
+class _Shared:
+    """What URLs looked at together share: their places, and what like links to them say."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[str, ...], _Place] = {}
+        self.said: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}
+
+
 class YieldPolicy(ThresholdPolicy):
     """Steers by estimated yield; verdicts are those of the threshold policy.
 
@@ -87,14 +105,15 @@ class YieldPolicy(ThresholdPolicy):
 
     def _learn(self, url: str, bucket: str, gain: float, size: tuple[int, int]) -> None:
         estimates, where = self._estimates, places(url)
-        place, pages = estimates.place(where)
-        evidence = self._evidence(url, bucket if len(bucket) >= KIND else _UNKNOWN)
+        _, pages, group, _, _ = place = self._place(where)
+        links = bucket if len(bucket) >= KIND else _UNKNOWN
+        evidence = self._evidence(group, links, self._links(url, links))
         effects = self._effects(evidence)
         said = sum(effects.values())
         for key in where:
             estimates.add(key, gain, sigmoid(said), *size)
         for key, effect in effects.items():
-            estimates.add(key, gain, sigmoid(said + place - effect + self._guess(key, evidence)), *size)
+            estimates.add(key, gain, sigmoid(said + place.log_odds - effect + self._guess(key, evidence)), *size)
         if pages < FIRST:
             estimates.add(NEW, gain, 0.0, *size)
             if len(bucket) > KIND:
@@ -112,9 +131,9 @@ class YieldPolicy(ThresholdPolicy):
         """Priority and bucket of the links of a page at once; anchors are identified together."""
         buckets = self._hints.buckets(links)
         self._note(links, buckets)
-        known: dict[tuple[str, ...], tuple[float, int]] = {}
+        shared = _Shared()
         return [
-            (self._estimate(link.url, link.since_relevant, bucket, known), bucket)
+            (self._estimate(link.url, link.since_relevant, bucket, shared), bucket)
             for link, bucket in zip(links, buckets, strict=True)
         ]
 
@@ -126,21 +145,23 @@ class YieldPolicy(ThresholdPolicy):
                 said = {OURS: (2,), OTHER: (3,)}.get(int(bucket[1]), ())
                 self._inlinks.add(url, (0 if link.source_verdict.keep else 1, *said))
 
-    def rescore(self, url: str, since_relevant: int, bucket: str) -> float:
-        return self._estimate(url, since_relevant, bucket, {})
+    def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
+        shared = _Shared()
+        return [self._estimate(url, since, bucket, shared) for url, since, bucket in queued]
 
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
         """Log-odds by key (relevance.estimates; the host's stands for all of the place), then parts of the worth."""
-        where, evidence = places(url), self._evidence(url, bucket)
-        place, pages = self._estimates.place(where)
+        where = places(url)
+        place = self._place(where)
+        evidence = self._evidence(place.group, bucket, self._links(url, bucket))
         terms = {key: round(effect, 2) for key, effect in self._effects(evidence).items()}
         return {
             **terms,
-            where[0]: round(place, 2),
-            "pages of the host": pages,
-            "hub": round(self._hub(where[0], pages), 3),
-            "novelty": round(self._novelty(pages, evidence.kind[2]), 3),
-            "priority": round(self.rescore(url, since_relevant, bucket), 3),
+            where[0]: round(place.log_odds, 2),
+            "pages of the host": place.pages,
+            "hub": round(place.hub, 3),
+            "novelty": round(self._novelty(place.pages, evidence.kind[2]), 3),
+            "priority": round(self.rescore([(url, since_relevant, bucket)])[0], 3),
         }
 
     def deltas(self) -> dict[str, tuple[int, ...]]:
@@ -149,39 +170,45 @@ class YieldPolicy(ThresholdPolicy):
     def absorb(self, counts: Counts) -> None:
         self._estimates.absorb(counts)
 
-    def _estimate(self, url: str, since: int, bucket: str, known: dict[tuple[str, ...], tuple[float, int]]) -> float:
-        """The priority of a URL: a root of its expected worth, since most bands should tell apart what is worth little.
-        `known` keeps what links to the same place share."""
+    def _estimate(self, url: str, since: int, bucket: str, shared: _Shared) -> float:
+        """The priority of a URL: a root of its worth, since most bands should tell apart what is worth little."""
         where = places(url)
-        if (found := known.get(where)) is None:
-            found = known[where] = self._estimates.place(where)
-        place, pages = found
-        evidence = self._evidence(url, bucket)
-        if since > self.tunnel and self._parked(where[0], evidence):
+        if (place := shared.places.get(where)) is None:
+            place = shared.places[where] = self._place(where)
+        key = (place.group, bucket[:KIND], self._links(url, bucket))
+        if (said := shared.said.get(key)) is None:
+            evidence = self._evidence(*key)
+            said = shared.said[key] = evidence, sum(self._effects(evidence).values())
+        evidence, log_odds = said
+        if since > self.tunnel and not place.known and _is_hopeless(evidence):
             return 0.0
-        mean = sigmoid(place + sum(self._effects(evidence).values()))
-        worth = 1.0 - (1.0 - mean) * (1.0 - self._hub(where[0], pages)) + self._novelty(pages, evidence.kind[2])
-        worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (pages + 4.0))
+        mean = sigmoid(place.log_odds + log_odds)
+        worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
+        worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.pages + 4.0))
         return sqrt(min(1.0, max(0.0001, worth)))
 
-    def _parked(self, host: str, evidence: _Evidence) -> bool:
-        """Whether nothing speaks for a link that stands too far from any relevant page."""
-        hopeful = evidence.kind[2] == "0" or str(OURS) in evidence.kind[3:5] or evidence.anchors[3] != "0"
-        return not hopeful and self._estimates.counts(host)[1] < 0.5
+    def _place(self, where: tuple[str, ...]) -> _Place:
+        log_odds, _ = self._estimates.place(where)
+        pages, gain, _ = self._estimates.counts(where[0])
+        share = (gain + 1.0) / (pages + 2.0)
+        group = sum(share > bound for bound in _CLASSES)
+        return _Place(log_odds, pages, group, self._hub(where[0], pages), gain >= 0.5)
 
-    def _evidence(self, url: str, bucket: str) -> _Evidence:
+    def _links(self, url: str, bucket: str) -> Links:
+        """The links to a URL, as far as it matters how many."""
         seen = self._inlinks.seen(url)
         if seen == NO_LINKS and bucket[4] == "0" and bucket[0] != "s":
             # another worker read the link
-            seen = Links(int(bucket[0] == "0"), int(bucket[0] != "0"), int(bucket[1] == "3"), int(bucket[1] == "2"))
-        since = "0" if seen.good and bucket[0] != "s" else bucket[0]
+            return Links(int(bucket[0] == "0"), int(bucket[0] != "0"), int(bucket[1] == "3"), int(bucket[1] == "2"))
+        good, bad, ours, other = seen
+        return Links(min(good, 4), min(bad, 4), min(ours, 3), min(other, 3))
+
+    def _evidence(self, group: int, bucket: str, seen: Links) -> _Evidence:
+        good, bad, ours, other = seen
+        since = "0" if good and bucket[0] != "s" else bucket[0]
         kind = f"c:{since}{bucket[2:KIND]}"
         guess = 2.2 if since == "s" else logit(SINCE[int(since)]) + _URL[int(bucket[2])] + _LANG[int(bucket[3])]
         guess += _NAV * (bucket[4] == "1") + _AWAY * (bucket[5] == "1")
-        pages, gain, _ = self._estimates.counts(places(url)[0])
-        share = (gain + 1.0) / (pages + 2.0)
-        group = sum(share > bound for bound in _CLASSES)
-        good, bad, ours, other = min(seen.good, 4), min(seen.bad, 4), min(seen.ours, 3), min(seen.other, 3)
         links_guess = _GOOD * max(good - 1, 0) + _BAD * bad
         return _Evidence(
             kind, guess, f"i:{group}{good}{bad}", links_guess, f"w:{group}{ours}{other}", _OURS * ours + _OTHER * other
@@ -213,3 +240,10 @@ class YieldPolicy(ThresholdPolicy):
         """What links from this host to others have been worth, for each of its pages."""
         found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0
+
+
+def _is_hopeless(evidence: _Evidence) -> bool:
+    """Whether nothing speaks for a link that stands far from any relevant page: no relevant page that links there too,
+    no sign of the language in its URL, hreflang or anchors."""
+    hopeful = evidence.kind[2] == "0" or str(OURS) in evidence.kind[3:5] or evidence.anchors[3] != "0"
+    return not hopeful

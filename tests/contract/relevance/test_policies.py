@@ -50,9 +50,10 @@ def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
     assert len(ranked) == 20
     assert all(0 <= priority <= 1 for priority, _ in ranked)
     assert all(len(bucket) <= 10 and bucket.isascii() for _, bucket in ranked)
-    for link, (_, bucket) in zip(links, ranked, strict=True):
-        again = policy.rescore(link.url, link.since_relevant, bucket)
-        assert again is None or 0 <= again <= 1
+    again = policy.rescore(
+        [(one.url, one.since_relevant, bucket) for one, (_, bucket) in zip(links, ranked, strict=True)]
+    )
+    assert again == [] or again == [priority for priority, _ in ranked]
 
 
 def test_a_link_of_a_relevant_page_goes_first(policy: Any) -> None:

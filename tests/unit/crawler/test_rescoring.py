@@ -47,7 +47,7 @@ def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
 
 def test_how_often_a_queue_is_read_follows_its_length() -> None:
     policy = make_policy("yield", "zul")
-    for number, every in ((3, LEAST_PAGES), (256, 8)):
+    for number, every in ((3, LEAST_PAGES), (256, 16)):
         reads = []
 
         class Counting(MemoryFrontier):
