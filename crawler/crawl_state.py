@@ -28,6 +28,8 @@ from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl
 from sieve.errors import SieveError
 
+_WIDTH_IN_FILES = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class CrawlState:
@@ -105,8 +107,9 @@ class CrawlStateCommand(ScrapyCommand):
 
     @staticmethod
     def show(what: Any) -> None:
-        """A rich table or text on the terminal, plain lines elsewhere."""
-        Console(soft_wrap=not sys.stdout.isatty()).print(what)
+        """A rich table or text on the terminal, whole lines elsewhere."""
+        on_terminal = sys.stdout.isatty()
+        Console(soft_wrap=not on_terminal, width=None if on_terminal else _WIDTH_IN_FILES).print(what)
 
     @staticmethod
     def show_json(value: Any) -> None:

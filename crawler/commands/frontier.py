@@ -10,7 +10,9 @@ from rich.table import Table
 from scrapy.exceptions import UsageError
 
 from crawler.crawl_state import CrawlState, CrawlStateCommand
+from crawler.preflight import PreflightError
 from crawler.terminal import clock, host_words
+from sieve.urls import authority as authority_of
 
 _DAY_MS = 86_400_000
 
@@ -44,6 +46,8 @@ class Command(CrawlStateCommand):
             "parked": self._parked,
         }
         steering = ("peek", "release", "drop", "pause", "resume", "opt-out")
+        if opts.limit < 1:
+            raise UsageError(f"--limit {opts.limit}: at least 1 row must be shown")
         if len(args) == 1 and args[0] in listing:
             with self.state(opts) as state:
                 listing[args[0]](state, opts)
@@ -74,7 +78,9 @@ class Command(CrawlStateCommand):
             for row in rows:
                 self.show_json(asdict(row))
             return
-        table = Table("host", "address", title=f"Hosts of {state.name}", title_justify="left")
+        table = Table(title=f"Hosts of {state.name}", title_justify="left")
+        table.add_column("host", overflow="fold", min_width=18)
+        table.add_column("address", overflow="fold")
         for column in ("queued", "parked", "pages", "words", "delay s", "failures"):
             table.add_column(column, justify="right")
         table.add_column("state")
@@ -89,7 +95,8 @@ class Command(CrawlStateCommand):
             for authority, waiting in rows:
                 self.show_json({"authority": authority, **asdict(waiting)})
             return
-        table = Table("until", "reason", "tries", "URL", title=f"Parked in {state.name}", title_justify="left")
+        table = Table("until", "reason", "tries", title=f"Parked in {state.name}", title_justify="left")
+        table.add_column("URL", overflow="fold")
         for _, waiting in rows:
             table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
         self.show(table)
@@ -97,7 +104,10 @@ class Command(CrawlStateCommand):
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
         frontier = state.frontier
         if action == "opt-out":
-            new = frontier.opt_out([host])
+            try:
+                new = frontier.opt_out([host])
+            except ValueError:
+                raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None
             self.show(f"{host}: {'opted out' if new else 'was opted out already'}")
             return
         found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
@@ -115,7 +125,7 @@ class Command(CrawlStateCommand):
                 "resume": frontier.resume,
             }
             done = int(actions[action](authority))
-            self.show(f"{authority}: {action} done" + (f", {done} URLs" if action in ("release", "drop") else ""))
+            self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
 
     def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.peek(authority, opts.limit)
@@ -123,7 +133,8 @@ class Command(CrawlStateCommand):
             for row in rows:
                 self.show_json(asdict(row))
             return
-        table = Table("score", "depth", "tries", "parked", "URL", title=f"Next of {authority}", title_justify="left")
+        table = Table("score", "depth", "tries", "parked", title=f"Next of {authority}", title_justify="left")
+        table.add_column("URL", overflow="fold")
         for row in rows:
             parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
             table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
@@ -131,4 +142,8 @@ class Command(CrawlStateCommand):
 
 
 def _authorities(host: str) -> list[str]:
-    return [host.rstrip("/")] if "://" in host else [f"https://{host}", f"http://{host}"]
+    """The authorities that a host's name or any URL of it may mean; PreflightError when it is neither."""
+    try:
+        return [str(authority_of(url)) for url in ([host] if "://" in host else [f"https://{host}", f"http://{host}"])]
+    except ValueError:
+        raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None

@@ -68,7 +68,7 @@ class Crawl:
         self.workers.append(worker)
         return worker
 
-    def wait(self, timeout_s: float = 60) -> list[int]:
+    def wait(self, timeout_s: float = 240) -> list[int]:
         """The exit statuses of all workers; kills what is left on time-out."""
         deadline = time.monotonic() + timeout_s
         try:
@@ -92,7 +92,7 @@ class Crawl:
         time.sleep(0.1)
         return list(read_log(self.running.folder / LOG_FILE))
 
-    def await_requests(self, count: int, timeout_s: float = 30) -> None:
+    def await_requests(self, count: int, timeout_s: float = 120) -> None:
         """Return when the web has seen `count` requests."""
         wait_for(lambda: self.running.server.requests >= count, timeout_s)
 
@@ -104,7 +104,7 @@ class Crawl:
         return findings
 
 
-def wait_for(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:
     """Return when `condition` holds; AssertionError when it does not in time."""
     deadline = time.monotonic() + timeout_s
     while not condition():

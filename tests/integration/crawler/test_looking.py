@@ -110,6 +110,34 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     assert "audit" not in strict.stdout
 
 
+def test_hosts_are_named_whole_and_found_by_any_url_of_theirs(crawl: Crawl) -> None:
+    listed = look(crawl, "frontier", "hosts")
+    authority = crawl.requests()[0].authority
+    assert authority in listed.stdout
+    assert "…" not in listed.stdout
+    for name in (authority, f"{authority}/any/page", urlsplit(authority).netloc):
+        paused = look(crawl, "frontier", "pause", name)
+        assert (paused.returncode, paused.stdout) == (0, f"{authority}: pause done\n")
+        assert look(crawl, "frontier", "resume", name).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("opt-out", "not a host"), 1, "'not a host' is neither a host nor an http or https URL"),
+        (("pause", "ftp://a.example/"), 1, "neither a host nor an http or https URL"),
+        (("drop", "nowhere.example"), 1, "nowhere.example: this crawl knows no such host"),
+        (("hosts", "--limit", "0"), 2, "at least 1 row"),
+        (("nonsense",), 2, "scrapy frontier status|hosts"),
+    ],
+)
+def test_wrong_words_are_answered_in_a_line(crawl: Crawl, words: tuple[str, ...], status: int, said: str) -> None:
+    answered = look(crawl, "frontier", *words)
+    assert answered.returncode == status
+    assert said in answered.stdout + answered.stderr
+    assert "Traceback" not in answered.stderr
+
+
 def test_nothing_to_check_is_no_proof(crawl: Crawl, tmp_path: Path) -> None:
     (tmp_path / "empty.warc").write_bytes(b"")
     assert look(crawl, "politeness", "verify", str(tmp_path / "empty.warc")).returncode == 1

@@ -75,7 +75,7 @@ def test_without_redis_nothing_is_sent_and_nothing_lost(tmp_path: Path, way: str
             assert server.revive()
         else:
             os.kill(pid, signal.SIGCONT)
-        assert crawl.wait(60) == [0, 0]
+        assert crawl.wait() == [0, 0]
         nothing_lost(crawl, refetches=PAGES)
         if way == "killed":
             assert "No new requests until it answers again" in crawl.logs()
@@ -100,7 +100,7 @@ def test_at_the_memory_limit_the_crawl_waits_and_says_so(tmp_path: Path) -> None
             assert all(worker.poll() is None for worker in crawl.workers)
             assert crawl.running.server.requests < PAGES
             client.config_set("maxmemory", 0)
-        assert crawl.wait(60) == [0, 0]
+        assert crawl.wait() == [0, 0]
         nothing_lost(crawl, refetches=PAGES)
 
 
@@ -117,6 +117,6 @@ def test_a_worker_that_stood_still_for_longer_than_its_leases_changes_nothing(tm
         time.sleep(LEASE_S + 0.5)
         crawl.await_requests(sent + 5)  # others have taken over
         stopped.send_signal(signal.SIGCONT)
-        assert crawl.wait(60) == [0, 0]
+        assert crawl.wait() == [0, 0]
         assert "leases had run out before their pages were stored" in (crawl.folder / "worker-1.log").read_text()
         nothing_lost(crawl, refetches=20)

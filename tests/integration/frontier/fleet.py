@@ -41,7 +41,7 @@ def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, log: int) -> N
         due_ms = bound.due_ms
     time.sleep(max(0.0, due_ms / 1000 - offset_s - time.monotonic()))
     started = time.monotonic()
-    if (started + offset_s) * 1000 > lease.expires_ms - 100:
+    if (started + offset_s) * 1000 > lease.expires_ms - 500:
         return  # too late: somebody else may hold it now
     write(log, "start", lease.authority, address_of(lease.authority), time.time_ns() // 1000, lease.url, lease.token)
     time.sleep(random.uniform(0.005, 0.03))
