@@ -18,7 +18,9 @@ from crawler.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
 
-_MOST_RULES = 5000
+_MOST_RULES_BYTES = 8 * 1024 * 1024
+# Parsed rules measured: 0.5 KB without any, 2.3 KB for 100 bytes of them, 230 KB for 6 KB.
+_BYTES_OF_RULES, _TIMES_THE_TEXT = 600, 36
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 
@@ -28,7 +30,8 @@ class RobotsMiddleware:
     def __init__(self, worker: Worker, user_agent: str) -> None:
         self._worker = worker
         self._user_agent = user_agent
-        self._rules: OrderedDict[tuple[str, int], Rules] = OrderedDict()
+        self._rules: OrderedDict[tuple[str, int], tuple[Rules, int]] = OrderedDict()
+        self._rules_bytes = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -41,9 +44,8 @@ class RobotsMiddleware:
         lease: Lease | None = request.meta.get("lease")
         if lease is None or lease.kind is Kind.ROBOTS:
             return
-        rules = self._rules.get((lease.authority, lease.robots_ms))
-        if rules is None:
-            rules = await self._fetch_rules(lease)
+        known = self._rules.get((lease.authority, lease.robots_ms))
+        rules = known[0] if known is not None else await self._fetch_rules(lease)
         if not rules.allowed(request.url):
             raise RobotsDeniedError(f"robots.txt of {lease.authority} denies {request.url}")
 
@@ -51,11 +53,19 @@ class RobotsMiddleware:
         record = await self._worker.robots(lease.authority)
         if record is None:  # it ran out since the lease was granted; the page waits until it has been fetched again
             raise StaleLeaseError(f"the robots.txt of {lease.authority} has run out")
-        rules = Rules(_text(record), self._user_agent)
-        self._rules[lease.authority, lease.robots_ms] = rules
-        while len(self._rules) > _MOST_RULES:
-            self._rules.popitem(last=False)
+        text = _text(record)
+        rules = Rules(text, self._user_agent)
+        self._keep((lease.authority, lease.robots_ms), rules, _BYTES_OF_RULES + _TIMES_THE_TEXT * len(text))
         return rules
+
+    def _keep(self, key: tuple[str, int], rules: Rules, cost: int) -> None:
+        """Remember rules; the longest known are forgotten when all together cost too much."""
+        _, old = self._rules.pop(key, (rules, 0))
+        self._rules[key] = rules, cost
+        self._rules_bytes += cost - old
+        while self._rules_bytes > _MOST_RULES_BYTES:
+            _, (_, freed) = self._rules.popitem(last=False)
+            self._rules_bytes -= freed
 
 
 def _text(record: RobotsRecord) -> bytes:

@@ -96,6 +96,13 @@ class HttpConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def let_go(self) -> None:
+        """Forget the last answer: a connection that waits for its next exchange holds none."""
+        self._answer = Answer()
+        self._head = bytearray()
+        self._parser = None
+        self._in_body = False
+
     async def exchange(self, request: bytes, timeout_s: float) -> Answer:
         """Send `request`, return the answer.
 

@@ -1,7 +1,7 @@
 """Connections kept alive between visits to a host.
 
-Since a host is asked by one lease at a time, one idle connection a server is enough; a few thousand are kept, the
-longest unused is closed first, and none longer than servers usually do.
+Since a host is asked by one lease at a time, one idle connection a server is enough; a few hundred are kept (with TLS
+each costs some 100 KiB), the longest unused is closed first, and none longer than servers usually do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PoolKey = tuple[str, str, int, str]
 class ConnectionPool:
     """Idle connections by (scheme, host, port, address)."""
 
-    def __init__(self, most: int = 2000, idle_s: float = 30.0) -> None:
+    def __init__(self, most: int = 300, idle_s: float = 30.0) -> None:
         self._idle: OrderedDict[PoolKey, tuple[float, HttpConnection]] = OrderedDict()
         self._most = most
         self._idle_s = idle_s
@@ -40,6 +40,7 @@ class ConnectionPool:
             return
         if (old := self._idle.pop(key, None)) is not None:
             old[1].close()
+        connection.let_go()
         self._idle[key] = (time.monotonic(), connection)
         connection.on_close = lambda closed: self._forget(key, closed)
         while len(self._idle) > self._most:

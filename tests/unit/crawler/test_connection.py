@@ -10,6 +10,7 @@ import pytest
 
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
+from crawler.fetch.pool import ConnectionPool
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
 Talk = Callable[[HttpConnection], Awaitable[None]]
@@ -141,6 +142,19 @@ def test_a_connection_serves_again_and_is_dropped_when_the_server_says_close() -
     keep = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
     close = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n2"
     asyncio.run(_serve([keep, close], "wait", talk, Limits()))
+
+
+def test_an_idle_connection_holds_no_answer() -> None:
+    async def talk(connection: HttpConnection) -> None:
+        pool, key = ConnectionPool(most=1), ("http", "a.test", 80, "127.0.0.1")
+        answer = await connection.exchange(REQUEST, 5)
+        pool.give(key, connection)
+        assert not any(held is answer for held in vars(connection).values())
+        assert pool.take(key) is connection
+        assert bytes((await connection.exchange(REQUEST, 5)).body) == b"2"
+
+    keep = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + body for body in (b"1", b"2")]
+    asyncio.run(_serve(keep, "wait", talk, Limits()))
 
 
 def test_nobody_listens() -> None:

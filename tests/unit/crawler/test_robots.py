@@ -28,8 +28,8 @@ class Records:
         return self.record
 
 
-def look(middleware: RobotsMiddleware, path: str) -> None:
-    lease = Lease("t", f"http://a.test{path}", Kind.PAGE, "http://a.test", "", 0, 0, robots_ms=7)
+def look(middleware: RobotsMiddleware, path: str, version: int = 7) -> None:
+    lease = Lease("t", f"http://a.test{path}", Kind.PAGE, "http://a.test", "", 0, 0, robots_ms=version)
     asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
 
 
@@ -53,6 +53,19 @@ def test_a_record_that_ran_out_sends_the_lease_back_and_denies_nothing_for_good(
         look(middleware, "/open")
     records.record = RobotsRecord("allow")
     look(middleware, "/open")
+
+
+def test_parsed_rules_are_kept_within_a_bound_of_memory() -> None:
+    rules = b"".join(b"User-agent: *\nDisallow: /%d\n" % n for n in range(5000))
+    records = Records(RobotsRecord("rules", rules))
+    middleware = middleware_for(records)
+    for version in (1, 2, 1):
+        look(middleware, "/open", version)
+    assert records.asked == 3, "two such files are too much to keep"
+    records.record = RobotsRecord("rules", rules[:1000])
+    for version in (3, 4, 3, 4):
+        look(middleware, "/open", version)
+    assert records.asked == 5
 
 
 def test_an_unreachable_robots_txt_denies_everything() -> None:
