@@ -29,8 +29,9 @@ _MOST_OPEN = 1000
 
 
 def warc_files(folder: Path) -> list[Path]:
-    """The closed WARC files of a folder."""
-    return sorted(path for path in folder.glob("*.warc*") if path.name.endswith(_SUFFIXES))
+    """The closed WARC files of a folder; of one that lies there in several kinds (``archive convert``), one."""
+    files = sorted(path for path in folder.glob("*.warc*") if path.name.endswith(_SUFFIXES))
+    return list({path.name.partition(".warc")[0]: path for path in files}.values())
 
 
 def fetch_times(files: Collection[Path], user_agent: str) -> Iterator[Visit]:

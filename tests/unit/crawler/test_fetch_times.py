@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawler.fetch_times import fetch_times
+from crawler.fetch_times import fetch_times, warc_files
 from frontier.audit import verify_plain
 
 ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\nCrawl-delay: 9\n"
@@ -65,3 +65,9 @@ def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
     proof = verify_plain(visits, 500, 0)
     assert [(gap.gap_ms, gap.needed_ms) for gap in proof.short] == [(900, 2000)]
     assert proof.gaps == 4
+
+
+def test_a_converted_copy_beside_a_file_is_no_second_fetch(tmp_path: Path) -> None:
+    for name in ("a.warc.xz", "a.warc.gz", "a.warc", "b.warc.gz", "a.warc.xz.cdxj", "c.warc.xz.open"):
+        (tmp_path / name).touch()
+    assert [path.name for path in warc_files(tmp_path)] == ["a.warc.xz", "b.warc.gz"]
