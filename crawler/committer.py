@@ -43,7 +43,8 @@ _LONGEST_PAUSE_S = 5.0
 
 @dataclass(slots=True)
 class Committer:
-    """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error."""
+    """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error; `polls_of` is the
+    day that polls were last counted for."""
 
     archive: WarcWriter
     sieve: RedisSieve
@@ -51,6 +52,7 @@ class Committer:
     sources: Sources
     stopped: Callable[[], bool]
     keep_all: bool = True
+    polls_of: str = ""
 
     def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
@@ -128,8 +130,17 @@ class Committer:
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
         self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
         self._add("languages", {language: (n,) for language, n in languages.items()})
-        self._add(harvest_stats.counter_name(time.time_ns() // 1_000_000), polls)
+        self._add_polls(polls)
         self._add("outcomes", {outcome: (n,) for outcome, n in outcomes.items()})
+
+    def _add_polls(self, counts: Mapping[str, tuple[int, ...]]) -> None:
+        """Add to the day's counts of feeds; with the first of a day those of long ago are forgotten."""
+        now_ms = time.time_ns() // 1_000_000
+        day = harvest_stats.counter_name(now_ms)
+        if counts and day != self.polls_of:
+            self._patiently(lambda: self.frontier.forget_counts(harvest_stats.stale_names(now_ms)))
+            self.polls_of = day
+        self._add(day, counts)
 
     def _by_feed(self, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Counts under feeds' URLs; those of pages come under a tag, and of a tag whose URL is forgotten they go."""

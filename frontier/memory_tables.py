@@ -213,3 +213,8 @@ class MemoryTables:
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
         return {key: tuple(row) for key, row in self.counters.get(name, {}).items()}
+
+    def forget_counts(self, names: Sequence[str]) -> None:
+        """See :class:`frontier.types.Frontier`."""
+        for name in names:
+            self.counters.pop(name, None)

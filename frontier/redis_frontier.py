@@ -353,9 +353,14 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=True)
             for field, values in counts.items():
                 for place, value in enumerate(values):
-                    pipe.hincrby(key, f"{place}:{field}", value)
-            totals = iter(pipe.execute())
-        return {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
+                    if value or place + 1 == len(
+                        values
+                    ):  # most are 0 most of the time; the last says how many there are
+                        pipe.hincrby(key, f"{place}:{field}", value)
+                    else:
+                        pipe.hget(key, f"{place}:{field}")
+            totals = (int(total or 0) for total in pipe.execute())
+            return {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""
@@ -366,6 +371,12 @@ class RedisFrontier:
             place, _, key = _text(field).partition(":")
             rows.setdefault(key, {})[int(place)] = int(value)
         return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}
+
+    def forget_counts(self, names: Sequence[str]) -> None:
+        """See :class:`frontier.types.Frontier`."""
+        if names:
+            with answering(self.crawl):
+                self._redis.unlink(*map(self.keys.counters, names))
 
     def audit(self, batch: int = 10_000) -> Iterator[Row]:
         """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""

@@ -343,3 +343,6 @@ class Frontier(Protocol):
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """All counters `name`, in time of their number: for people."""
+
+    def forget_counts(self, names: Sequence[str]) -> None:
+        """Drop whole tables of counters; one that does not exist is no fault."""

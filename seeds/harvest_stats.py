@@ -1,7 +1,7 @@
 """What a harvest did, per feed and day, kept as additive counters that any number of processes add to.
 
 A counter's name is `harvest:YYYY-MM-DD` (UTC), its key the feed's address, its value the figures of `PollStats` in
-order. `rows` makes them the table and JSON of `scrapy harvest status`.
+order. The last `KEPT_DAYS` days are kept. `rows` makes them the table and JSON of `scrapy harvest status`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,21 @@ from itertools import zip_longest
 
 from seeds.harvest import PollStats
 
-__all__ = ["HarvestRow", "as_counts", "counter_name", "duration", "from_counts", "rows", "table", "together"]
+__all__ = [
+    "HarvestRow",
+    "as_counts",
+    "counter_name",
+    "duration",
+    "from_counts",
+    "rows",
+    "stale_names",
+    "table",
+    "together",
+]
 
+KEPT_DAYS = 62
+_FORGOTTEN_DAYS = 366  # looked for behind them: a crawl may have stood still for so long
+_DAY_MS = 86_400_000
 _FIELDS = tuple(part.name for part in fields(PollStats))
 
 
@@ -32,6 +45,11 @@ class HarvestRow:
 def counter_name(now_ms: int) -> str:
     """The counters of the day."""
     return f"harvest:{datetime.fromtimestamp(now_ms / 1000, UTC):%Y-%m-%d}"
+
+
+def stale_names(now_ms: int) -> list[str]:
+    """The counters of days that are kept no more."""
+    return [counter_name(now_ms - back * _DAY_MS) for back in range(KEPT_DAYS, KEPT_DAYS + _FORGOTTEN_DAYS)]
 
 
 def as_counts(url: str, stats: PollStats) -> dict[str, tuple[int, ...]]:

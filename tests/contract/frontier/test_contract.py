@@ -704,3 +704,9 @@ def test_counters_add_up(make: Make) -> None:
     assert frontier.add_counts("yield", {"a": (1,)}) == {"a": (3,)}
     assert frontier.get_counts("yield") == {"a": (3, 2, 7), "b:c": (5,)}
     assert frontier.get_counts("other") == {}
+    assert frontier.add_counts("zeros", {"a": (0, 4, 0), "b": (0, 0)}) == {"a": (0, 4, 0), "b": (0, 0)}
+    assert frontier.get_counts("zeros") == {"a": (0, 4, 0), "b": (0, 0)}
+    frontier.forget_counts(["yield", "other"])
+    assert frontier.get_counts("yield") == {}
+    assert frontier.get_counts("zeros") != {}
+    frontier.forget_counts([])

@@ -9,7 +9,7 @@ from email.utils import formatdate
 import pytest
 
 from seeds.harvest import Answer, Polling, PollResult, PollStats, poll, request
-from seeds.harvest_stats import as_counts, counter_name, rows, table, together
+from seeds.harvest_stats import as_counts, counter_name, rows, stale_names, table, together
 from seeds.history import FeedHistory
 from seeds.revisits import AGES_S, Look, conditions, revisit, stored_us
 
@@ -264,6 +264,9 @@ def test_counters_add_up_to_a_table() -> None:
     (row,) = rows([together([as_counts(URL, first.stats), page]), {URL: (1, 2, 3)}])  # counters of an older version
     assert (row.stats.polls, row.stats.unchanged, row.stats.new_items, row.fetch_delay_s) == (2, 2, 5, 90)
     assert counter_name(NOW_MS) == "harvest:2026-09-21"
+    stale = stale_names(NOW_MS)
+    assert stale[0] == "harvest:2026-07-21"
+    assert stale[-1] < "harvest:2025-08"
 
 
 def test_articles_are_revisited_ever_more_rarely() -> None:
