@@ -58,18 +58,28 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
 
 def check(settings: BaseSettings, spider: type[Spider]) -> None:
     """Raise :class:`PreflightError` with every fault of the settings; creates the data folder."""
-    faults = list(problems(settings))
+    faults: list[str] = []
     if issubclass(spider, SeededSpider):
-        if not settings.get("CONTACT") and not spider.spec.contact:
-            faults.append(
-                "no contact: set CONTACT (a web page or mail address that site owners can turn to), or `contact` in "
-                f"{spider.spec.path or 'the seed file'}; without one nothing is fetched"
-            )
         faults += _folder_faults(data_folder(settings, spider.spec.name))
         try:
             open_policy(settings, spider.spec)
         except PolicyError as error:
             faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}: {error}")
+    faults += settings_faults(settings, spider)
+    if faults:
+        raise PreflightError("\n".join(faults))
+
+
+def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
+    """What is wrong with the settings by themselves, in whatever project and however the crawl is started."""
+    faults = list(problems(settings))
+    spec = spider.spec if issubclass(spider, SeededSpider) else None
+    if not settings.get("CONTACT") and not (spec and spec.contact):
+        where = f", or `contact` in {spec.path or 'the seed file'}" if spec else ""
+        faults.append(
+            "no contact: set CONTACT (a web page or mail address that site owners can turn to)"
+            f"{where}; without one nothing is fetched"
+        )
     try:
         check_contact(str(settings.get("CONTACT") or ""))
     except ValueError as error:
@@ -78,8 +88,7 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
     faults += _file_faults(settings)
     faults += _choice_faults(settings)
     faults += _limit_faults(settings)
-    if faults:
-        raise PreflightError("\n".join(faults))
+    return faults
 
 
 def data_folder(settings: BaseSettings, crawl: str) -> Path:

@@ -24,7 +24,7 @@ from crawler.committer import Committer
 from crawler.fetch.handler import Capture
 from crawler.findings import Finding, Finished
 from crawler.held import HeldLease
-from crawler.preflight import data_folder
+from crawler.preflight import PreflightError, data_folder, settings_faults
 from crawler.rescoring import Rescorer
 from crawler.signals import stopping
 from crawler.stores import Stores
@@ -81,6 +81,10 @@ class Worker:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        """PreflightError: so that a project that only has the add-on refuses, too, to crawl without a contact."""
+        faults = settings_faults(crawler.settings, crawler.spidercls)
+        if faults:
+            raise PreflightError("\n".join(faults))
         return cls(crawler)
 
     @property

@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from scrapy import Spider
 from scrapy.http import Request
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
@@ -14,6 +15,7 @@ from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.redis_link import RedisUnreachableError, ping
 from crawler.scheduler import FrontierScheduler
+from crawler.worker import Worker
 from tests.integration.crawler.harness import run
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
@@ -55,6 +57,16 @@ def test_an_unknown_setting_of_ours(seeds: Path, tmp_path: Path) -> None:
 def test_no_contact(tmp_path: Path, seeds: Path) -> None:
     seeds.write_text(GOOD.replace('contact = "me@a.test"\n', ""))
     assert "set CONTACT" in refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"))
+
+
+@pytest.mark.parametrize(
+    ("told", "words"), [({}, "set CONTACT"), ({"CONTACT": "me@a.test", "FRONTIER_DELAY_S": "soon"}, "FRONTIER_DELAY_S")]
+)
+def test_a_project_that_only_has_the_add_on_is_refused_too(told: dict[str, str], words: str) -> None:
+    settings = Settings(told)
+    Ulwembu().update_settings(settings)
+    with pytest.raises(PreflightError, match=words):
+        Worker.from_crawler(Mock(settings=settings, spidercls=Spider))
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, seeds: Path) -> None:
