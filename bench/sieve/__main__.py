@@ -1,4 +1,4 @@
-"""``python -m bench.sieve rows|growth|latency|canonical``: one JSON line a result, each row in its own process."""
+"""``python -m bench.sieve rows|growth|growth-redis|latency|canonical``: one JSON line a result, each row a process."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def _row(arguments: argparse.Namespace) -> None:
 
 
 def _growth(arguments: argparse.Namespace) -> None:
-    from bench.sieve.growth import grown
+    from bench.sieve.growth import grown, grown_in_redis
 
+    measured = grown if arguments.what == "growth" else grown_in_redis
     for size in arguments.sizes:
-        print(json.dumps(grown(int(size), int(arguments.urls), Path(arguments.scratch))), flush=True)
+        print(json.dumps(measured(int(size), int(arguments.urls), Path(arguments.scratch))), flush=True)
 
 
 def _latency(arguments: argparse.Namespace) -> None:
@@ -43,18 +44,26 @@ def _canonical(_: argparse.Namespace) -> None:
     print(json.dumps(compare()), flush=True)
 
 
+_MEASUREMENTS = {
+    "rows": _rows,
+    "row": _row,
+    "growth": _growth,
+    "growth-redis": _growth,
+    "latency": _latency,
+    "canonical": _canonical,
+}
+
+
 def main() -> None:
     """Run one measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["rows", "row", "growth", "latency", "canonical"])
+    parser.add_argument("what", choices=list(_MEASUREMENTS))
     parser.add_argument("--urls", type=float, default=1e6)
     parser.add_argument("--only", action="append")
     parser.add_argument("--sizes", type=float, nargs="*", default=[1e6, 3e6, 1e7, 3e7, 1e8])
     parser.add_argument("--scratch", default="/tmp")
     arguments = parser.parse_args()
-    {"rows": _rows, "row": _row, "growth": _growth, "latency": _latency, "canonical": _canonical}[arguments.what](
-        arguments
-    )
+    _MEASUREMENTS[arguments.what](arguments)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from bench.sieve.measure import server_bytes, server_cpu_s
+from bench.sieve.rows import OursRedis
 from bench.sieve.stream import BATCH, stream, url
+from sieve import open_sieve
 from sieve.fingerprint import fingerprints
+from sieve.holder import CHUNK_KEYS
 from sieve.jobs import Job
+from sieve.keys import RedisKeys
 from sieve.mercator import MercatorConfig, MercatorSieve
 from sieve.store import RunStore
 
@@ -79,4 +84,47 @@ def grown(size: int, urls: int, scratch: Path) -> dict[str, float]:
         "disk_bytes": disk / (new + 1),
         "lost_or_doubled": new + 1 - size - out,
         "batch": BATCH,
+    }
+
+
+def grown_in_redis(size: int, urls: int, scratch: Path) -> dict[str, float]:
+    """The same through Redis with the store in it: CPU of both sides, time of a take-over, bytes in Redis a URL."""
+    row = OursRedis()
+    assert row.server is not None
+    row.sieve.close()
+    row.client.flushall()
+    keys = RedisKeys("bench")
+    row.client.hset(keys.state, mapping={"seed": 0})
+    known = known_fingerprints(size, scratch)
+    for start in range(0, size, CHUNK_KEYS):
+        row.client.rpush(keys.runs, np.sort(known[start : start + CHUNK_KEYS]).tobytes())
+    sieve = open_sieve(f"{row.server.url}&crawl=bench&canonical=yes")
+    started = time.perf_counter()
+    sieve.enqueue([url(0)])
+    sieve.flush()
+    opened = time.perf_counter() - started
+    cpu, out, new = 0.0, 0, 0
+    server = server_cpu_s(row)
+    for number, batch in enumerate(stream(urls, known=size)):
+        new = max(new, *(int(text.rpartition("-")[2]) for text in batch))
+        start_cpu = time.process_time()
+        sieve.enqueue(batch)
+        if number % 32 == 31:
+            sieve.flush()
+        cpu += time.process_time() - start_cpu
+        out += len(sieve.drain())
+    sieve.flush()
+    out += len(sieve.drain())
+    server = server_cpu_s(row) - server
+    sieve.close()
+    redis_bytes = server_bytes(row) / (new + 1)
+    row.close()
+    shutil.rmtree(row.folder)
+    return {
+        "store": size,
+        "client_us": cpu / urls * 1e6,
+        "server_us": server / urls * 1e6,
+        "take_over_s": opened,
+        "redis_bytes": redis_bytes,
+        "lost_or_doubled": new + 1 - size - out,
     }
