@@ -17,6 +17,7 @@ from tests.web.spec import FeedSpec, WebSpec, calm
 
 Begin = Callable[..., Harvest]
 SCALE = 30.0
+HOSTS = 4
 FEEDS = (
     FeedSpec(1, "rss", 60, 10),
     FeedSpec(1, "atom", 90, 10, burst=3),
@@ -33,7 +34,7 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
     with ExitStack() as opened:
 
         def make(feeds: tuple[FeedSpec, ...], more: str = "", **settings: str) -> Harvest:
-            spec = calm(WebSpec(hosts=4, pages=8, feeds=feeds, time_scale=SCALE))
+            spec = calm(WebSpec(hosts=HOSTS, pages=8, feeds=feeds, time_scale=SCALE))
             running = opened.enter_context(serve(spec, tmp_path / "web"))
             (running.folder / SEEDS).write_text(seed_file(running.web, 1.0, more))
             crawl = Harvest(running, tmp_path / "crawl", settings)
@@ -52,18 +53,18 @@ def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
     doomed.kill()
     rest(started + 11)
     crawl.start()
-    rest(started + 22)
-    until = time.time() - 6
+    rest(started + 16)
+    until = time.time()
+    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed], 60)
     crawl.stop()
     lasted_s = time.monotonic() - started
 
     figures = crawl.figures(until)
     assert sum(feed.published for feed in figures) > 20
-    assert not [url for feed in figures for url in feed.missed]
-    # No oftener than its bound, whoever polls; the slow one hardly at all.
-    assert all(feed.polls <= lasted_s + 2 for feed in figures)
+    # No oftener than its bound (but for the time that leases are handed out ahead), whoever polls.
+    assert all(feed.polls <= lasted_s / 0.9 + 2 for feed in figures)
     times = crawl.most_fetches()
-    assert sum(count - 1 for count in times.values()) <= 2, "only what the killed worker had not reported comes twice"
+    assert sum(count - 1 for count in times.values()) <= HOSTS, "a killed worker has at most one lease a host"
     assert "Traceback" not in crawl.logs()
     _status_adds_up(crawl, sum(feed.polls for feed in figures))
 
@@ -73,10 +74,10 @@ def _status_adds_up(crawl: Harvest, polls: int) -> None:
     lines = run(*words, "--json", "--plot", DATA_DIR=str(crawl.folder))
     assert lines.returncode == 0, lines.stderr
     days = [json.loads(line) for line in lines.stdout.splitlines()]
-    # What a killed worker had asked but not reported is not counted.
-    assert abs(sum(day["polls"] for day in days) - polls) <= 5
+    # What a killed worker had asked but not reported is not counted, nor what was given back at the end.
+    assert abs(sum(day["polls"] for day in days) - polls) <= 2 * HOSTS
     assert sum(day["missed"] for day in days) == 0
-    assert any(day["fetched"] and day["mean_fetch_delay_s"] < 10 for day in days)
+    assert sum(day["fetched"] for day in days) > 10, "whoever found an item and whoever fetched it"
     assert (crawl.folder / "reports" / "harvest.png").stat().st_size > 10_000
     table = run(*words, DATA_DIR=str(crawl.folder))
     assert "all feeds" in table.stdout
@@ -86,14 +87,14 @@ def _status_adds_up(crawl: Harvest, polls: int) -> None:
 def test_what_passed_while_nobody_polled_is_paged_back_to(begin: Begin) -> None:
     crawl = begin((FeedSpec(1, "rss", 45, 5), FeedSpec(1, "json", 45, 5), FeedSpec(1, "atom", 45, 5)))
     first = crawl.start()
-    wait_for(lambda: min(feed.polls for feed in crawl.figures(time.time())) >= 3)
+    wait_for(lambda: min(feed.polls for feed in crawl.figures(time.time())) >= 3, 60)
     first.terminate()
     assert first.wait(15) == 0
     time.sleep(12)  # eight items a feed, of which it shows five
     until = time.time()
     crawl.start()
-    wait_for(lambda: crawl.logs().count("gap_closed") >= 3)
-    time.sleep(2)
+    wait_for(lambda: crawl.logs().count("gap_closed") >= 3, 60)
+    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed], 60)
     crawl.stop()
     figures = crawl.figures(until)
     assert not [url for feed in figures for url in feed.missed]
