@@ -34,11 +34,13 @@ from relevance.policy import Policy
 from seeds.crawl import Crawl
 from sieve import open_sieve as open_any_sieve
 from sieve.decider import Decider
+from sieve.errors import LinkError
 from sieve.redis_sieve import RedisSieve
 from sieve.urls import authority
 
 logger = logging.getLogger(__name__)
 
+_OPENING_PAUSES_S = (0.2, 1.0, 3.0)
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
 
 
@@ -123,6 +125,17 @@ class Stores:
     def quiet(self, budget_spent: bool) -> bool:
         """Whether nothing in the whole fleet is out on a lease or waits to be decided."""
         return self.frontier.status().leased == 0 and (budget_spent or not self.sieve.pending())
+
+
+def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider: Spider, folder: Path) -> Stores:
+    """:meth:`Stores.open` inside `opened`; a Redis that goes away in these very seconds is waited for, some seconds."""
+    for pause_s in _OPENING_PAUSES_S:
+        try:
+            return opened.enter_context(Stores.open(settings, spider, folder))
+        except (FrontierUnavailable, LinkError) as error:
+            logger.warning("Redis went away while the crawl was opened, trying again: %s", error)
+            time.sleep(pause_s)
+    return opened.enter_context(Stores.open(settings, spider, folder))
 
 
 def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfig:

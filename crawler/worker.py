@@ -27,7 +27,7 @@ from crawler.held import HeldLease
 from crawler.preflight import PreflightError, data_folder, settings_faults
 from crawler.rescoring import Rescorer
 from crawler.signals import stopping
-from crawler.stores import Stores
+from crawler.stores import Stores, open_patiently
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
@@ -98,9 +98,8 @@ class Worker:
         """Open the crawl's stores, put its seeds in, start the loops."""
         folder = data_folder(self._crawler.settings, spider.name)
         self._stays = bool(getattr(spider, "stays", False))
-        self._stores = await self._off(
-            self._asks, lambda: self._held_open.enter_context(Stores.open(self._crawler.settings, spider, folder))
-        )
+        settings = self._crawler.settings
+        self._stores = await self._off(self._asks, lambda: open_patiently(self._held_open, settings, spider, folder))
         stores = self._stores
         self._committer = Committer(
             archive=stores.archive,
