@@ -149,6 +149,30 @@ def test_yield_bounds_its_tunnels() -> None:
     assert policy.link_priority(link("http://n.example/zu/x", since_relevant=3, keep=False)) > 0
 
 
+def test_yield_counts_later_links_to_a_url() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    ((first, bucket),) = policy.rank([link("http://n.example/x", since_relevant=2, keep=False)])
+    for n in range(3):
+        policy.rank([link("http://n.example/x", f"http://b.example/{n}", anchor="funda kabanzi ngalokhu")])
+    ((later, _),) = policy.rank([link("http://m.example/x", since_relevant=2, keep=False)])
+    assert policy.rescore([("http://n.example/x", 2, bucket)])[0] > first + 0.2
+    assert later == first, "other URLs have no part in it"
+    ((menu, _),) = policy.rank([link("http://o.example/x", since_relevant=2, keep=False, nav=True)])
+    for n in range(3):
+        policy.rank([link("http://o.example/x", f"http://b.example/{n}", nav=True)])
+    assert policy.rank([link("http://o.example/x", since_relevant=2, keep=False, nav=True)])[0][0] == menu
+
+
+def test_yield_values_pages_that_lead_to_new_relevant_hosts() -> None:
+    hub, plain = make_policy("yield", "zul", SIBLINGS), make_policy("yield", "zul", SIBLINGS)
+    for policy, keep in ((hub, "zul"), (plain, "eng")):
+        for n in range(4):
+            ((_, bucket),) = policy.rank([link(f"http://new{n}.example/", "http://portal.example/", keep=False)])
+            policy.judge(page(keep, 100, host=f"new{n}.example", seed=n), PageContext(bucket=bucket))
+    inside = ("http://portal.example/list/9", 1, "100000")
+    assert hub.explain(*inside)["hub"] > 0.3 > plain.explain(*inside)["hub"]
+
+
 def test_a_fleet_shares_what_it_learns() -> None:
     one, two = make_policy("yield", "zul", SIBLINGS), make_policy("yield", "zul", SIBLINGS)
     totals: dict[str, tuple[int, ...]] = {}

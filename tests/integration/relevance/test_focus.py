@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle
-from bench.focus.webs import Builder
+from bench.focus.webs import Builder, gateways, mixed
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "langid"
 
@@ -29,16 +29,15 @@ def small_web(seed: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_yield_beats_breadth_first_and_afriweb(seed: Any) -> None:
-    web = small_web(seed)
+@pytest.mark.parametrize(("make", "seed"), [(small_web, 1), (small_web, 2), (mixed, 0), (gateways, 0)])
+def test_yield_beats_breadth_first_and_afriweb(make: Any, seed: int) -> None:
+    web = make(seed)
     ours, plain, thesis, best = (curve(web, crawl(web)) for crawl in (by_yield, breadth_first, afriweb, oracle))
     fetches = ours.fetches_for(0.95)
     assert fetches is not None
     assert fetches <= 0.5 * (plain.fetches_for(0.95) or 0)
-    assert fetches <= 1.35 * (best.fetches_for(0.95) or 0)
-    for at in range(20, len(thesis.relevant), 10):
-        assert ours.recall_at(at) >= thesis.recall_at(at) - 3 / ours.reachable
+    assert fetches <= 1.25 * (best.fetches_for(0.95) or 0)
+    assert max(theirs - own for theirs, own in zip(thesis.relevant, ours.relevant, strict=False)) <= 2
 
 
 def run(*arguments: Any, stdin: str = "") -> Any:
@@ -47,7 +46,7 @@ def run(*arguments: Any, stdin: str = "") -> Any:
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
     )
 
 
