@@ -34,6 +34,7 @@ from crawler.polite_client import PoliteClient, Visit
 from crawler.version import VERSION
 from seeds import feeds
 from seeds.lists import ListError, read_list
+from seeds.reader import check_contact
 from sieve.urls import authority
 
 _SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}
@@ -117,6 +118,8 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
 
     def work(log: Log) -> None:
         sources = _addresses(options.input)
+        if options.output != "-" and not options.test:
+            _expect_writable(Path(options.output))
         stays = options.append and options.output != "-" and Path(options.output).exists()
         known = set(Path(options.output).read_text(encoding="utf-8").split()) if stays else set[str]()
         links = _Links(log, options.test, known)
@@ -219,6 +222,10 @@ def _settings(options: argparse.Namespace) -> Settings:
     Ulwembu().update_settings(settings)
     if not settings.get("CONTACT"):
         raise CollectorError("no contact: --contact or the environment's CONTACT; without one nothing is fetched")
+    try:
+        check_contact(str(settings.get("CONTACT")))
+    except ValueError as error:
+        raise CollectorError(f"contact: {error}") from None
     return settings
 
 
@@ -265,6 +272,12 @@ def _paths(inputs: Iterable[str]) -> Iterator[str]:
             yield from sorted(str(path) for path in Path(word).iterdir() if path.is_file())
         else:
             yield from sorted(glob.glob(word)) or [word]  # noqa: PTH207 - absolute patterns too
+
+
+def _expect_writable(path: Path) -> None:
+    """CollectorError, before anything is fetched, when the results could not be written."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise CollectorError(f"-o {path}: {'is a folder' if path.is_dir() else f'cannot write in {path.parent}'}")
 
 
 def _write(name: str, lines: Iterable[str], *, append: bool) -> None:

@@ -45,8 +45,10 @@ class Command(CrawlStateCommand):
         parser.add_argument("--plot", action="store_true", help="draw reports/harvest.png as well")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        if args != ["status"] or opts.days < 1:
-            raise UsageError
+        if args != ["status"]:
+            raise UsageError("the one thing that can be asked for is: status")
+        if opts.days < 1:
+            raise UsageError(f"--days {opts.days}: at least 1 day must be shown")
         with self.state(opts) as state:
             days = _counters(state, opts.days)
             if opts.json:

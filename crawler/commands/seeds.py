@@ -73,7 +73,7 @@ class Command(ScrapyCommand):
             "import": self._import,
         }
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
-            raise UsageError
+            raise UsageError(f"one of these is wanted: {self.syntax()}")
         try:
             good = actions[args[0]](args[1:], opts)
         except (SeedsError, PreflightError) as error:

@@ -67,5 +67,11 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert main(["links", "-i", str(listing)]) == 2
     assert "no contact" in capsys.readouterr().err
     assert main(["links", "-i", str(tmp_path / "none"), *POLITE]) == 2
+    assert main(["links", "-i", str(listing), "--contact", "somebody"]) == 2
+    assert "neither a web address nor" in capsys.readouterr().err
+    asked = web.server.requests
+    assert main(["links", "-i", str(listing), "-o", str(tmp_path / "no" / "links"), *POLITE]) == 2
+    assert f"cannot write in {tmp_path / 'no'}" in capsys.readouterr().err
+    assert web.server.requests == asked, "told before anything was fetched"
     with pytest.raises(SystemExit, match="2"):
         page_downloader(["-i", str(listing), "-o", "pages.zip", *POLITE])

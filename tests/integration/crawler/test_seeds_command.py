@@ -84,5 +84,7 @@ def test_import_and_usage(web: Running) -> None:
     listing.write_text("https://a.example/ and more\n")
     assert seeds("import", str(listing)).returncode == 1
     assert seeds("check", "no-such-crawl").returncode == 1
-    assert seeds("nonsense").returncode == 2
+    wrong = seeds("nonsense")
+    assert wrong.returncode == 2
+    assert "one of these is wanted: check CRAWL…" in wrong.stderr
     assert seeds("check").returncode == 2
