@@ -19,7 +19,7 @@ from frontier.types import Explanation, Kind, Waiting
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize
 
-_FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "charset")
+_FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
 
 
 class Command(CrawlStateCommand):
