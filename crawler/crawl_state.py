@@ -22,6 +22,7 @@ from crawler.preflight import PreflightError, data_folder, find_spider
 from crawler.provenance import SOURCE_SLOTS, Sources
 from crawler.redis_link import RedisHome, RedisUnreachableError, client, redis_home
 from crawler.shared_table import SharedTable
+from crawler.state_format import ensure_format
 from crawler.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
@@ -90,6 +91,7 @@ class CrawlStateCommand(ScrapyCommand):
         if not anew and not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
             raise PreflightError(f"crawl {spider.name!r} has no state in {folder} (DATA_DIR, REDIS_URL)")
         with redis_home(settings, folder) as home:
+            ensure_format(home.url, spider.name)
             frontier = open_frontier(settings, home, spider.name, None)
             try:
                 yield CrawlState(spider.name, spec, folder, home, frontier, settings)

@@ -24,6 +24,7 @@ from crawler.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, c
 from crawler.redis_link import RedisHome, client, redis_home
 from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
+from crawler.state_format import ensure_format
 from crawler.version import VERSION
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -66,11 +67,13 @@ class Stores:
     def open(cls, settings: BaseSettings, spider: Spider, folder: Path) -> Iterator[Stores]:
         """The stores of `spider`'s crawl, with dead workers' WARC files closed and this worker deciding when it may.
 
-        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis.
+        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis, StateFormatError when the state
+        in it is another version's.
         """
         spec: Crawl | None = getattr(spider, "spec", None)
         with contextlib.ExitStack() as opened:
             home = opened.enter_context(redis_home(settings, folder))
+            ensure_format(home.url, spider.name)
             frontier = open_frontier(settings, home, spider.name, spec)
             opened.callback(frontier.close)
             sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))

@@ -13,6 +13,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, data_folder, find_spider
 from crawler.redis_link import RedisUnreachableError, redis_home
+from crawler.state_format import ensure_format
 from crawler.worker import FAULT
 
 
@@ -42,7 +43,8 @@ class Command(ScrapyCrawl):
         try:
             self._spider = find_spider(get_spider_loader(settings), args[0], opts.spargs)
             check(settings, self._spider)
-            self._held.enter_context(redis_home(settings, data_folder(settings, self._spider.name)))
+            home = self._held.enter_context(redis_home(settings, data_folder(settings, self._spider.name)))
+            ensure_format(home.url, self._spider.name)
         except (PreflightError, RedisUnreachableError) as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)

@@ -1,0 +1,49 @@
+"""The layout of a crawl's state in Redis has a number, so that no program misreads what another version left there."""
+
+from __future__ import annotations
+
+import contextlib
+
+import redis
+
+from crawler.preflight import PreflightError
+from crawler.redis_link import client
+from frontier.keys import Keys
+from sieve.keys import RedisKeys
+
+FORMAT = 2
+"""One more at each change after which the keys of frontier and sieve mean something else."""
+
+
+class StateFormatError(PreflightError):
+    """The state of `crawl` is of format `found` (0: of a version that did not number it)."""
+
+    def __init__(self, crawl: str, found: int) -> None:
+        super().__init__(
+            f"the state of crawl {crawl!r} in Redis has format {found or 'of an early version'}, this program's is "
+            f"{FORMAT}: end that crawl with the version that began it, or begin anew with another DATA_DIR or Redis"
+        )
+        self.crawl = crawl
+        self.found = found
+
+
+def ensure_format(url: str, crawl: str) -> None:
+    """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is.
+
+    StateFormatError when it is of another; PreflightError when Redis refuses.
+    """
+    with contextlib.closing(client(url)) as server:
+        try:
+            found = _format(server, crawl)
+        except redis.RedisError as error:
+            raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {error}") from None
+    if found != FORMAT:
+        raise StateFormatError(crawl, found)
+
+
+def _format(server: redis.Redis, crawl: str) -> int:
+    key = f"{{{crawl}}}:format"
+    if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
+        server.set(key, FORMAT, nx=True)
+    # Asked again: another worker may have begun the crawl in between.
+    return int(server.get(key) or 0)
