@@ -67,8 +67,8 @@ class Stores:
     def open(cls, settings: BaseSettings, spider: Spider, folder: Path) -> Iterator[Stores]:
         """The stores of `spider`'s crawl, with dead workers' WARC files closed and this worker deciding when it may.
 
-        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis, StateFormatError when the state
-        in it is another version's.
+        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis, StateFormatError when
+        the state in it is another version's.
         """
         spec: Crawl | None = getattr(spider, "spec", None)
         with contextlib.ExitStack() as opened:

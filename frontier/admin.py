@@ -62,6 +62,12 @@ def in_order(states: Iterable[HostState]) -> list[HostState]:
     return sorted(states, key=lambda s: (not s.leased_token, s.ready_ms is None, s.ready_ms or 0, s.authority))
 
 
+def parked(authority: str, member: bytes, until_ms: float) -> Waiting:
+    """A parked URL from its member and score in Redis: reason, NUL, element; the end of parking."""
+    reason, _, element = member.partition(b"\0")
+    return waiting(authority, element, int(until_ms), reason.decode())
+
+
 def waiting(host: str, element: bytes, until_ms: int = 0, reason: str = "") -> Waiting:
     """A queue element as people see it."""
     found = read_element(host, element)

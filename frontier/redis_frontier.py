@@ -294,7 +294,7 @@ class RedisFrontier:
             pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True)
             hops, parked, *queues = self._queues(pipe, authority, limit)
         queued = [admin.waiting(authority, element) for queue in (hops, *queues) for element in queue]
-        return (queued + [_parked(authority, *entry) for entry in parked])[:limit]
+        return (queued + [admin.parked(authority, *entry) for entry in parked])[:limit]
 
     def _queues(self, pipe: Any, authority: str, limit: int) -> list[Any]:
         """What `pipe` answers, and the heads of the bands, best first: few URLs lie in the record, many in lists."""
@@ -315,7 +315,7 @@ class RedisFrontier:
             for name in names:
                 pipe.zrange(self.keys.parked(name), 0, limit - 1, withscores=True)
             rows = pipe.execute()
-        found = [(name, _parked(name, *entry)) for name, row in zip(names, rows, strict=True) for entry in row]
+        found = [(name, admin.parked(name, *entry)) for name, row in zip(names, rows, strict=True) for entry in row]
         return sorted(found, key=lambda pair: (pair[1].until_ms, pair[0]))[:limit]
 
     def explain(self, url: str) -> Explanation:
@@ -353,9 +353,8 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=True)
             for field, values in counts.items():
                 for place, value in enumerate(values):
-                    if value or place + 1 == len(
-                        values
-                    ):  # most are 0 most of the time; the last says how many there are
+                    # Most are 0 most of the time; the last is written all the same, to say how many there are.
+                    if value or place + 1 == len(values):
                         pipe.hincrby(key, f"{place}:{field}", value)
                     else:
                         pipe.hget(key, f"{place}:{field}")
@@ -398,8 +397,3 @@ def _connect(url: str) -> redis.Redis:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogatepass")
-
-
-def _parked(authority: str, member: bytes, until_ms: float) -> Waiting:
-    reason, _, element = member.partition(b"\0")
-    return admin.waiting(authority, element, int(until_ms), reason.decode())
