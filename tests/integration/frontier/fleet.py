@@ -45,8 +45,9 @@ def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, log: int) -> N
         return  # too late: somebody else may hold it now
     write(log, "start", lease.authority, address_of(lease.authority), time.time_ns() // 1000, lease.url, lease.token)
     time.sleep(random.uniform(0.005, 0.03))
-    ended = time.monotonic()
+    # In this order, so that after a pause in between the log does not end the visit later than the report does.
     moment_us = time.time_ns() // 1000
+    ended = time.monotonic()
     robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None
     fetch_ms = int((ended - started) * 1000) + 1
     ago_ms = int((time.monotonic() - ended) * 1000)
