@@ -22,13 +22,13 @@ import fcntl
 import os
 import shutil
 import struct
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgpack
+from zlib_ng import zlib_ng
 
 from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy, JournalUnreadable
 
@@ -132,7 +132,7 @@ def write_all(descriptor: int, parts: list[bytes]) -> int:
 
 def _encode(kind: bytes, values: tuple[Any, ...]) -> list[bytes]:
     body: bytes = msgpack.packb(values, use_bin_type=True, unicode_errors="surrogatepass")
-    return [_FRAME.pack(_MARK, kind, len(body), zlib.crc32(body, kind[0])), body]
+    return [_FRAME.pack(_MARK, kind, len(body), zlib_ng.crc32(body, kind[0])), body]
 
 
 def _lock(descriptor: int, path: Path) -> None:
@@ -255,7 +255,7 @@ def load(path: Path) -> tuple[State, int]:
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
         body = data[position + _FRAME.size : position + _FRAME.size + length]
-        whole = mark == _MARK and len(body) == length and zlib.crc32(body, kind[0]) == checksum
+        whole = mark == _MARK and len(body) == length and zlib_ng.crc32(body, kind[0]) == checksum
         if whole and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
