@@ -31,7 +31,7 @@ types: setup ## mypy --strict
 
 tests: setup ## pytest; PYTEST="-k robots" for some
 	@echo "== pytest"
-	@$(RUN)/pytest $(PYTEST)
+	@$(RUN)/pytest -n 2 --dist loadfile $(PYTEST)
 
 bench: setup ## short benchmarks against peers, ratios within one run
 	@for name in $$(ls bench | sed 's/\.py$$//' | grep -v __ | sort -u); do \

@@ -20,8 +20,9 @@ class StateFormatError(PreflightError):
 
     def __init__(self, crawl: str, found: int) -> None:
         super().__init__(
-            f"the state of crawl {crawl!r} in Redis has format {found or 'of an early version'}, this program's is "
-            f"{FORMAT}: end that crawl with the version that began it, or begin anew with another DATA_DIR or Redis"
+            f"the state of crawl {crawl!r} in Redis has {f'format {found}' if found else 'no format number'}, this "
+            f"program's is {FORMAT}: end that crawl with the version that began it, or begin anew with another "
+            "DATA_DIR or Redis"
         )
         self.crawl = crawl
         self.found = found

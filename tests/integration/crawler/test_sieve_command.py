@@ -12,6 +12,7 @@ from scrapy.utils.project import get_project_settings
 
 from crawler.commands.sieve import Command
 from crawler.embedded_redis import EmbeddedRedis
+from crawler.state_format import ensure_format
 from frontier import Candidate
 from frontier.redis_frontier import RedisFrontier
 from sieve import open_sieve
@@ -45,6 +46,7 @@ def run(data: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 def crawled(data: Path) -> Path:
     """A crawl that knows all of URLS; the frontier has the last ten."""
     with EmbeddedRedis(data / "state" / "redis") as server:
+        ensure_format(server.url, "zulu")
         sieve = open_sieve(f"{server.url}&crawl=zulu&dir={data / 'state' / 'sieve'}")
         sieve.enqueue(URLS)
         sieve.flush()
@@ -60,7 +62,7 @@ def lose_the_sieve(data: Path) -> None:
     with EmbeddedRedis(data / "state" / "redis") as server:
         frontier = RedisFrontier(server.url, "zulu")
         for name in frontier._redis.keys("{zulu}:*"):
-            if not name.startswith(b"{zulu}:f:"):
+            if not name.startswith((b"{zulu}:f:", b"{zulu}:format")):
                 frontier._redis.delete(name)
         frontier.close()
     for path in (data / "state" / "sieve").iterdir():

@@ -34,7 +34,7 @@ def test_state_without_a_number_is_refused(url: str) -> None:
     frontier = RedisFrontier(url, "zulu", FrontierConfig())
     frontier.take_in([Candidate("http://a.example/")])
     frontier.close()
-    with pytest.raises(StateFormatError, match="early version"):
+    with pytest.raises(StateFormatError, match="no format number"):
         ensure_format(url, "zulu")
     ensure_format(url, "xhosa")
 
