@@ -2,7 +2,8 @@
 
 ``<surt key> <14-digit date> {"url", "mime", "status", "digest", "length", "offset", "filename", …}``, in byte order,
 all values strings, as pywb, OutbackCDX and the Common Crawl index have them; ``.warc.gz`` and plain files can be
-replayed from it as they are. Further fields: ``languages`` (codes, best first), ``truncated``, ``redirect``; and for
+replayed from it as they are. Further fields: ``languages`` (codes, best first), ``quality`` (suspicions, in
+alphabetical order, from the list ``quality`` of the metadata record that follows), ``truncated``, ``redirect``; and for
 records in packs or other shared units ``inner_offset`` and ``inner_length``: the place in the unit that ``offset`` and
 ``length`` give.
 """
@@ -30,6 +31,7 @@ from archive.unpack import Unit
 INDEXED = frozenset({"response", "revisit", "resource"})
 SUFFIX = ".cdxj"
 _DIGITS = re.compile(r"\d")
+_QUALITY = re.compile(rb'^quality: (\[".*"\])\r?$', re.MULTILINE)
 _SPILL_LINES = 50_000
 _TRAILER = 4
 
@@ -49,13 +51,20 @@ def memory_record(data: bytes, path: str = "") -> Record:
 
 @dataclass(slots=True)
 class Entry:
-    """What the index says of a record, but for its place."""
+    """What the index says of a record, but for its place. `id`: of the record, by which others refer to it."""
 
     key: str
     stamp: str
     fields: dict[str, str]
     inner: int
     size: int
+    id: str = ""
+
+    def hear(self, record: Record) -> None:
+        """Take in what a metadata record says of this one, if it is of the same exchange."""
+        ours = record.type == "metadata" and record.in_memory and record.field("WARC-Concurrent-To") == self.id
+        if ours and (flags := _flags(record.block())):
+            self.fields["quality"] = ",".join(flags)
 
     def line(self, file_name: str, offset: int, length: int, *, shared: bool) -> bytes:
         """``offset`` and ``length`` of the unit in the file; ``shared``: it may hold more than this record."""
@@ -87,7 +96,17 @@ def entry_of(record: Record) -> Entry | None:
     if http is not None and 300 <= http.status < 400 and http.headers.get("location"):
         fields["redirect"] = http.headers.get("location")
     size = record.block_start - record.start + record.length + _TRAILER
-    return Entry(surt(url), timestamp(record.date), fields, record.inner, size)
+    return Entry(surt(url), timestamp(record.date), fields, record.inner, size, record.id)
+
+
+def _flags(block: bytes) -> list[str]:
+    """The flags of quality in a metadata record's block; none where it has something else by that name."""
+    match = _QUALITY.search(block)
+    try:
+        found = json.loads(match.group(1)) if match else []
+    except ValueError:
+        return []
+    return sorted(flag for flag in found if isinstance(flag, str))
 
 
 def _mime(record: Record) -> str:
@@ -139,22 +158,27 @@ class IndexBuilder:
 
 def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
     """The index lines of a file in its own order. Damaged records are left out; the reader's damages tell of them."""
-    waiting: list[Entry] = []
-    unit = Unit(0)
-    count = 0
+    done: list[tuple[Entry, Unit, bool]] = []  # waits for the metadata record of its last one
+    here: list[Entry] = []
+    unit, count = Unit(0), 0
     for record in reader:
         if record.unit is not unit:
-            yield from _unit_lines(waiting, file_name, unit, reader.stored_as == "xz" or count > 1)
-            waiting, unit, count = [], record.unit, 0
+            done += [(entry, unit, reader.stored_as == "xz" or count > 1) for entry in here]
+            here, unit, count = [], record.unit, 0
         count += 1
-        entry = entry_of(record) if record.damage is None else None
-        if entry is not None:
-            waiting.append(entry)
-    yield from _unit_lines(waiting, file_name, unit, reader.stored_as == "xz" or count > 1)
+        if record.damage is not None:
+            continue
+        if (entry := entry_of(record)) is not None:
+            yield from _lines(done, file_name)
+            done = []
+            here.append(entry)
+        elif here or done:
+            (here or [done[-1][0]])[-1].hear(record)
+    yield from _lines([*done, *((entry, unit, reader.stored_as == "xz" or count > 1) for entry in here)], file_name)
 
 
-def _unit_lines(waiting: list[Entry], file_name: str, unit: Unit, shared: bool) -> Iterator[bytes]:
-    for entry in waiting:
+def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator[bytes]:
+    for entry, unit, shared in done:
         yield entry.line(file_name, unit.offset, unit.length, shared=shared or entry.inner > 0)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgpack
 
-from archive.cdxj import entry_of, memory_record
-from archive.codecs import Codec, Encoded
+from archive.cdxj import Entry, entry_of, memory_record
+from archive.codecs import Codec, Encoded, Place
 from archive.config import WriterConfig
 from archive.exchange import Exchange, RevisitTarget
 from archive.fields import digest
@@ -94,8 +94,13 @@ class Job:
     def index_lines(self, file_name: str, start: int, shared: bool) -> Iterator[bytes]:
         """The index lines of the pack, which begins at ``start`` in the file; ``shared``: records share units."""
         assert self.encoded is not None
+        lines: list[tuple[Entry, Place]] = []
         for data, place in zip(self.records, self.encoded.places, strict=True):
-            entry = entry_of(memory_record(data))
-            if entry is not None:
+            record = memory_record(data)
+            if (entry := entry_of(record)) is not None:
                 entry.inner = place.inner
-                yield entry.line(file_name, start + place.offset, place.length, shared=shared)
+                lines.append((entry, place))
+            elif lines:
+                lines[-1][0].hear(record)
+        for entry, place in lines:
+            yield entry.line(file_name, start + place.offset, place.length, shared=shared)

@@ -32,7 +32,7 @@ from archive import (
     record_at,
     recover,
 )
-from archive.cdxj import lookup, parse
+from archive.cdxj import index_file, lookup, parse
 from archive.convert import convert, plain_digest
 from archive.surt import surt
 from archive.verify import verify
@@ -107,6 +107,24 @@ def test_index_finds_every_capture(tmp_path: Path, kind: str) -> None:
             assert kind == "zst" or int(row.get("inner_length", size)) == size
     assert lookup(index, "http://host9.example/") == []
     assert parse(lines[0])["url"].startswith("http://host0")
+
+
+def test_index_has_the_flags_of_quality(tmp_path: Path, kind: str) -> None:
+    """Whichever unit the metadata record lies in, in the index of the writer and in one made of the file."""
+    said = [["machine", "list"], [], ["religious"], "high", [1], 5, ["near_duplicate"]]
+    large = os.urandom(SMALL.pack_bytes * 2)
+    pages = [page(n, metadata={"quality": flags}, payload=large[n:]) for n, flags in enumerate(said)]
+    pages += [page(n + 10, metadata={"quality": flags}) for n, flags in enumerate(said)]
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        settle_all(writer, [*pages, page(30, request_bytes=b"", metadata={"quality": ["list"]}), page(31)])
+    (path,) = writer.finished
+    index = path.with_name(path.name + ".cdxj")
+    found = [[row.get("quality") for row in lookup(index, exchange.url)] for exchange in pages]
+    assert found == [["list,machine"], [None], ["religious"], [None], [None], [None], ["near_duplicate"]] * 2
+    assert [row.get("quality") for n in (30, 31) for row in lookup(index, page(n).url)] == ["list", None]
+    assert list(verify(path)) == []
+    assert index_file(path, tmp_path / "again") == []
+    assert (tmp_path / "again").read_bytes() == index.read_bytes()
 
 
 def test_warcio_reads_gz_members_by_the_index(tmp_path: Path, kind: str) -> None:
