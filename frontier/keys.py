@@ -12,12 +12,11 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 ``p:AUTHORITY``     zset, parked: reason NUL element, by the end of parking
 ``r:AUTHORITY``     msgpack [kind, body, fetched, expires]: robots record
 ``v:AUTHORITY``     string of 16-bit counters: query variants (frontier/traps.py)
-``i:ADDRESS``       big-endian double next fetch, byte "some wait", token that holds it
+``i:ADDRESS``       big-endian double next fetch, byte "some wait", byte "a lease holds it"
 ``w:ADDRESS``       zset, authorities in line that wait for the address, by place in line
-``due``             zset, authorities (and "@ADDRESS" with others waiting) not yet in line, by the time they are due
+``due``             zset, authorities (and "@ADDRESS" with others waiting) not yet in line, by the time they are due;
+                    leased ones by 2^50 and the time their lease expires
 ``hot``             zset, those in line: band x 2^44 + number of their last lease
-``leases``          hash, token -> struct of due, expires, lengths; authority, address, element
-``expiries``        zset, token by expiry
 ``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
 ``known``           list, all authorities by first sight
 ``unparks``         zset, authorities with parked URLs, by the earliest end
@@ -41,8 +40,6 @@ class Keys:
         self.meta = self.prefix + "meta"
         self.due = self.prefix + "due"
         self.hot = self.prefix + "hot"
-        self.leases = self.prefix + "leases"
-        self.expiries = self.prefix + "expiries"
         self.known = self.prefix + "known"
         self.unparks = self.prefix + "unparks"
         self.opt_out = self.prefix + "optout"

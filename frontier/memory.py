@@ -175,9 +175,11 @@ class MemoryFrontier(MemoryTables):
 
     def _collect_expired(self, now_ms: int) -> None:
         expired = sorted(
-            (held.lease.expires_ms, token) for token, held in self.held.items() if held.lease.expires_ms <= now_ms
+            (held.lease.expires_ms, held.lease.authority.encode(), token)
+            for token, held in self.held.items()
+            if held.lease.expires_ms <= now_ms
         )
-        for expires_ms, token in expired[:MOST_EXPIRED_AT_ONCE]:
+        for expires_ms, _, token in expired[:MOST_EXPIRED_AT_ONCE]:
             ending = reports.Ending(Outcome(token, "expired"), now_ms, expires_ms, 1.0)
             reports.finish(self, self.held.pop(token), ending)
 

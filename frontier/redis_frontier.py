@@ -135,19 +135,16 @@ class RedisFrontier:
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
         """See :class:`frontier.types.Frontier`; at most :data:`MOST_LEASES` a call."""
-        arguments = {
-            "limit": min(limit, MOST_LEASES),
-            "ahead": ahead_ms,
-            "nonce": secrets.token_hex(4),
-            "rows": self._expired_rule,
-        }
-        leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
-        found = tuple(map(wire.lease, leases[::3], leases[1::3], leases[2::3]))
+        # half of it is drawn, so that a Redis that lost its last second gives no token twice
+        key = secrets.randbits(32)
+        arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key, "rows": self._expired_rule}
+        columns, now_ms, next_due_ms, closed = self._run("lease", arguments)
+        found = wire.leases(columns, key)
         return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""
-        granted, due_ms, reason = self._run("bind", [token, address])
+        granted, due_ms, reason = self._run("bind", [*wire.token_parts(token), address])
         return Bound(bool(granted), int(due_ms), reason.decode())
 
     def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
@@ -163,12 +160,12 @@ class RedisFrontier:
 
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        held = list(tokens)
+        held = [wire.token_parts(token) for token in tokens]
         return int(self._run("release", held)) if held else 0
 
     def accepted(self, tokens: Iterable[str]) -> set[str]:
         """See :class:`frontier.types.Frontier`."""
-        places = [(token, place) for token in tokens if (place := wire.done_place(token))]
+        places = [(token, wire.done_place(token)) for token in tokens]
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             for _, (chunk, bit) in places:
@@ -247,7 +244,7 @@ class RedisFrontier:
         keys = self.keys
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
-            pipe.hgetall(keys.meta).zcard(keys.expiries).zrange(keys.unparks, 0, 0, withscores=True)
+            pipe.hgetall(keys.meta).zcount(keys.due, wire.LEASED, "inf").zrange(keys.unparks, 0, 0, withscores=True)
             pipe.llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
             meta, leased, first, authorities, reasons, results = pipe.execute()
             now_ms = self._now()
@@ -271,11 +268,10 @@ class RedisFrontier:
         keys, last = self.keys, limit - 1
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
-            pipe.zrange(keys.expiries, 0, last).zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
-            tokens, hot, due, known = pipe.lrange(keys.known, 0, last).execute()
-            leases = self._redis.hmget(keys.leases, tokens) if tokens else []
-            leased = [wire.read_lease(data)[2] for data in leases if data]
-            names = dict.fromkeys((*leased, *(_text(unit) for unit in (*hot, *due, *known) if unit[:1] != b"@")))
+            pipe.zrangebyscore(keys.due, wire.LEASED, "inf", start=0, num=limit)
+            units = pipe.zrange(keys.hot, 0, last).zrange(keys.due, 0, last).lrange(keys.known, 0, last).execute()
+            named = (_text(unit) for unit in itertools.chain.from_iterable(units) if unit[:1] != b"@")
+            names = dict.fromkeys(named)
             records = self._redis.mget([keys.record(name) for name in names]) if names else []
         states = [wire.host_state(name, data, self.config) for name, data in zip(names, records, strict=True) if data]
         return admin.in_order(states)[:limit]
@@ -324,10 +320,8 @@ class RedisFrontier:
         leased_url = ""
         if state and state.leased_token:
             with answering(self.crawl):
-                data = self._redis.hget(self.keys.leases, state.leased_token)
-            if data:
-                _, _, host, _, element = wire.read_lease(data)
-                leased_url = admin.waiting(host, element).url if element else ""
+                element = wire.read_record(self._redis.get(self.keys.record(state.authority))).get("el")
+            leased_url = admin.waiting(state.authority, element).url if element else ""
         return admin.explain(self, url, self.config, leased_url)
 
     # -- counters and audit ------------------------------------------------------------------------------------------

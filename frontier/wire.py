@@ -31,12 +31,15 @@ PARTS = {
     "rescore": (*_SHARED, "rescore"),
 }
 DONE_CHUNK = 1 << 20
-# The same structs as in lua/_common.lua and lua/_records.lua.
-_LEASE = struct.Struct(">ddHB")
-_CORE = struct.Struct(">6d3I2B")
+LEASED = 1 << 50
+# The same structs as in lua/_records.lua.
+_CORE = struct.Struct(">6d3IB")
+_LEASE = struct.Struct(">2dIBI")
+_LEASE_NAMES = ("du", "ex", "tk", "hd")
 _CORE_NAMES = ("b", "n", "rv", "rx", "ix", "by", "pg", "wd", "lf")
 _REST = struct.Struct(">2IBH")
-_SERVED, _MAPPED = 1, 2
+_SERVED, _MAPPED, _HELD = 1, 2, 8
+_NO_TOKEN = ("", 0, 0)
 
 
 @cache
@@ -120,9 +123,12 @@ def rule(result: str, factor: float) -> list[object]:
 def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: FrontierConfig) -> dict[str, object]:
     """Arguments of report.lua: columns, and by index (from 1) what most outcomes have not."""
     others = ((number, _others(found, config.user_agent)) for number, found in enumerate(batch, 1))
+    authorities, numbers, keys = zip(*(token_parts(found.token) for found in batch), strict=True)
     return {
         "rows": {result: rule(result, config.retry_factor) for result in {found.result for found in batch}},
-        "t": [found.token for found in batch],
+        "h": authorities,
+        "t": numbers,
+        "k": keys,
         "r": [found.result for found in batch],
         "a": [found.ended_ago_ms for found in batch],
         "f": [found.fetch_ms for found in batch],
@@ -180,19 +186,40 @@ def intake(
     return {"groups": groups(arrivals), "refused": dict(refused), **(ready or {})}
 
 
-def lease(token: bytes, data: bytes, robots_ms: float) -> Lease:
-    """A lease as lease.lua returns it."""
-    due_ms, expires_ms, name, place, packed = read_lease(data)
+def token_of(authority: str, number: int, key: int) -> str:
+    """A lease's token: it names the record that says whether the lease holds."""
+    return f"{number:x}-{key:08x}@{authority}"
+
+
+def token_parts(token: str) -> tuple[str, int, int]:
+    """(authority, number, key) of a token; of what is none, those of no lease there ever was."""
+    numbers, _, name = token.partition("@")
+    try:
+        number, key = (int(half, 16) for half in numbers.split("-"))
+    except ValueError:
+        return _NO_TOKEN
+    return name, number, key
+
+
+def leases(columns: Sequence[Any], key: int) -> tuple[Lease, ...]:
+    """The leases that lease.lua returns, whose tokens end with `key`."""
+    return tuple(_lease(key, columns[start : start + 7]) for start in range(0, len(columns), 7))
+
+
+def _lease(key: int, columns: Sequence[Any]) -> Lease:
+    number, host, packed, address, due, expires, robots_ms = columns
+    name, place, due_ms, expires_ms = host.decode(), address.decode(), int(due), int(expires)
+    token = token_of(name, int(number), key)
     if not packed:
         url = name + "/robots.txt"
-        return Lease(token.decode(), url, Kind.ROBOTS, name, place, due_ms, expires_ms, source=name, score=1.0)
+        return Lease(token, url, Kind.ROBOTS, name, place, due_ms, expires_ms, source=name, score=1.0)
     found = read_element(name, packed)
     source, hops, memo, version = found.source, 0, found.memo, int(robots_ms)
     if found.kind is Kind.ROBOTS:
         source, hops = read_hop(found.memo)
         memo, version = b"", 0
     return Lease(
-        token=token.decode(),
+        token=token,
         url=found.url,
         kind=found.kind,
         authority=name,
@@ -209,24 +236,20 @@ def lease(token: bytes, data: bytes, robots_ms: float) -> Lease:
     )
 
 
-def read_lease(data: bytes) -> tuple[int, int, str, str, bytes]:
-    """(due, expires, authority, address, element) of an entry of the hash of leases."""
-    due_ms, expires_ms, hosts, addresses = _LEASE.unpack_from(data)
-    place = _LEASE.size + hosts
-    address = data[place : place + addresses].decode()
-    return int(due_ms), int(expires_ms), data[_LEASE.size : place].decode(), address, data[place + addresses :]
-
-
 def read_record(data: bytes) -> dict[str, Any]:
     """An authority's record by its short names (frontier/host.py; layout: lua/_records.lua); `i` as a list."""
     flags, place = data[0], 2
     record: dict[str, Any] = {}
     if flags & _SERVED:
-        *numbers, tokens, addresses = _CORE.unpack_from(data, place)
+        *numbers, addresses = _CORE.unpack_from(data, place)
         record.update(zip(_CORE_NAMES, numbers, strict=True))
-        middle = place + _CORE.size + tokens
-        record.update(t=data[place + _CORE.size : middle], ip=data[middle : middle + addresses])
-        place = middle + addresses
+        place += _CORE.size + addresses
+        record["ip"] = data[place - addresses : place]
+    if flags & _HELD:
+        *numbers, length = _LEASE.unpack_from(data, place)
+        record.update(zip(_LEASE_NAMES, numbers, strict=True))
+        place += _LEASE.size + length
+        record["el"] = data[place - length : place]
     record["ad"], record["qn"], bands, inline = _REST.unpack_from(data, place)
     place += _REST.size + bands
     record["i"] = _elements(data[place : place + inline])
@@ -259,7 +282,7 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         authority=name,
         queued=number("qn"),
         parked=number("pn"),
-        leased_token=text("t"),
+        leased_token=token_of(name, number("b"), record["tk"]) if "tk" in record else "",
         next_ms=number("n"),
         rest_ms=number("g"),
         rest_reason=text("gr"),
@@ -296,18 +319,16 @@ def _ready_ms(number: Any, obey_robots: bool) -> int | None:
     return int(start)
 
 
-def done_place(token: str) -> tuple[int, int] | None:
-    """(chunk, bit) of a token in the bitmaps of accepted reports; None when it is no token."""
-    try:
-        return divmod(int(token.partition("-")[0], 16), DONE_CHUNK)
-    except ValueError:
-        return None
+def done_place(token: str) -> tuple[int, int]:
+    """(chunk, bit) of a token in the bitmaps of accepted reports."""
+    return divmod(token_parts(token)[1], DONE_CHUNK)
 
 
 def audit_row(data: bytes) -> Row:
     """A row of the audit stream."""
     event, token, host, address, due_ms, *rest = decode(data)
-    place = event.decode(), token.decode(), host.decode(), address.decode(), int(due_ms)
+    name = host.decode()
+    place = event.decode(), f"{token.decode()}@{name}", name, address.decode(), int(due_ms)
     if not rest:
         return Row(*place)
     start_ms, end_ms, result, delay_ms, address_delay_ms = rest

@@ -18,6 +18,7 @@ local byte, sub = string.byte, string.sub
 local pack_struct, unpack_struct = struct.pack, struct.unpack
 local BANDS, FAR = 8, 2 ^ 62
 local BAND_UNIT = 2 ^ 44
+local LEASED = 2 ^ 50 -- in 'due', put to the instant at which the lease of an authority expires; above all other instants
 local now = C.now
 if not now then
   local t = call('TIME')
@@ -26,26 +27,12 @@ end
 
 local due_of, hot_of, unparks_of = {}, {}, {}
 local meta_add, result_add, reason_add = { pages = 0, bytes = 0, words = 0, queued = 0 }, {}, {}
-local known_add, expiry_add, lease_add = {}, {}, {}
+local known_add = {}
 
 local function add(counts, name, number)
   counts[name] = (counts[name] or 0) + number
 end
 
--- leases: struct of due, expires, lengths; authority, address, element
-local function encode_lease(authority, element, ip, due, expires)
-  return struct.pack('>ddHB', due, expires, #authority, #ip) .. authority .. ip .. element
-end
-
--- array authority, element ('' = its own robots.txt), address, due, expires
-local function decode_lease(text)
-  local due, expires, hosts, ips, place = struct.unpack('>ddHB', text)
-  return {
-    string.sub(text, place, place + hosts - 1), string.sub(text, place + hosts + ips),
-    string.sub(text, place + hosts, place + hosts + ips - 1), due, expires,
-  }
-end
-
 local function audit(row)
-  if C.audit then call('XADD', P .. 'audit', 'MAXLEN', '~', C.audit, '*', 'r', cmsgpack.pack(row)) end
+  call('XADD', P .. 'audit', 'MAXLEN', '~', C.audit, '*', 'r', cmsgpack.pack(row))
 end

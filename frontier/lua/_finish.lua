@@ -123,12 +123,16 @@ local function end_robots(origin, hops, outcome, end_ms)
   replace(origin, record)
 end
 
--- lease: array authority, element ('' = its own robots.txt), address, due, expires, token
-local function finish(lease, outcome, rule, end_ms)
-  local authority, element, ip = lease[1], lease[2], lease[3]
-  local record = make(authority)
+local function audit_end(authority, ip, record, token, due, outcome, rule, end_ms)
+  local delay, address_delay = delays_of(record)
+  if not rule[1] then delay, address_delay = -1, -1 end
+  audit({ 'end', token, authority, ip, due, end_ms - max(0, outcome.f or 0), end_ms, outcome.r, delay, address_delay })
+end
+
+local function finish(authority, record, outcome, rule, end_ms)
+  local token, due = C.audit and token_of(record), record.du
+  local element, ip = end_lease(authority, record)
   local kind = element == '' and ROBOTS or byte(element) % 4
-  record.t = nil
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
   end_rest(record, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
@@ -152,10 +156,5 @@ local function finish(lease, outcome, rule, end_ms)
     end_page(authority, record, element, outcome, rule, end_ms)
   end
   place(authority, record)
-  if C.audit then
-    local delay, address_delay = delays_of(record)
-    if not rule[1] then delay, address_delay = -1, -1 end
-    audit({ 'end', lease[6], authority, ip, lease[4], end_ms - max(0, outcome.f or 0), end_ms, outcome.r, delay,
-      address_delay })
-  end
+  if token then audit_end(authority, ip, record, token, due, outcome, rule, end_ms) end
 end

@@ -1,10 +1,8 @@
 -- An unused lease goes back: first in its queue, no delay, no attempt; put behind _common.lua.
--- lease: array authority, element, address, due, expires.
 
-local function give_back(token, lease)
-  local authority, element, ip = lease[1], lease[2], lease[3]
-  local record = make(authority)
-  record.t = nil
+local function give_back(authority, record)
+  local token, due = C.audit and token_of(record), record.du
+  local element, ip = end_lease(authority, record)
   if ip ~= '' then free_address(ip) end
   if element ~= '' then
     if byte(element, 1) % 4 == 1 then
@@ -14,15 +12,6 @@ local function give_back(token, lease)
       push(authority, record, element, true)
     end
   end
-  call('HDEL', P .. 'leases', token)
-  call('ZREM', P .. 'expiries', token)
   place(authority, record)
-  if C.audit then audit({ 'release', token, authority, ip, lease[4] }) end
-end
-
-local function living(token)
-  local text = call('HGET', P .. 'leases', token)
-  local lease = text and decode_lease(text)
-  if lease and lease[5] > now then return lease end
-  return nil
+  if token then audit({ 'release', token, authority, ip, due }) end
 end

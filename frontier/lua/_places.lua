@@ -18,28 +18,49 @@ local function ready(record)
 end
 
 local function place(authority, record)
-  local start = not record.t and not record.o.z and ready(record)
-  due_of[authority] = start or false
+  if record.el then
+    due_of[authority] = LEASED + record.ex
+  else
+    due_of[authority] = not record.o.z and ready(record) or false
+  end
 end
 
-local function unplace(authority, record)
-  due_of[authority], hot_of[authority] = false, false
+-- out of line, and to where it belongs now
+local function replace(authority, record)
+  hot_of[authority] = false
   if record.o.w then
     call('ZREM', P .. 'w:' .. record.o.w, authority)
     record.o.w = nil
     change(authority)
   end
+  place(authority, record)
 end
 
-local function replace(authority, record)
-  unplace(authority, record)
-  if not record.t then place(authority, record) end
+-- leases: the record's fields du, ex, tk, hd, el are there while it is leased ----------------------------------------------
+
+-- the record of the authority when the lease `number`, `key` (the halves of its token) still holds it
+local function leased(authority, number, key)
+  local record = load(authority)
+  if record and record.el and record.b == number and record.tk == key and record.ex > now then return record end
+  return nil
+end
+
+-- the lease's element and the address it holds or ''; the record is free
+local function end_lease(authority, record)
+  local element, ip = record.el, record.hd == 1 and record.ip or ''
+  record.du, record.ex, record.tk, record.hd, record.el = nil, nil, nil, nil, nil
+  change(authority)
+  return element, ip
+end
+
+local function token_of(record)
+  return string.format('%x-%08x', record.b, record.tk)
 end
 
 -- an address has become free: the best of those that wait for it goes into line
 local function free_address(ip)
   local state = load_address(ip)
-  state.t = ''
+  state.h = 0
   changed_addresses[ip] = true
   if state.w == 1 then
     if call('EXISTS', P .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.n else state.w = 0 end
@@ -115,7 +136,7 @@ local function commit()
   end
   for ip in pairs(changed_addresses) do
     local state = addresses[ip]
-    sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct('>dB', state.n, state.w) .. state.t
+    sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct('>dBB', state.n, state.w, state.h)
     number = number + 2
   end
   for i = 1, number, 4000 do
@@ -125,10 +146,6 @@ local function commit()
   flush_zset('unparks', unparks_of)
   for i = 1, #known_add, 4000 do
     call('RPUSH', P .. 'known', unpack(known_add, i, min(i + 3999, #known_add)))
-  end
-  if #lease_add > 0 then
-    call('HSET', P .. 'leases', unpack(lease_add))
-    call('ZADD', P .. 'expiries', unpack(expiry_add))
   end
   for name, number in pairs(meta_add) do
     if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end

@@ -1,28 +1,26 @@
--- Bind a lease to an address. ARGV[2]: {token, address}. returns {1 or 0, due, reason}.
+-- Bind a lease to an address. ARGV[2]: {authority, both halves of the token, address}. returns {1 or 0, due, reason}.
 -- Cost O(log(authorities)). Atomic, so that one lease at a time holds the address.
 
 call('DEL', P .. 'oom')
-local token, ip = A[1], A[2]
-local lease = living(token)
-if not lease then return cmsgpack.pack({ 0, 0, 'unknown_token' }) end
-local record = make(lease[1])
-record.ip, record.ix = ip, now + C.address_ttl
-local answer = { 1, lease[4], '' }
-if lease[3] ~= ip then
+local authority, ip = A[1], A[4]
+local record = leased(authority, A[2], A[3])
+if not record then return cmsgpack.pack({ 0, 0, 'unknown_token' }) end
+local answer = { 1, record.du, '' }
+if record.hd == 0 or record.ip ~= ip then
   local state = load_address(ip)
-  local due = max(lease[4], state.n)
-  local busy = state.t ~= ''
-  if busy or due > max(now, lease[4]) + C.bind_ahead then
-    give_back(token, lease)
+  local due = max(record.du, state.n)
+  local busy = state.h == 1
+  if busy or due > max(now, record.du) + C.bind_ahead then
+    give_back(authority, record)
     answer = { 0, due, busy and 'address_busy' or 'address_not_due' }
   else
-    if lease[3] ~= '' then free_address(lease[3]) end
-    state.t = token
+    if record.hd == 1 then free_address(record.ip) end
+    state.h, record.hd, record.du = 1, 1, due
     changed_addresses[ip] = true
-    lease[3], lease[4] = ip, due
-    call('HSET', P .. 'leases', token, encode_lease(lease[1], lease[2], ip, due, lease[5]))
     answer = { 1, due, '' }
   end
 end
+record.ip, record.ix = ip, now + C.address_ttl
+change(authority)
 commit()
 return cmsgpack.pack(answer)

@@ -1,5 +1,6 @@
--- Hand out URLs that are due. ARGV[2]: map limit, ahead, nonce, rows (only "expired").
--- returns {leases, now, next due or -1, budget spent or ''}; leases: token, lease (see encode_lease), robots version, ...
+-- Hand out URLs that are due. ARGV[2]: map limit, ahead, key (the tokens' second half), rows (only "expired").
+-- returns {leases, now, next due or -1, budget spent or ''}; leases: number (the token's first half), authority, element,
+-- address it holds or '', due, expires, robots version, ...
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
@@ -10,17 +11,12 @@ local sequence
 local from_due = {} -- units that this call found in 'due', not in 'hot'
 
 local function collect_expired()
-  local tokens = call('ZRANGEBYSCORE', P .. 'expiries', '-inf', now, 'LIMIT', 0, 64)
-  if #tokens == 0 then return end
-  local held = call('HMGET', P .. 'leases', unpack(tokens))
-  call('ZREM', P .. 'expiries', unpack(tokens))
-  call('HDEL', P .. 'leases', unpack(tokens))
-  for i, token in ipairs(tokens) do
-    if held[i] then
-      local lease = decode_lease(held[i])
-      lease[6] = token
-      finish(lease, { r = 'expired', j = 1 }, A.rows.expired, lease[5])
-    end
+  local authorities = call('ZRANGEBYSCORE', P .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
+  if #authorities == 0 then return end
+  read_texts(authorities)
+  for _, authority in ipairs(authorities) do
+    local record = load(authority)
+    finish(authority, record, { r = 'expired', j = 1 }, A.rows.expired, record.ex)
   end
   flush_places()
 end
@@ -92,20 +88,18 @@ local function grant(authority, record, ip, due)
     return false
   end
   sequence = sequence + 1
-  local token = string.format('%x-%s', sequence, A.nonce)
   local expires = due + C.lease
-  record.t, record.b = token, sequence
+  record.b, record.tk, record.el, record.du, record.ex, record.hd = sequence, A.key, element, due, expires, 0
+  due_of[authority] = LEASED + expires
   if ip ~= '' then
-    load_address(ip).t = token
+    record.hd, load_address(ip).h = 1, 1
     changed_addresses[ip] = true
   end
-  local lease = encode_lease(authority, element, ip, due, expires)
-  local last = 2 * granted
-  lease_add[last + 1], lease_add[last + 2] = token, lease
-  expiry_add[last + 1], expiry_add[last + 2] = whole(expires), token
+  local last = 7 * granted
+  leases[last + 1], leases[last + 2], leases[last + 3], leases[last + 4] = sequence, authority, element, ip
+  leases[last + 5], leases[last + 6], leases[last + 7] = due, expires, record.rv
   granted = granted + 1
-  leases[3 * granted - 2], leases[3 * granted - 1], leases[3 * granted] = token, lease, record.rv
-  if C.audit then audit({ 'grant', token, authority, ip, due }) end
+  if C.audit then audit({ 'grant', token_of(record), authority, ip, due }) end
   return true
 end
 
@@ -119,8 +113,9 @@ end
 
 -- common checks; true when it may be granted now
 local function is_ready(authority, record)
-  if not record or record.t or record.o.z then
+  if not record or record.el or record.o.z then
     leave(authority)
+    if record then place(authority, record) end
     return false
   end
   local start = ready(record)
@@ -139,7 +134,7 @@ end
 local function try_address(ip)
   local unit, state = '@' .. ip, load_address(ip)
   leave(unit)
-  if state.t ~= '' then return end
+  if state.h == 1 then return end
   for _ = 1, 8 do
     if state.n > horizon then break end
     local head = call('ZPOPMIN', P .. 'w:' .. ip)
@@ -185,7 +180,7 @@ local function try_authority(authority, score)
     return
   end
   local state = load_address(ip)
-  if state.t ~= '' then
+  if state.h == 1 then
     wait_for(ip, authority, record, score)
   elseif state.w == 1 and call('EXISTS', P .. 'w:' .. ip) == 1 then
     wait_for(ip, authority, record, score)
@@ -297,7 +292,7 @@ if closed == '' then
     next_due = now
   else
     local head = call('ZRANGE', P .. 'due', 0, 0, 'WITHSCORES')
-    if head[2] then next_due = max(now, tonumber(head[2])) end
+    if head[2] and tonumber(head[2]) < LEASED then next_due = max(now, tonumber(head[2])) end
   end
 end
 return cmsgpack.pack({ leases, now, next_due, closed })
