@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -64,11 +64,26 @@ def _code_table() -> Codes:
     return table
 
 
-def encode(tokens: Iterable[str]) -> Codes:
+@lru_cache(maxsize=1)
+def _ascii_codes() -> bytes:
+    return _code_table()[:256].tobytes()
+
+
+def encode(tokens: Sequence[str]) -> Codes:
     """The words one after the other as codes, a boundary before each and one at the end."""
-    joined = " " + " ".join(token[:MAX_WORD] for token in tokens) + " "
+    if tokens and max(map(len, tokens)) > MAX_WORD:
+        tokens = [token[:MAX_WORD] for token in tokens]
+    joined = f" {' '.join(tokens)} "
+    if joined.isascii():
+        return np.frombuffer(joined.encode().translate(_ascii_codes()), dtype=np.uint8)
     points = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
     return _code_table()[np.minimum(points, 0xFFFF)]
+
+
+def word_starts(codes: Codes) -> npt.NDArray[np.int64]:
+    """Where words start in what belongs to all codes but the first (for np.add.reduceat)."""
+    starts: npt.NDArray[np.int64] = (codes == BOUNDARY).nonzero()[0][:-1]
+    return starts
 
 
 def ngram_keys(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -80,8 +95,8 @@ def ngram_keys(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDA
         if back > len(keys):
             break
         keys[back - 1 :] |= wide[: len(wide) - back] << (BITS * back)
-    bounds = np.flatnonzero(codes == BOUNDARY)
-    lengths = np.arange(2, len(codes) + 1, dtype=np.int64) - np.repeat(bounds[:-1], np.diff(bounds))
+    starts = word_starts(codes)
+    lengths = np.arange(2, len(codes) + 1, dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(keys)))
     np.minimum(lengths, order, out=lengths)
     keys &= (np.int64(1) << (BITS * lengths)) - 1
-    return keys, lengths, bounds[:-1]
+    return keys, lengths, starts

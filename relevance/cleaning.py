@@ -41,9 +41,9 @@ def _kept(lines: list[str], column: int, model: Model) -> list[str]:
         some = lines[at : at + _LINES]
         tokens = [words(line) or ["a"] for line in some]
         sizes = np.array([len(line) for line in tokens])
-        rows = model.rows_of([word for line in tokens for word in line])
+        evidence = model.evidence([word for line in tokens for word in line])[:, : len(model.classes)]
         starts = np.cumsum(sizes) - sizes
-        costs = np.add.reduceat(model.table[rows], starts, axis=0, dtype=np.int64) * STEP
+        costs = np.add.reduceat(evidence, starts, axis=0, dtype=np.int64) * STEP
         behind = (costs[:, column] - costs.min(axis=1)) / sizes
         out += [
             line for line, gap, size in zip(some, behind, sizes, strict=True) if gap <= BEHIND or size < LEAST_WORDS

@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, chain
+from math import inf
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,8 @@ import numpy.typing as npt
 from relevance.alphabet import words
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.model import STEP, Model, shipped
+
+Costs = npt.NDArray[np.floating[Any]]
 
 UNDETERMINED = "und"
 LETTERS = 1000
@@ -77,14 +82,16 @@ class Identifier:
         for language in languages or ():
             if language not in known:
                 raise UnknownLanguageError(language, known)
-        allowed = [languages is None or label in languages for label in model.labels]
-        self._columns = np.flatnonzero(allowed)
-        self._labels = [model.labels[i] for i in self._columns]
-        names = [model.classes[i] for i in self._columns]
-        family = set(model.meta.get("family", ()))
+        columns = [i for i, label in enumerate(model.labels) if languages is None or label in languages]
+        self._columns = None if len(columns) == len(model.labels) else columns
+        self._labels = [model.labels[i] for i in columns]
+        names = [model.classes[i] for i in columns]
+        family = model.meta.get("family", ())
         self._family = np.array([name in family for name in names])
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
-        self._guard = GUARD if languages is None and self._family.any() and not self._family.all() else 0.0
+        guarded = languages is None and self._family.any() and not self._family.all()
+        self._guard = np.where(self._family, 0.0, GUARD if guarded else 0.0)
+        self._next = min(1, len(names) - 1)
         alone = languages is not None and len(names) == 1
         self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
 
@@ -93,52 +100,53 @@ class Identifier:
 
     def _some(self, texts: Sequence[str]) -> list[Identification]:
         tokens = [words(sampled(text)) for text in texts]
-        flat = [word for some in tokens for word in some]
-        if not flat:
-            return [NOTHING] * len(texts)
-        rows = self.model.rows_of(flat)
-        evidence = self.model.table.take(rows, axis=0)
-        if len(self._columns) < len(self.model.classes):
-            evidence = evidence[:, self._columns]
-        sizes = np.array([len(some) for some in tokens])
-        full = np.flatnonzero(sizes)
-        starts = (np.cumsum(sizes) - sizes)[full]
-        costs = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32).astype(np.float64) * STEP
-        shares = self._family_share(evidence, starts, sizes[full])
+        full = [place for place, some in enumerate(tokens) if some]
         out = [NOTHING] * len(texts)
-        for place, found in zip(full.tolist(), self._decide(costs, shares, sizes[full]), strict=True):
+        if not full:
+            return out
+        evidence = self.model.evidence([*chain.from_iterable(tokens)])
+        if self._columns is not None:
+            evidence = self._narrowed(evidence)
+        counts = [len(tokens[place]) for place in full]
+        starts = [0, *accumulate(counts[:-1])]
+        sums = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32)
+        for place, found in zip(full, self._decide(sums, counts), strict=True):
             out[place] = found
         return out
 
-    def _family_share(
-        self, evidence: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        if self._family.all() or not self._family.any():
-            return np.full(len(sizes), float(self._family.all()))
-        inside = evidence[:, self._family].min(axis=1) <= evidence[:, ~self._family].min(axis=1)
-        return np.add.reduceat(inside, starts, dtype=np.int64) / sizes
+    def _narrowed(self, evidence: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """The columns of the languages that may be answered, and whether the family's are among the best of them."""
+        columns = evidence[:, self._columns]
+        family, others = columns[:, self._family], columns[:, ~self._family]
+        fits = family.min(axis=1, initial=255) <= others.min(axis=1, initial=255)
+        return np.column_stack([columns, fits])
 
-    def _decide(
-        self, costs: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]
-    ) -> Iterator[Identification]:
-        """One answer a row of `costs` (texts x classes, nats), which are changed."""
+    def _decide(self, sums: npt.NDArray[np.int32], counts: Sequence[int]) -> Iterator[Identification]:
+        """One answer a row of `sums` (evidence of a text's words, by class; then words that fit the family)."""
+        costs: Costs = sums[:, : len(self._labels)] * STEP
         for second, first in self._second:
-            few = counts < MIN_SECOND
-            off = few | (costs[:, second] + SECOND_MARGIN * counts > costs[:, first])
-            joined = off & ~few
-            costs[joined, first] = np.minimum(costs[joined, first], costs[joined, second])
-            costs[off, second] = np.inf
-        if self._guard:
-            costs[:, ~self._family] -= (self._guard * np.minimum(counts, GUARDED))[:, np.newaxis]
-        rows, best = np.arange(len(costs)), costs.argmin(axis=1)
-        lowest = costs[rows, best]
-        scores = 1.0 / np.exp(np.minimum(lowest[:, np.newaxis] - costs, 0.0)).sum(axis=1)
-        costs[rows, best] = np.inf
-        behind = costs.min(axis=1) - lowest
-        margins = np.where(np.isfinite(behind), behind, 0.0) / counts
-        columns = (best.tolist(), scores.tolist(), margins.tolist(), shares.tolist(), counts.tolist())
-        for place, score, margin, share, count in zip(*columns, strict=True):
-            yield Identification(self._labels[place], score, margin, share, count)
+            self._settle(costs, second, first, counts)
+        costs -= np.multiply.outer([min(count, GUARDED) for count in counts], self._guard)
+        leading = costs.copy()
+        leading.partition(self._next, axis=1)
+        weights = np.exp(leading[:, :1] - costs).sum(axis=1).tolist()
+        best, fitting = costs.argmin(axis=1).tolist(), sums[:, len(self._labels)].tolist()
+        lowest, following = leading[:, 0].tolist(), leading[:, self._next].tolist()
+        answers = zip(best, weights, lowest, following, fitting, counts, strict=True)
+        for place, weight, low, after, fits, count in answers:
+            margin = (after - low) / count if after < inf else 0.0
+            yield Identification(self._labels[place], 1.0 / weight, margin, fits / count, count)
+
+    @staticmethod
+    def _settle(costs: Costs, second: int, first: int, counts: Sequence[int]) -> None:
+        """Where the language split from another one does not stand, it is out; if only for its margin, its words count
+        for the first."""
+        pairs = zip(counts, costs[:, second].tolist(), costs[:, first].tolist(), strict=True)
+        for row, (count, cost, other) in enumerate(pairs):
+            if count < MIN_SECOND:
+                costs[row, second] = inf
+            elif cost + SECOND_MARGIN * count > other:
+                costs[row, first], costs[row, second] = min(cost, other), inf
 
 
 def identify(

@@ -35,8 +35,7 @@ def labels_by_word(
         for i, (name, label) in enumerate(names)
         if (label in languages if languages is not None else name not in second)
     ]
-    rows = model.rows_of(tokens)
-    costs = model.table[rows][:, columns].astype(np.float64) * STEP
+    costs = model.evidence(tokens)[:, columns].astype(np.float64) * STEP
     back = np.empty(costs.shape, dtype=np.intp)
     best, stay = costs[0], np.arange(len(columns))
     for at in range(1, len(costs)):

@@ -4,7 +4,7 @@ On disk (`*.model`): magic, a JSON header, sections compressed with zstandard. N
 letters (number of children, last letter); each value is stored as the difference to the next shorter n-gram's, which
 is 0 in a language that never saw the n-gram, so the sections shrink to a fifth.
 
-In memory: the same model laid out as plain arrays (hash slots and rows). It is written once to a cache folder
+In memory: the same model laid out as plain arrays (a trie and rows). It is written once to a cache folder
 (`RELEVANCE_CACHE`, else `XDG_CACHE_HOME`, else `~/.cache`; named by the model file's hash, written aside and renamed)
 and memory-mapped from there; where no such folder can be written the arrays are private to the process.
 """
@@ -31,7 +31,7 @@ from relevance.errors import ModelError
 MAGIC = b"ulwembu-langid 1\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
-LAYOUT = 6
+LAYOUT = 8
 """Version of the arrays in the cache; part of their file name."""
 
 Rows = npt.NDArray[np.uint8]

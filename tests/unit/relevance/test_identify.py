@@ -6,7 +6,7 @@ import pytest
 import relevance
 from relevance.identification import GUARDED, Identifier, sampled
 from relevance.mixed import labels_by_word
-from relevance.model import shipped
+from relevance.model import SHIPPED, load
 from relevance.sample import sentences
 
 
@@ -80,9 +80,10 @@ def test_long_texts_are_sampled_from_all_parts() -> None:
 def test_a_restart_of_the_word_memory_changes_nothing(monkeypatch: Any) -> None:
     monkeypatch.setattr("relevance.model.REMEMBERED", 50)
     rng = random.Random(9)
-    texts = [sentences("zul", rng, 40) for _ in range(10)]
-    identifier = Identifier(shipped())
-    assert [identifier([text])[0] for text in texts] == identifier(texts)
+    made_up = ["".join(rng.choices("abehiklmnostuz", k=7)) for _ in range(300)]
+    texts = [sentences("zul", rng, 20) + " ".join(rng.choices(made_up, k=20)) for _ in range(20)]
+    identifier = Identifier(load(SHIPPED))
+    assert [identifier([text])[0] for text in texts] == identifier(texts) == relevance.identify(texts)
 
 
 def test_labels_by_word() -> None:

@@ -1,4 +1,5 @@
 import math
+import random
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -8,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance import arpa, storage, training
+from relevance import arpa, storage, training, trie
 from relevance.alphabet import BITS, BOUNDARY, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
 from relevance.kneserney import KneserNey, count_ngrams
 from relevance.making import in_memory, make, make_to_size
-from relevance.model import _find, _slots, load
+from relevance.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
+from relevance.sample import sentences
+from relevance.trie import Trie
 
 TEXT = {
     "aaa": "umuntu ubona abantu abaningi emzini omkhulu wakithi ekhaya " * 5,
@@ -71,13 +74,61 @@ def test_probabilities_sum_to_one_after_every_context() -> None:
         assert total == pytest.approx(1.0, abs=0.02)
 
 
-@given(st.sets(st.integers(1, 2**36 - 1), min_size=1, max_size=300))
-def test_the_hash_table_finds_all_and_nothing_else(keys: Any) -> None:
-    sorted_keys = np.array(sorted(keys), dtype=np.int64)
-    table = _slots(sorted_keys)
-    assert _find(table, sorted_keys.astype(np.uint64)).tolist() == list(range(1, len(keys) + 1))
-    others = np.array([k + 1 for k in keys if k + 1 not in keys] or [0], dtype=np.uint64)
-    assert not _find(table, others).any()
+def slow_longest(tokens: list[str], keys: list[Any]) -> list[int]:
+    """Rows by looking up every ending of every beginning of a word, the longest first."""
+    rows = {key: row for row, key in enumerate((size, int(k)) for size, some in enumerate(keys, 1) for k in some)}
+    out = []
+    for token in tokens:
+        padded = [BOUNDARY, *encode([token])[1:-1].tolist(), BOUNDARY]
+        for end in range(2, len(padded) + 1):
+            endings = (padded[max(0, end - size) : end] for size in range(len(keys), 0, -1))
+            found = ((len(some), sum(c << (BITS * p) for p, c in enumerate(reversed(some)))) for some in endings)
+            out.append(next(rows[one] for one in found if one in rows))
+    return out
+
+
+LETTERS = st.text(alphabet="abcšдf", min_size=1, max_size=9)
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=12), st.lists(LETTERS, min_size=1, max_size=12), st.integers(1, 6))
+def test_the_longest_known_ngram_is_found_for_every_letter(trained: Any, tokens: Any, order: Any) -> None:
+    counted = count_ngrams(Counter(trained), order)
+    keys = training.select([counted], 2.0)
+    found = Trie(trie.lay_out(keys), order).longest(encode(tokens))
+    assert found.tolist() == slow_longest(tokens, list(keys))
+
+
+def test_the_shipped_model_finds_the_longest_ngrams() -> None:
+    rng = random.Random(1)
+    tokens = sentences("zul", rng, 300).lower().split() + [
+        "".join(rng.choices("aeinuklzšṱж", k=12)) for _ in range(200)
+    ]
+    tokens = words(" ".join(tokens))
+    keys = storage.read(SHIPPED).keys
+    assert shipped()._trie.longest(encode(tokens)).tolist() == slow_longest(tokens, list(keys))
+
+
+@pytest.mark.parametrize("classes", [1, 3, 4, 7, 8, 9, 26])
+def test_rows_are_summed_in_lanes_as_one_by_one(classes: Any) -> None:
+    rows = np.random.default_rng(classes).integers(0, 255, (60, classes)).astype(np.uint8)
+    rows[:41] = 254  # a word as long as they get
+    starts = np.array([0, 41, 42, 50])
+    assert np.array_equal(
+        _summed(_interleaved(rows), starts)[:, :classes], np.add.reduceat(rows, starts, axis=0, dtype=np.int64)
+    )
+
+
+def test_evidence_is_what_the_probabilities_say() -> None:
+    model, rng = shipped(), random.Random(2)
+    listed = {word for name in model.classes for word in model.vocabulary(name)[0]}
+    new = {"".join(rng.choices("abeghiklmnostuyzêṱ", k=rng.randint(1, 45))) for _ in range(3000)} - listed
+    for tokens in (sorted(new), sorted(listed)[::40]):
+        logs = model.word_logs(tokens)
+        behind = np.minimum(logs.max(axis=1, keepdims=True) - logs, model.meta["clip"])
+        found = model.evidence(tokens)
+        assert np.array_equal(found[:, : len(model.classes)], np.rint(behind / np.float32(STEP)))
+        family = [model.classes.index(name) for name in model.meta["family"]]
+        assert np.array_equal(found[:, len(model.classes)], (found[:, family] == 0).any(axis=1))
 
 
 def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:
