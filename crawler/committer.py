@@ -1,5 +1,6 @@
 """Makes finished leases count, in the one order in which nothing can be lost or kept twice.
 
+0. pages that are one too many of their kind are left (crawler/quality_caps.py);
 1. the exchanges go to the archive's journal and are synced;
 2. the links go to the sieve;
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
@@ -24,6 +25,7 @@ from archive.exchange import Exchange
 from archive.writer import WarcWriter
 from crawler.findings import Finished
 from crawler.provenance import Sources
+from crawler.quality_caps import QualityCaps
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
@@ -50,12 +52,14 @@ class Committer:
     sieve: RedisSieve
     frontier: RedisFrontier
     sources: Sources
+    quality: QualityCaps
     stopped: Callable[[], bool]
     keep_all: bool = True
     polls_of: str = ""
 
     def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
+        self.quality.settle(batch, self._patiently)
         archived = [done for done in batch if self._is_kept(done)]
         self._name_sources(archived)
         for done in archived:
@@ -68,11 +72,13 @@ class Committer:
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
         accepted = self._report(batch) if batch else []
-        stay = [done.lease.token for done, was in zip(batch, accepted, strict=True) if was]
-        go = [done.lease.token for done, was in zip(batch, accepted, strict=True) if not was]
+        stay = [done for done, was in zip(batch, accepted, strict=True) if was]
+        go = [done for done, was in zip(batch, accepted, strict=True) if not was]
         if archived:
-            self._patiently(lambda: self.archive.settle(stay, go))
-        self._count([done for done, was in zip(batch, accepted, strict=True) if was])
+            tokens = [[done.lease.token for done in part] for part in (stay, go)]
+            self._patiently(lambda: self.archive.settle(*tokens))
+        self.quality.give_back(go, self._patiently)
+        self._count(stay)
         return accepted
 
     def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

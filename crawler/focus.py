@@ -21,7 +21,7 @@ from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.polls import RECURRING
-from crawler.quality_caps import QualityCaps
+from crawler.quality_caps import NEAR_IDENTICAL, quality_fields
 from crawler.revisits import Revisits
 from crawler.worker import Worker
 from frontier.types import Candidate, Kind, Lease
@@ -38,7 +38,6 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
 _MOST_MARKS = 20_000
-_PAGES_A_MARK = 1
 _DIGITS = re.compile(r"\d+")
 
 
@@ -63,9 +62,7 @@ class FocusMiddleware:
         self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
-        capped = crawler.settings.getlist("RELEVANCE_CAPPED")
-        self._caps = QualityCaps(capped, crawler.settings.getint("RELEVANCE_CAP"))
-        self._marks: OrderedDict[tuple[str, bytes], int] = OrderedDict()
+        self._marks: OrderedDict[tuple[str, bytes], str] = OrderedDict()  # the first page with it
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
         self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
@@ -139,15 +136,15 @@ class FocusMiddleware:
         again = read_link_memo(lease.memo) is None
         if again:  # equal to itself is no trap
             finding.page_mark = b""
-        repeats = self._repeats(lease.authority, finding.page_mark)
+        repeats = self._repeats(lease, finding.page_mark)
         if repeats:
             # What we have already is worth nothing again; so the policy learns where not to look for more.
             page = replace(page, blocks=())
         verdict = self._judge(page, response, lease, said)
         if repeats:
-            verdict = replace(verdict, keep=False, reason="near_identical")
-        verdict, found = self._caps.look(lease.authority, page, verdict, again)
-        finding.verdict = verdict
+            verdict = replace(verdict, keep=False, reason=NEAR_IDENTICAL)
+        verdict, found = self._worker.stores.quality.look(lease, page, verdict, again)
+        finding.verdict, finding.quality = verdict, None if again else found
         if answers.may_follow(said):
             finding.links = self._links(page, response, lease, verdict)
             if repeats:
@@ -163,15 +160,15 @@ class FocusMiddleware:
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
             self._revisits.read(page, response, lease, finding)
 
-    def _repeats(self, authority: str, mark: bytes) -> bool:
-        """Whether this worker has met the mark on other pages of the authority."""
+    def _repeats(self, lease: Lease, mark: bytes) -> bool:
+        """Whether this worker has met the mark on other pages of the authority, or the fleet has kept one with it."""
         if not mark:
             return False
-        key = (authority, mark)
-        self._marks[key] = times = self._marks.pop(key, 0) + 1
+        key = (lease.authority, mark)
+        self._marks[key] = first = self._marks.pop(key, lease.url)
         while len(self._marks) > _MOST_MARKS:
             self._marks.popitem(last=False)
-        return times > _PAGES_A_MARK
+        return first != lease.url or self._worker.stores.quality.repeats(lease, mark)
 
     def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
         link = read_link_memo(lease.memo) or NO_LINK
@@ -256,10 +253,6 @@ def page_mark(page: Page) -> bytes:
 
 def page_metadata(page: Page, lease: Lease, verdict: Verdict, found: Quality | None = None) -> dict[str, object]:
     """Fields of the page's WARC metadata record; found: the quality of a page that was kept."""
-    of_quality: dict[str, object] = {}
-    if found is not None:
-        of_quality = {"quality": sorted(found.flags), "quality-terms": dict(found.terms)}
-        of_quality["simhash"] = f"{found.simhash:016x}"
     return {
         "languages": verdict.language,
         "verdict": "keep" if verdict.keep else "leave",
@@ -267,7 +260,7 @@ def page_metadata(page: Page, lease: Lease, verdict: Verdict, found: Quality | N
         "verdict-scores": dict(verdict.scores),
         "target-words": verdict.words,
         "blocks": [list(block) for block in verdict.blocks],
-        **of_quality,
+        **(quality_fields(found) if found else {}),
         "charset": page.charset,
         "charset-source": page.charset_source,
         "source": lease.source,

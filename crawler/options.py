@@ -78,7 +78,7 @@ OPTIONS: tuple[Option, ...] = (
         ["machine", "near_duplicate"],
         "Flags that RELEVANCE_CAP counts: machine, religious, list, near_duplicate (docs/relevance.md).",
     ),
-    Option("RELEVANCE_CAP", 0, "Most pages with one capped flag that a worker keeps of a host; 0: no cap."),
+    Option("RELEVANCE_CAP", 0, "Most pages with one capped flag that the fleet keeps of a host; 0: no cap."),
     Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),
     Option("HARVEST_MAX_POLL_S", 86400.0, "A feed is polled at least this often."),
     Option("HARVEST_SITEMAP_MIN_POLL_S", 3600.0, "A sitemap is polled no oftener than this."),

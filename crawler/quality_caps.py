@@ -1,67 +1,180 @@
 """How good the text of kept pages is, and how much of one kind is taken from a host.
 
 Flags are those of relevance.quality, and "near_duplicate": its main text is nearly that of another page of the host
-which this worker has kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes
-beyond is left with the reason "capped_FLAG". Counts are this worker's own, so a fleet takes at most so many a worker;
-hosts not met for long are forgotten.
+that was kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes beyond is left
+with the reason "capped_FLAG". A page that differs from a kept one in numbers only is left as "near_identical".
+
+The fleet knows together what was kept (crawler/kept_log.py), across restarts too. A page is judged by what this worker
+knows (`look`), and once more when it is stored (`settle`), which is final: first its counts are claimed in Redis and
+the others' texts are heard. So a fleet never keeps more of a host than the cap says. A page that only the second look
+finds to be one too many has had its links ranked as a kept page's. A worker that is killed between claim and report
+leaves the cap so many pages short. While Redis is away pages are judged by what the worker knows and stored when it is
+back, like all pages; while it is full nobody hears of what is kept.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, OrderedDict
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from crawler.findings import Finished
+from crawler.kept_log import KeptLog, News
+from crawler.known_texts import Alike, KnownTexts, entry
+from frontier.types import Lease
 from relevance.page import Page
 from relevance.policy import Verdict
 from relevance.quality import FLAGS, Quality, quality
-from relevance.simhash import NearDuplicates
 
 NEAR_DUPLICATE = "near_duplicate"
+NEAR_IDENTICAL = "near_identical"
+"""Reason for which a page is left that differs from another in numbers only."""
 ALL_FLAGS = (*FLAGS, NEAR_DUPLICATE)
-_MOST_PAGES = 20_000
-
-
-@dataclass(slots=True)
-class _Host:
-    """What was kept of one host."""
-
-    texts: NearDuplicates = field(default_factory=NearDuplicates)
-    pages: int = 0
-    flagged: Counter[str] = field(default_factory=Counter)
+_MOST_COUNTS = 1 << 16
+_Claim = tuple[Finished, str]
+Patience = Callable[[Callable[[], News | None]], News | None]
 
 
 class QualityCaps:
-    """See the module. `most` 0: nothing is capped."""
+    """See the module. `most` 0: nothing is capped. `look` may run beside `settle` in another thread."""
 
-    def __init__(self, capped: Collection[str], most: int) -> None:
+    def __init__(self, log: KeptLog, capped: Collection[str], most: int) -> None:
+        self._log = log
         self._capped = frozenset(capped)
         self._most = most
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
-        self._pages = 0
+        self._texts = KnownTexts()
+        self._counts: OrderedDict[str, int] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def look(self, authority: str, page: Page, verdict: Verdict, again: bool) -> tuple[Verdict, Quality | None]:
-        """The verdict on a page of a host, left if it is one too many; and its quality, None when it was not kept.
-        again: it was kept before, so it is no duplicate for being like itself, and not counted."""
+    def look(self, lease: Lease, page: Page, verdict: Verdict, again: bool) -> tuple[Verdict, Quality | None]:
+        """The verdict on a page, left if it is known to be one too many of its host; and its quality, None when it is
+        not kept. again: it was kept before, so it is counted no more."""
         if not verdict.keep:
             return verdict, None
         found = quality(page)
-        if again:
-            return verdict, found
-        host = self._host(authority)
-        if found.simhash and host.texts.add(found.simhash) is not None:
-            found = replace(found, flags=found.flags | {NEAR_DUPLICATE})
-        over = [flag for flag in sorted(found.flags & self._capped) if host.flagged[flag] >= self._most > 0]
-        if over:
-            return replace(verdict, keep=False, reason=f"capped_{over[0]}", words=0), found
-        host.flagged.update(found.flags)
-        return verdict, found
+        with self._lock:
+            found = _with(found, self._texts.find(entry(lease, found.simhash, b"")))
+            fields = {flag: _field(flag, lease.authority) for flag in sorted(found.flags & self._capped)}
+            over = [flag for flag, field in fields.items() if self._counts.get(field, 0) >= self._most > 0]
+        return _left(verdict, f"capped_{over[0]}") if over and not again else verdict, found
 
-    def _host(self, authority: str) -> _Host:
-        host = self._hosts.pop(authority, None) or _Host()
-        self._hosts[authority] = host
-        host.pages += 1
-        self._pages += 1
-        while self._pages > _MOST_PAGES and len(self._hosts) > 1:
-            self._pages -= self._hosts.popitem(last=False)[1].pages
-        return host
+    def repeats(self, lease: Lease, mark: bytes) -> bool:
+        """Whether another page of the host with this mark was kept."""
+        with self._lock:
+            return bool(mark) and self._texts.find(entry(lease, 0, mark)).equal
+
+    def settle(self, batch: Sequence[Finished], patiently: Patience) -> None:
+        """The last word on pages that are to be stored: claims what they count for, and changes the findings of those
+        that are one too many. At most three round trips, mostly one; none without a page that is kept. patiently:
+        makes a call, and makes it again where FrontierUnavailable may pass."""
+        kept = [done for done in batch if _quality(done)]
+        if not kept:
+            return
+        claims = [(done, flag) for done in kept if (found := _quality(done)) for flag in sorted(found.flags)]
+        self._claim(claims, patiently, b"".join(map(_entry, kept)))
+        if late := self._compare(kept):
+            self._claim(late, patiently)
+        self._uncount([done for done in kept if not _quality(done)], patiently)
+
+    def give_back(self, pages: Iterable[Finished], patiently: Patience) -> None:
+        """The frontier has not accepted these, so another worker counts them."""
+        self._uncount([done for done in pages if _quality(done)], patiently)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._log.close()
+
+    def _claim(self, claims: Sequence[_Claim], patiently: Patience, entries: bytes = b"") -> None:
+        """Count for each page its flag, and leave those that are too many."""
+        counts = Counter(_field(flag, done.lease.authority) for done, flag in claims)
+        totals = self._hear(patiently(lambda: self._log.tell(entries, counts)), counts)
+        number = {field: totals[field] - count for field, count in counts.items()}
+        for done, flag in claims:
+            field = _field(flag, done.lease.authority)
+            number[field] += 1
+            if number[field] > self._most > 0 and flag in self._capped and _quality(done):
+                _leave(done, f"capped_{flag}")
+
+    def _hear(self, news: News | None, counts: Mapping[str, int]) -> dict[str, int]:
+        """The fleet's totals after adding `counts`; this worker's own where Redis was full."""
+        with self._lock:
+            if news is not None:
+                self._texts.hear(news)
+            totals = {
+                field: news.counts[field] if news else self._counts.get(field, 0) + number
+                for field, number in counts.items()
+            }
+            for field, total in totals.items():
+                self._counts[field] = total
+                self._counts.move_to_end(field)
+            while len(self._counts) > _MOST_COUNTS:
+                self._counts.popitem(last=False)
+            return totals
+
+    def _compare(self, kept: Sequence[Finished]) -> list[_Claim]:
+        """Looks at pages once more, with what other workers have told of meanwhile; from now on they are known. Leaves
+        those that are like another but for numbers; the claims of those that are near-duplicates only now."""
+        late = []
+        with self._lock:
+            for done in kept:
+                alike, before = self._texts.find(_entry(done)), _quality(done)
+                if before is None:
+                    continue
+                if alike.equal:
+                    _leave(done, NEAR_IDENTICAL)
+                    continue
+                self._texts.add(_entry(done))
+                if (found := _with(before, alike)).flags != before.flags:
+                    done.finding.quality = found
+                    done.finding.metadata = {**done.finding.metadata, **quality_fields(found)}
+                    late.append((done, NEAR_DUPLICATE))
+        return late
+
+    def _uncount(self, pages: Sequence[Finished], patiently: Patience) -> None:
+        flags = ((done.finding.quality.flags, done.lease.authority) for done in pages if done.finding.quality)
+        known = Counter(_field(flag, authority) for all_, authority in flags for flag in all_)
+        if counts := {field: -number for field, number in known.items()}:
+            self._hear(patiently(lambda: self._log.tell(b"", counts)), counts)
+
+
+def _with(found: Quality, alike: Alike) -> Quality:
+    if alike.bits is None:
+        return found
+    return replace(found, flags=found.flags | {NEAR_DUPLICATE}, terms={**found.terms, "differing_bits": alike.bits})
+
+
+def quality_fields(found: Quality) -> dict[str, object]:
+    """What a page's metadata record says of its quality."""
+    return {
+        "quality": sorted(found.flags),
+        "quality-terms": dict(found.terms),
+        "simhash": f"{found.simhash:016x}",
+    }
+
+
+def _field(flag: str, authority: str) -> str:
+    return f"{flag} {authority}"
+
+
+def _entry(done: Finished) -> bytes:
+    found = done.finding.quality
+    return entry(done.lease, found.simhash if found else 0, done.finding.page_mark)
+
+
+def _quality(done: Finished) -> Quality | None:
+    """Of a page that is kept, and is so for the first time; else None."""
+    finding = done.finding
+    return finding.quality if finding.verdict is not None and finding.verdict.keep else None
+
+
+def _left(verdict: Verdict, reason: str) -> Verdict:
+    return replace(verdict, keep=False, reason=reason, words=0)
+
+
+def _leave(done: Finished, reason: str) -> None:
+    finding = done.finding
+    assert finding.verdict is not None
+    finding.verdict = verdict = _left(finding.verdict, reason)
+    said = {"verdict": "leave", "verdict-reason": verdict.reason, "target-words": verdict.words}
+    finding.metadata = {**finding.metadata, **said}

@@ -17,10 +17,12 @@ from scrapy.settings import BaseSettings
 from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
+from crawler.kept_log import KeptLog
 from crawler.options import OPTIONS
 from crawler.policy import open_policy
 from crawler.polls import Polls, first_poll_ms
 from crawler.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
+from crawler.quality_caps import QualityCaps
 from crawler.redis_link import RedisHome, client, redis_home
 from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
@@ -56,6 +58,7 @@ class Stores:
     frontier: RedisFrontier
     archive: WarcWriter
     sources: Sources
+    quality: QualityCaps
     policy: Policy
     polls: Polls
     start_urls: StartUrls
@@ -84,6 +87,7 @@ class Stores:
                 opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, slots)))
                 for name, slots in (("sources", SOURCE_SLOTS), ("payloads", PAYLOAD_SLOTS))
             )
+            quality = opened.enter_context(contextlib.closing(_quality(settings, home, spider.name)))
             config = archive_config(settings, spider.name, frontier.config, Payloads(payloads))
             archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, config)))
             decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
@@ -100,6 +104,7 @@ class Stores:
                 frontier=frontier,
                 archive=archive,
                 sources=Sources(known),
+                quality=quality,
                 policy=open_policy(settings, spec),
                 polls=Polls(settings, spec),
                 start_urls=start_urls,
@@ -222,6 +227,11 @@ def _archive(settings: BaseSettings, folder: Path, crawl: str, config: WriterCon
     prefix = str(settings.get("WARC_PREFIX")).replace("{crawl}", crawl)
     max_bytes = settings.getint("WARC_MAX_BYTES")
     return WarcWriter(folder / "warc", prefix, settings.get("WARC_COMPRESSION"), max_bytes, config)
+
+
+def _quality(settings: BaseSettings, home: RedisHome, crawl: str) -> QualityCaps:
+    log = KeptLog(client(home.url), crawl)
+    return QualityCaps(log, settings.getlist("RELEVANCE_CAPPED"), settings.getint("RELEVANCE_CAP"))
 
 
 def host_policies(spec: Crawl) -> dict[str, HostPolicy]:

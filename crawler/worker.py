@@ -106,6 +106,7 @@ class Worker:
             sieve=stores.sieve,
             frontier=stores.frontier,
             sources=stores.sources,
+            quality=stores.quality,
             stopped=lambda: self._closing,
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )

@@ -5,7 +5,7 @@ Flags are suspicions with their terms, never verdicts:
             foreign words are strewn through sentences of the target language
   religious at least 2 % of the words are of that field (the largest single domain of the web in small languages)
   list      most words stand in lists, menus and links, not in sentences
-Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them (simhash.NearDuplicates).
+Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them.
 """
 
 from __future__ import annotations

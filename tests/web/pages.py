@@ -49,8 +49,10 @@ class Pages:
         stock = pool(language, self.spec.seed)
         own, blocks = self.graph.parts(site, i)
         anchors = [self._anchor(site, link) for link in own]
-        d = draws(_DRAWS + _MOST_PARAGRAPHS // 2, self.spec.seed, "text", site.index, i)
-        paragraphs, count = stock.paragraphs, self._paragraphs(d[1], len(own) + 8 * len(blocks))
+        model = self._model(site, i)
+        d = draws(_DRAWS + _MOST_PARAGRAPHS // 2, self.spec.seed, "text", site.index, model)
+        owned, sides = (own, blocks) if model == i else self.graph.parts(site, model)
+        paragraphs, count = stock.paragraphs, self._paragraphs(d[1], len(owned) + 8 * len(sides))
         half = -(-count // 2)
         text = [paragraphs[n % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + half]]
         text += [paragraphs[(n >> 16) % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + count - half]]
@@ -74,6 +76,14 @@ class Pages:
         if link.spelling:
             return self.paths.spelled(link.resource, link.spelling, link.number)
         return self.paths.url(link.resource)
+
+    def _model(self, site: Site, i: int) -> int:
+        """The page whose text page `i` has: itself, or where texts are copied one with a smaller number."""
+        rate = self.spec.rates.copied
+        if not rate or share(draws(1, self.spec.seed, "copied", site.index, i)[0]) >= rate:
+            return i
+        model = i // 4
+        return model if self.graph.language(site, model) == self.graph.language(site, i) else i
 
     def _paragraphs(self, number: int, links: int) -> int:
         """Sizes from about half to two and a half times the median, small ones more often."""

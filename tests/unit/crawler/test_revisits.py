@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
+import redis
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.settings import Settings
 
@@ -15,7 +16,9 @@ from archive.exchange import RevisitTarget
 from crawler.addon import Ulwembu
 from crawler.findings import Finding
 from crawler.focus import FocusMiddleware
+from crawler.kept_log import KeptLog
 from crawler.polls import Polls
+from crawler.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.policies import make_policy
 from relevance.sample import sentences
@@ -35,7 +38,12 @@ def focus(*, revisit: bool) -> FocusMiddleware:
     settings = Settings()
     Ulwembu().update_settings(settings)
     settings.set("HARVEST_REVISIT", revisit)
-    stores = SimpleNamespace(policy=make_policy("threshold", "zul", (), {}), spec=SPEC, polls=Polls(settings, SPEC))
+    stores = SimpleNamespace(
+        policy=make_policy("threshold", "zul", (), {}),
+        quality=QualityCaps(KeptLog(redis.Redis(), "zulu"), [], 0),  # asks its Redis only when pages are stored
+        spec=SPEC,
+        polls=Polls(settings, SPEC),
+    )
     return FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", SimpleNamespace(stores=stores)))
 
 

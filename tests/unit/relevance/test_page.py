@@ -1,13 +1,14 @@
 import random
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance.page import read_page
 from relevance.quality import quality
 from relevance.sample import sentences
-from relevance.simhash import NearDuplicates, distance, exact, simhash
+from relevance.simhash import distance, distances, exact, simhash
 
 URL = "http://a.example/"
 
@@ -91,10 +92,9 @@ def test_simhash_is_near_for_alike_texts() -> None:
     assert distance(simhash(text), simhash(other)) > 12
     assert exact(text) == exact(text.upper().replace(".", " 12 !"))
     assert simhash("") == exact("") == 0
-    known = NearDuplicates()
-    assert known.add(simhash(text)) is None
-    assert known.add(simhash(edited)) == simhash(text)
-    assert known.add(simhash(other)) is None
+    values = [simhash(other), simhash(text)]
+    apart = [distance(value, simhash(edited)) for value in values]
+    assert distances(np.array(values, np.uint64), simhash(edited)).tolist() == apart
 
 
 def test_quality_flags() -> None:

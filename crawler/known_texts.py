@@ -1,0 +1,91 @@
+"""This worker's copy of the fleet's log of kept texts, by host: is a page like one that was kept before?"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+import xxhash
+
+from crawler.kept_log import ENTRY_BYTES, MOST_PAGES, News
+from frontier.types import Lease
+from relevance.simhash import NEAR, distances
+
+_ENTRY = struct.Struct("<QQQQ")
+_NO_MARK = b"\0" * 8
+_FAR = 64
+
+
+class Alike(NamedTuple):
+    """How a page is like other pages of its host. bits: by which its main text differs from the nearest that is near,
+    None without one; equal: one has the same mark."""
+
+    bits: int | None = None
+    equal: bool = False
+
+
+def entry(lease: Lease, simhash: int, mark: bytes) -> bytes:
+    """A kept page as the log has it; simhash 0 and mark b"": not to be compared."""
+    return _ENTRY.pack(_hash(lease.authority), _hash(lease.url), simhash, int.from_bytes(mark or _NO_MARK, "little"))
+
+
+class KnownTexts:
+    """Texts of two logs; when there is a new one the older is dropped. Memory: 24 bytes a page, some 0.3 KB a host."""
+
+    def __init__(self, most: int = MOST_PAGES) -> None:
+        self._most = most
+        self._newer: dict[int, array[int]] = defaultdict(_column)  # of each page URL, SimHash, mark
+        self._older: dict[int, array[int]] = {}
+        self._pages = 0
+
+    def find(self, page: bytes) -> Alike:
+        """How a page, given as its entry, is like others of its host. A page is not compared with itself."""
+        host, url, simhash, mark = _ENTRY.unpack(page)
+        bits, equal = NEAR + 1, False
+        for known in (self._newer, self._older):
+            if host not in known:
+                continue
+            urls, simhashes, marks = np.frombuffer(known[host], np.uint64).reshape(-1, 3).T
+            if simhash:
+                apart = distances(simhashes, simhash)
+                apart[urls == url] = _FAR
+                bits = min(bits, int(apart.min()))
+            equal = equal or (mark != 0 and bool(((marks == mark) & (urls != url)).any()))
+        return Alike(bits if bits <= NEAR else None, equal)
+
+    def add(self, entries: bytes) -> None:
+        """Pages of ours that are kept."""
+        self._extend(entries)
+        if self._pages > 2 * self._most:  # only while the log, which says when, is out of reach
+            self._turn()
+
+    def hear(self, news: News) -> None:
+        """What the others have kept."""
+        if news.whole:
+            self._newer.clear()
+        self._extend(news.older)
+        if news.whole or news.turned:
+            self._turn()
+        self._extend(news.newer)
+
+    def _turn(self) -> None:
+        self._older, self._newer, self._pages = self._newer, defaultdict(_column), 0
+
+    def _extend(self, entries: bytes) -> None:
+        pages = np.frombuffer(entries, "<u8").reshape(-1, ENTRY_BYTES // 8)
+        pages = pages[np.argsort(pages[:, 0], kind="stable")]
+        hosts, starts = np.unique(pages[:, 0], return_index=True)
+        for host, its in zip(hosts.tolist(), np.split(pages, starts)[1:], strict=True):
+            self._newer[host].frombytes(its[:, 1:].tobytes())
+        self._pages += len(pages)
+
+
+def _column() -> array[int]:
+    return array("Q")
+
+
+def _hash(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,40 @@
+-- Tell the fleet of pages that are to be kept, and hear what the others have told since.
+-- KEYS: 1 texts (string, the log), 2 the log before it, 3 turn (how many logs there were before), 4 flagged (hash,
+--       counts), 5 the counts before them
+-- ARGV: 1 entries to append (32 bytes each), 2 and 3 turn and length of the log as the caller knows it (turn -1: nothing),
+--       4 bytes from which on a log is full, 5 counts from which on their table is full, then fields and what is added
+-- Returns: turn and length of the log now; whether what follows is all there is (1) or what is new (0); what follows of
+--       the log before, and of this one; the counts of the fields.
+-- Two logs and two tables of counts, of which the older is dropped whole when the newer is full: memory is bounded, and
+-- what was met lately is known. O(fields + bytes returned). Atomic, so that of two workers one hears of the other, and
+-- no count is given out twice.
+local texts, before, turns, flagged, flagged_before = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local call = redis.call
+local turn = tonumber(call('GET', turns) or '0')
+if call('STRLEN', texts) >= tonumber(ARGV[4]) then
+  call('RENAME', texts, before)
+  turn = call('INCR', turns)
+end
+local known, at = tonumber(ARGV[2]), tonumber(ARGV[3])
+-- A log shorter than the caller knows it lost its end with a Redis that was killed.
+local whole = (known ~= turn and known ~= turn - 1) or at > call('STRLEN', known == turn and texts or before)
+local older, newer = '', ''
+if whole then
+  older, newer = call('GET', before) or '', call('GET', texts) or ''
+elseif known == turn then
+  newer = call('GETRANGE', texts, at, -1)
+else
+  older, newer = call('GETRANGE', before, at, -1), call('GET', texts) or ''
+end
+local size = call('APPEND', texts, ARGV[1])
+if call('HLEN', flagged) >= tonumber(ARGV[5]) then call('RENAME', flagged, flagged_before) end
+local counts = {}
+for i = 6, #ARGV, 2 do
+  local had = call('HGET', flagged_before, ARGV[i])
+  if had then
+    call('HDEL', flagged_before, ARGV[i])
+    call('HINCRBY', flagged, ARGV[i], had)
+  end
+  counts[#counts + 1] = call('HINCRBY', flagged, ARGV[i], ARGV[i + 1])
+end
+return { turn, size, whole and 1 or 0, older, newer, counts }
