@@ -138,8 +138,8 @@ class RedisFrontier:
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
         key = secrets.randbits(32)
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key, "rows": self._expired_rule}
-        columns, now_ms, next_due_ms, closed = self._run("lease", arguments)
-        found = wire.leases(columns, key)
+        leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
+        found = tuple(wire.lease(data, key) for data in leases)
         return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
 
     def bind(self, token: str, address: str) -> Bound:
@@ -320,7 +320,7 @@ class RedisFrontier:
         leased_url = ""
         if state and state.leased_token:
             with answering(self.crawl):
-                element = wire.read_record(self._redis.get(self.keys.record(state.authority))).get("el")
+                element = wire.read_record(self._redis.get(self.keys.record(state.authority))).get("element")
             leased_url = admin.waiting(state.authority, element).url if element else ""
         return admin.explain(self, url, self.config, leased_url)
 

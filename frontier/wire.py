@@ -32,12 +32,14 @@ PARTS = {
 }
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
-# The same structs as in lua/_records.lua.
-_CORE = struct.Struct(">6d3IB")
-_LEASE = struct.Struct(">2dIBI")
-_LEASE_NAMES = ("du", "ex", "tk", "hd")
+# The same structs as in lua/_records.lua, lua/report.lua and lua/lease.lua.
+_CORE = struct.Struct("<6d3IB")
+_LEASE = struct.Struct("<2dIBI")
+_LEASE_NAMES = ("due", "expires", "key", "holds")
 _CORE_NAMES = ("b", "n", "rv", "rx", "ix", "by", "pg", "wd", "lf")
-_REST = struct.Struct(">2IBH")
+_REST = struct.Struct("<2IB")
+_OUTCOME = struct.Struct("<dIH5d")
+_GRANT = struct.Struct("<4dHB")
 _SERVED, _MAPPED, _HELD = 1, 2, 8
 _NO_TOKEN = ("", 0, 0)
 
@@ -123,18 +125,19 @@ def rule(result: str, factor: float) -> list[object]:
 def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: FrontierConfig) -> dict[str, object]:
     """Arguments of report.lua: columns, and by index (from 1) what most outcomes have not."""
     others = ((number, _others(found, config.user_agent)) for number, found in enumerate(batch, 1))
-    authorities, numbers, keys = zip(*(token_parts(found.token) for found in batch), strict=True)
+    results = list({found.result: None for found in batch})
+    places = {result: place for place, result in enumerate(results, 1)}
+    authorities, packed = [], []
+    for found, jitter in zip(batch, jitters, strict=True):
+        name, number, key = token_parts(found.token)
+        times = found.ended_ago_ms, found.fetch_ms, jitter
+        authorities.append(name)
+        packed.append(_OUTCOME.pack(number, key, places[found.result], *times, found.fetched_bytes, found.words))
     return {
-        "rows": {result: rule(result, config.retry_factor) for result in {found.result for found in batch}},
+        "results": results,
+        "rows": [rule(result, config.retry_factor) for result in results],
         "h": authorities,
-        "t": numbers,
-        "k": keys,
-        "r": [found.result for found in batch],
-        "a": [found.ended_ago_ms for found in batch],
-        "f": [found.fetch_ms for found in batch],
-        "j": list(jitters),
-        "b": [found.fetched_bytes for found in batch],
-        "w": [found.words for found in batch],
+        "o": packed,
         "more": {number: fields for number, fields in others if fields},
     }
 
@@ -201,14 +204,12 @@ def token_parts(token: str) -> tuple[str, int, int]:
     return name, number, key
 
 
-def leases(columns: Sequence[Any], key: int) -> tuple[Lease, ...]:
-    """The leases that lease.lua returns, whose tokens end with `key`."""
-    return tuple(_lease(key, columns[start : start + 7]) for start in range(0, len(columns), 7))
-
-
-def _lease(key: int, columns: Sequence[Any]) -> Lease:
-    number, host, packed, address, due, expires, robots_ms = columns
-    name, place, due_ms, expires_ms = host.decode(), address.decode(), int(due), int(expires)
+def lease(data: bytes, key: int) -> Lease:
+    """A lease as lease.lua returns it; its token ends with `key`."""
+    number, due, expires, robots_ms, hosts, addresses = _GRANT.unpack_from(data)
+    middle = _GRANT.size + hosts
+    name, place = data[_GRANT.size : middle].decode(), data[middle : middle + addresses].decode()
+    packed, due_ms, expires_ms = data[middle + addresses :], int(due), int(expires)
     token = token_of(name, int(number), key)
     if not packed:
         url = name + "/robots.txt"
@@ -245,16 +246,18 @@ def read_record(data: bytes) -> dict[str, Any]:
         record.update(zip(_CORE_NAMES, numbers, strict=True))
         place += _CORE.size + addresses
         record["ip"] = data[place - addresses : place]
+    record["ad"], record["qn"], bands = _REST.unpack_from(data, place)
+    place += _REST.size + bands
+    inline = int.from_bytes(data[place : place + 2], "little")
+    place += 2 + inline
+    record["i"] = _elements(data[place - inline : place])
     if flags & _HELD:
         *numbers, length = _LEASE.unpack_from(data, place)
         record.update(zip(_LEASE_NAMES, numbers, strict=True))
         place += _LEASE.size + length
-        record["el"] = data[place - length : place]
-    record["ad"], record["qn"], bands, inline = _REST.unpack_from(data, place)
-    place += _REST.size + bands
-    record["i"] = _elements(data[place : place + inline])
+        record["element"] = data[place - length : place]
     if flags & _MAPPED:
-        record.update((name.decode(), value) for name, value in decode(data[place + inline :]).items())
+        record.update((name.decode(), value) for name, value in decode(data[place:]).items())
     return record
 
 
@@ -282,7 +285,7 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         authority=name,
         queued=number("qn"),
         parked=number("pn"),
-        leased_token=token_of(name, number("b"), record["tk"]) if "tk" in record else "",
+        leased_token=token_of(name, number("b"), record["key"]) if "key" in record else "",
         next_ms=number("n"),
         rest_ms=number("g"),
         rest_reason=text("gr"),

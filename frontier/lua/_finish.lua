@@ -6,11 +6,15 @@
 
 local ROBOTS, MOST_HOPS, MARKS_KEPT, MARK_BYTES = 1, 5, 8, 8
 
-local function end_rest(record, outcome, rule, end_ms)
+local function end_rest(record, ip, outcome, rule, end_ms)
   if rule[1] then
     if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
-    local rested = end_ms + delays_of(record)
-    if rested > record.n then record.n = rested end
+    local delay, address_delay = delays_of(record)
+    if end_ms + delay > record.n then record.n = end_ms + delay end
+    if ip ~= '' then
+      local state = load_address(ip)
+      if end_ms + address_delay > state.n then state.n = end_ms + address_delay end
+    end
   end
   if rule[5] > 0 then
     local others = others_of(record)
@@ -123,27 +127,14 @@ local function end_robots(origin, hops, outcome, end_ms)
   replace(origin, record)
 end
 
-local function audit_end(authority, ip, record, token, due, outcome, rule, end_ms)
-  local delay, address_delay = delays_of(record)
-  if not rule[1] then delay, address_delay = -1, -1 end
-  audit({ 'end', token, authority, ip, due, end_ms - max(0, outcome.f or 0), end_ms, outcome.r, delay, address_delay })
-end
-
 local function finish(authority, record, outcome, rule, end_ms)
-  local token, due = C.audit and token_of(record), record.du
-  local element, ip = end_lease(authority, record)
+  local lease, ip = end_lease(authority, record)
+  local element = lease.element
   local kind = element == '' and ROBOTS or byte(element) % 4
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
-  end_rest(record, outcome, rule, end_ms)
+  end_rest(record, ip, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
-  if ip ~= '' then
-    local state = load_address(ip)
-    if rule[1] then
-      local _, address_delay = delays_of(record)
-      if end_ms + address_delay > state.n then state.n = end_ms + address_delay end
-    end
-    free_address(ip)
-  end
+  if ip ~= '' then free_address(ip) end
   if kind == ROBOTS then
     local origin, hops = authority, 0
     if element ~= '' then
@@ -156,5 +147,10 @@ local function finish(authority, record, outcome, rule, end_ms)
     end_page(authority, record, element, outcome, rule, end_ms)
   end
   place(authority, record)
-  if token then audit_end(authority, ip, record, token, due, outcome, rule, end_ms) end
+  if C.audit then
+    local delay, address_delay = delays_of(record)
+    if not rule[1] then delay, address_delay = -1, -1 end
+    audit({ 'end', token_of(record, lease), authority, ip, lease.due, end_ms - max(0, outcome.f or 0), end_ms, outcome.r,
+      delay, address_delay })
+  end
 end

@@ -1,8 +1,8 @@
 -- An unused lease goes back: first in its queue, no delay, no attempt; put behind _common.lua.
 
 local function give_back(authority, record)
-  local token, due = C.audit and token_of(record), record.du
-  local element, ip = end_lease(authority, record)
+  local lease, ip = end_lease(authority, record)
+  local element = lease.element
   if ip ~= '' then free_address(ip) end
   if element ~= '' then
     if byte(element, 1) % 4 == 1 then
@@ -13,5 +13,5 @@ local function give_back(authority, record)
     end
   end
   place(authority, record)
-  if token then audit({ 'release', token, authority, ip, due }) end
+  if C.audit then audit({ 'release', token_of(record, lease), authority, ip, lease.due }) end
 end

@@ -18,8 +18,8 @@ local function ready(record)
 end
 
 local function place(authority, record)
-  if record.el then
-    due_of[authority] = LEASED + record.ex
+  if record.l then
+    due_of[authority] = LEASED + record.l.expires
   else
     due_of[authority] = not record.o.z and ready(record) or false
   end
@@ -36,32 +36,32 @@ local function replace(authority, record)
   place(authority, record)
 end
 
--- leases: the record's fields du, ex, tk, hd, el are there while it is leased ----------------------------------------------
+-- leases ---------------------------------------------------------------------------------------------------------------
 
 -- the record of the authority when the lease `number`, `key` (the halves of its token) still holds it
 local function leased(authority, number, key)
   local record = load(authority)
-  if record and record.el and record.b == number and record.tk == key and record.ex > now then return record end
+  local lease = record and record.l
+  if lease and record.b == number and lease.key == key and lease.expires > now then return record end
   return nil
 end
 
--- the lease's element and the address it holds or ''; the record is free
+-- the lease and the address it holds or ''; the record is free
 local function end_lease(authority, record)
-  local element, ip = record.el, record.hd == 1 and record.ip or ''
-  record.du, record.ex, record.tk, record.hd, record.el = nil, nil, nil, nil, nil
-  change(authority)
-  return element, ip
+  local lease = record.l
+  record.l = nil
+  changed_records[authority] = true
+  return lease, lease.holds == 1 and record.ip or ''
 end
 
-local function token_of(record)
-  return string.format('%x-%08x', record.b, record.tk)
+local function token_of(record, lease)
+  return string.format('%x-%08x', record.b, lease.key)
 end
 
 -- an address has become free: the best of those that wait for it goes into line
 local function free_address(ip)
   local state = load_address(ip)
-  state.h = 0
-  changed_addresses[ip] = true
+  state.h, state.c = 0, true
   if state.w == 1 then
     if call('EXISTS', P .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.n else state.w = 0 end
   end
@@ -134,10 +134,11 @@ local function commit()
     sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(records[authority])
     number = number + 2
   end
-  for ip in pairs(changed_addresses) do
-    local state = addresses[ip]
-    sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct('>dBB', state.n, state.w, state.h)
-    number = number + 2
+  for ip, state in pairs(addresses) do
+    if state.c then
+      sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct(ADDRESS, state.n, state.w, state.h)
+      number = number + 2
+    end
   end
   for i = 1, number, 4000 do
     call('MSET', unpack(sets, i, min(i + 3999, number)))

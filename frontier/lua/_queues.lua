@@ -48,7 +48,7 @@ end
 -- queues -------------------------------------------------------------------------------------------------------------
 
 local function queue_key(authority, band)
-  return P .. 'q' .. band .. ':' .. authority
+  return P .. 'q' .. sub('01234567', band + 1, band + 1) .. ':' .. authority
 end
 
 -- `number` (perhaps negative) more URLs wait in a band
@@ -59,16 +59,16 @@ local function count(record, band, number)
   while place <= #qs and byte(qs, place) < band do place = place + 5 end
   local behind = place
   if byte(qs, place) == band then
-    behind, number = place + 5, number + unpack_struct('>I4', qs, place + 1)
+    behind, number = place + 5, number + unpack_struct('<I4', qs, place + 1)
   end
-  record.qs = sub(qs, 1, place - 1) .. (number > 0 and pack_struct('>BI4', band, number) or '') .. sub(qs, behind)
+  record.qs = sub(qs, 1, place - 1) .. (number > 0 and pack_struct('<BI4', band, number) or '') .. sub(qs, behind)
 end
 
 -- list of {band, number} with URLs, best first
 local function bands_of(record)
   local bands, qs = {}, record.qs
   for place = 1, #qs, 5 do
-    local number = unpack_struct('>I4', qs, place + 1)
+    local number = unpack_struct('<I4', qs, place + 1)
     bands[#bands + 1] = { byte(qs, place), number }
   end
   return bands
@@ -124,6 +124,10 @@ end
 
 local function best_band(record)
   return byte(record.qs) or BANDS - 1
+end
+
+local function place_in_line(record)
+  return best_band(record) * BAND_UNIT + record.b
 end
 
 local function pop(authority, record)

@@ -5,18 +5,18 @@ call('DEL', P .. 'oom')
 local authority, ip = A[1], A[4]
 local record = leased(authority, A[2], A[3])
 if not record then return cmsgpack.pack({ 0, 0, 'unknown_token' }) end
-local answer = { 1, record.du, '' }
-if record.hd == 0 or record.ip ~= ip then
+local lease = record.l
+local answer = { 1, lease.due, '' }
+if lease.holds == 0 or record.ip ~= ip then
   local state = load_address(ip)
-  local due = max(record.du, state.n)
+  local due = max(lease.due, state.n)
   local busy = state.h == 1
-  if busy or due > max(now, record.du) + C.bind_ahead then
+  if busy or due > max(now, lease.due) + C.bind_ahead then
     give_back(authority, record)
     answer = { 0, due, busy and 'address_busy' or 'address_not_due' }
   else
-    if record.hd == 1 then free_address(record.ip) end
-    state.h, record.hd, record.du = 1, 1, due
-    changed_addresses[ip] = true
+    if lease.holds == 1 then free_address(record.ip) end
+    state.h, state.c, lease.holds, lease.due = 1, true, 1, due
     answer = { 1, due, '' }
   end
 end

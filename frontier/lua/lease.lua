@@ -1,6 +1,6 @@
 -- Hand out URLs that are due. ARGV[2]: map limit, ahead, key (the tokens' second half), rows (only "expired").
--- returns {leases, now, next due or -1, budget spent or ''}; leases: number (the token's first half), authority, element,
--- address it holds or '', due, expires, robots version, ...
+-- returns {leases, now, next due or -1, budget spent or ''}; a lease: struct of number (the token's first half), due,
+-- expires, robots version, lengths; authority, address it holds or '', element
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
@@ -8,7 +8,6 @@ local horizon = now + A.ahead
 local leases, granted = {}, 0
 local has_opt_outs = call('EXISTS', P .. 'optout') == 1
 local sequence
-local from_due = {} -- units that this call found in 'due', not in 'hot'
 
 local function collect_expired()
   local authorities = call('ZRANGEBYSCORE', P .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
@@ -16,7 +15,7 @@ local function collect_expired()
   read_texts(authorities)
   for _, authority in ipairs(authorities) do
     local record = load(authority)
-    finish(authority, record, { r = 'expired', j = 1 }, A.rows.expired, record.ex)
+    finish(authority, record, { r = 'expired', j = 1 }, A.rows.expired, record.l.expires)
   end
   flush_places()
 end
@@ -75,13 +74,8 @@ local function next_element(authority, record, due)
   return nil
 end
 
-local function leave(unit)
-  if from_due[unit] then due_of[unit] = false else hot_of[unit] = false end
-end
-
 local function grant(authority, record, ip, due)
   change(authority)
-  leave(authority)
   local element = next_element(authority, record, due)
   if not element then
     place(authority, record)
@@ -89,17 +83,16 @@ local function grant(authority, record, ip, due)
   end
   sequence = sequence + 1
   local expires = due + C.lease
-  record.b, record.tk, record.el, record.du, record.ex, record.hd = sequence, A.key, element, due, expires, 0
-  due_of[authority] = LEASED + expires
+  local holds = 0
   if ip ~= '' then
-    record.hd, load_address(ip).h = 1, 1
-    changed_addresses[ip] = true
+    local state = load_address(ip)
+    holds, state.h, state.c = 1, 1, true
   end
-  local last = 7 * granted
-  leases[last + 1], leases[last + 2], leases[last + 3], leases[last + 4] = sequence, authority, element, ip
-  leases[last + 5], leases[last + 6], leases[last + 7] = due, expires, record.rv
+  record.b, record.l = sequence, { due = due, expires = expires, key = A.key, holds = holds, element = element }
+  due_of[authority] = LEASED + expires
   granted = granted + 1
-  if C.audit then audit({ 'grant', token_of(record), authority, ip, due }) end
+  leases[granted] = pack_struct('<ddddHB', sequence, due, expires, record.rv, #authority, #ip) .. authority .. ip .. element
+  if C.audit then audit({ 'grant', token_of(record, record.l), authority, ip, due }) end
   return true
 end
 
@@ -111,13 +104,9 @@ local function spent_quota(record)
   return nil
 end
 
--- common checks; true when it may be granted now
-local function is_ready(authority, record)
-  if not record or record.el or record.o.z then
-    leave(authority)
-    if record then place(authority, record) end
-    return false
-  end
+-- when it may be granted, nil when not now
+local function start_of(authority, record)
+  if not record or record.l or record.o.z then return nil end
   local start = ready(record)
   local spent = start and start <= horizon and record.o ~= NO_OTHERS and spent_quota(record)
   if spent then
@@ -125,22 +114,18 @@ local function is_ready(authority, record)
     change(authority)
     start = ready(record)
   end
-  if start and start <= horizon then return true, start end
-  leave(authority)
-  if start then due_of[authority] = start end
-  return false
+  return start and start <= horizon and start or nil
 end
 
 local function try_address(ip)
   local unit, state = '@' .. ip, load_address(ip)
-  leave(unit)
+  hot_of[unit] = false
   if state.h == 1 then return end
   for _ = 1, 8 do
     if state.n > horizon then break end
     local head = call('ZPOPMIN', P .. 'w:' .. ip)
     if not head[1] then
-      state.w = 0
-      changed_addresses[ip] = true
+      state.w, state.c = 0, true
       return
     end
     local authority, record = head[1], load(head[1])
@@ -148,32 +133,33 @@ local function try_address(ip)
       record.o.w = nil
       change(authority)
     end
-    local may, start = is_ready(authority, record)
-    if may and not (record.ip == ip and record.ix > now) then
+    local start = start_of(authority, record)
+    if not start then
+      if record then place(authority, record) end
+    elseif record.ip ~= ip or record.ix <= now then
       hot_of[authority] = head[2]
-    elseif may and grant(authority, record, ip, max(now, start, state.n)) then
+    elseif grant(authority, record, ip, max(now, start, state.n)) then
       return
     end
   end
   if call('ZCARD', P .. 'w:' .. ip) > 0 then due_of[unit] = max(state.n, now) end
 end
 
-local function wait_for(ip, authority, record, score)
-  call('ZADD', P .. 'w:' .. ip, score, authority)
-  leave(authority)
+local function wait_for(ip, authority, record)
+  call('ZADD', P .. 'w:' .. ip, whole(place_in_line(record)), authority)
   local state = load_address(ip)
-  if state.w == 0 then
-    state.w = 1
-    changed_addresses[ip] = true
-  end
+  if state.w == 0 then state.w, state.c = 1, true end
   others_of(record).w = ip
   change(authority)
 end
 
-local function try_authority(authority, score)
+local function try_authority(authority)
   local record = load(authority)
-  local may, start = is_ready(authority, record)
-  if not may then return end
+  local start = start_of(authority, record)
+  if not start then
+    if record then place(authority, record) end
+    return
+  end
   local ip = record.ip
   if not ip or record.ix <= now then
     grant(authority, record, '', max(now, start))
@@ -181,12 +167,12 @@ local function try_authority(authority, score)
   end
   local state = load_address(ip)
   if state.h == 1 then
-    wait_for(ip, authority, record, score)
+    wait_for(ip, authority, record)
   elseif state.w == 1 and call('EXISTS', P .. 'w:' .. ip) == 1 then
-    wait_for(ip, authority, record, score)
+    wait_for(ip, authority, record)
     try_address(ip)
   elseif state.n > horizon then
-    wait_for(ip, authority, record, score)
+    wait_for(ip, authority, record)
     due_of['@' .. ip] = state.n
   else
     grant(authority, record, ip, max(now, start, state.n))
@@ -203,75 +189,72 @@ local function before(a, b)
   return a[2] < b[2]
 end
 
--- what is newly due: list of {place in line, unit}, in order
+-- what is newly due and leaves 'due' for the line: list of {place in line, unit}
 local function promote()
-  local fresh, authorities, number = {}, {}, 0
+  local fresh, number = {}, 0
   local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, A.limit + 16)
+  read_texts(units)
   for i = 1, #units do
     local unit = units[i]
-    from_due[unit] = true
-    if byte(unit) ~= 64 then
-      number = number + 1
-      authorities[number] = unit
-    end
-  end
-  read_texts(authorities)
-  for _, unit in ipairs(units) do
-    local text, score = texts[unit], nil
-    if byte(unit) == 64 then
+    local text, is_address, score = texts[unit], byte(unit) == AT, nil
+    due_of[unit] = false
+    if is_address then
       score = place_of_address(unit)
-      if not score then due_of[unit] = false end
     elseif text and records[unit] == nil then
       score = score_in(text)
     end
-    if not score and byte(unit) ~= 64 then
+    if not score and not is_address then
       local record = load(unit)
-      if is_ready(unit, record) then
+      if start_of(unit, record) then
         unpark(unit, record, horizon)
-        score = best_band(record) * BAND_UNIT + record.b
+        score = place_in_line(record)
+      elseif record then
+        place(unit, record)
       end
     end
-    if score then fresh[#fresh + 1] = { score, unit } end
+    if score then
+      number = number + 1
+      fresh[number] = { score, unit }
+    end
   end
-  table.sort(fresh, before)
   return fresh
 end
 
--- what stands in line: the same
-local function waiting_in_line()
-  local line, authorities, number = {}, {}, 0
-  local members = call('ZRANGE', P .. 'hot', 0, A.limit + 7, 'WITHSCORES')
-  for i = 1, #members, 2 do
-    local unit = members[i]
-    line[(i + 1) / 2] = { tonumber(members[i + 1]), unit }
-    if byte(unit) ~= 64 then
-      number = number + 1
-      authorities[number] = unit
-    end
+-- who is tried now, in order, and out of the line: what is newly due, when nobody else stands there and all of it can be
+-- granted (as in most calls of most crawls); else the head of the line that it has joined
+local function candidates()
+  local fresh, units = promote(), {}
+  if #fresh <= A.limit and call('EXISTS', P .. 'hot') == 0 then
+    table.sort(fresh, before)
+    for i = 1, #fresh do units[i] = fresh[i][2] end
+    return units
   end
-  read_texts(authorities)
-  return line
+  for i = 1, #fresh do hot_of[fresh[i][2]] = fresh[i][1] end
+  flush_places()
+  return call('ZRANGE', P .. 'hot', 0, A.limit + 15)
+end
+
+-- what is needed of those that are likely to be granted, in two calls
+local function read_ahead(units)
+  local ips, number = {}, min(A.limit, #units)
+  read_texts(units, number)
+  for i = 1, number do
+    local unit = units[i]
+    local record = byte(unit) ~= AT and load(unit)
+    local ip = record and record.ip
+    if ip and not addresses[ip] then ips[#ips + 1] = ip end
+  end
+  load_addresses(ips)
 end
 
 local function grant_all()
-  local fresh, line = promote(), waiting_in_line()
-  local f, l = 1, 1
-  while granted < A.limit and (fresh[f] or line[l]) do
-    local candidate
-    if not line[l] or (fresh[f] and before(fresh[f], line[l])) then
-      candidate, f = fresh[f], f + 1
-    else
-      candidate, l = line[l], l + 1
-    end
-    if byte(candidate[2]) == 64 then
-      try_address(sub(candidate[2], 2))
-    else
-      try_authority(candidate[2], candidate[1])
-    end
-  end
-  for i = f, #fresh do
-    local score, unit = fresh[i][1], fresh[i][2]
-    if due_of[unit] == nil and hot_of[unit] == nil then due_of[unit], hot_of[unit] = false, score end
+  local units = candidates()
+  read_ahead(units)
+  for i = 1, #units do
+    if granted == A.limit then return end
+    local unit = units[i]
+    hot_of[unit] = false
+    if byte(unit) == AT then try_address(sub(unit, 2)) else try_authority(unit) end
   end
 end
 

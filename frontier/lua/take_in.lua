@@ -76,7 +76,7 @@ local function push_all(authority, record, elements, bytes)
 end
 
 local function better_place(authority, record)
-  local score = best_band(record) * BAND_UNIT + record.b
+  local score = place_in_line(record)
   local ip = record.o.w
   if ip then
     call('ZADD', P .. 'w:' .. ip, 'XX', 'LT', score, authority)
