@@ -1,8 +1,7 @@
 """Flags on the quality of a page's text, so that a crawl can cap what it takes of a source.
 
 Flags are suspicions with their terms, never verdicts:
-  machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself, or
-            foreign words are strewn through sentences of the target language
+  machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself
   religious at least 2 % of the words are of that field (the largest single domain of the web in small languages)
   list      most words stand in lists, menus and links, not in sentences
 Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them.
@@ -28,7 +27,7 @@ RELIGIOUS = tuple(_RELIGIOUS.split())
 FLAGS = ("machine", "religious", "list")
 MANY_LANGUAGES = 12
 """Alternate languages from which a small site is hardly translated by people."""
-_RELIGIOUS_SHARE, _LIST_SHARE, _REPEATED_SHARE, _STREWN_SHARE = 0.02, 0.6, 0.3, 0.25
+_RELIGIOUS_SHARE, _LIST_SHARE, _REPEATED_SHARE = 0.02, 0.6, 0.3
 _LISTS = frozenset(("list", "links", "nav", "short"))
 
 
@@ -42,8 +41,8 @@ class Quality:
     exact: int = 0
 
 
-def quality(page: Page, by_word: Counter[str] | None = None) -> Quality:
-    """Judges a page's text. by_word: words of the main text by language (labels_by_word), where they were counted."""
+def quality(page: Page) -> Quality:
+    """Judges a page's text."""
     main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9)
     tokens = words(main)
     terms = {
@@ -51,14 +50,13 @@ def quality(page: Page, by_word: Counter[str] | None = None) -> Quality:
         "list": _listed(page),
         "repeated": _repeated(page),
         "languages": float(len({language for language, _ in page.hreflangs if language != "x-default"})),
-        "strewn": _strewn(by_word) if by_word else 0.0,
     }
     flags = set()
     if terms["religious"] >= _RELIGIOUS_SHARE and len(tokens) >= 50:
         flags.add("religious")
     if terms["list"] >= _LIST_SHARE:
         flags.add("list")
-    if terms["languages"] >= MANY_LANGUAGES or terms["repeated"] >= _REPEATED_SHARE or terms["strewn"] >= _STREWN_SHARE:
+    if terms["languages"] >= MANY_LANGUAGES or terms["repeated"] >= _REPEATED_SHARE:
         flags.add("machine")
     return Quality(
         frozenset(flags), {name: round(value, 3) for name, value in terms.items()}, simhash(main), exact(main)
@@ -89,9 +87,3 @@ def _repeated(page: Page) -> float:
     """Part of the main blocks of 40 letters or more that stood there before."""
     texts = [block.text for block in page.blocks if block.kind == "main" and len(block.text) >= 40]
     return 1 - len(set(texts)) / len(texts) if len(texts) >= 4 else 0.0
-
-
-def _strewn(by_word: Counter[str]) -> float:
-    """Part of the words outside the leading language."""
-    total = by_word.total()
-    return 1 - by_word.most_common(1)[0][1] / total if total >= 50 else 0.0
