@@ -18,7 +18,9 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
                     leased ones by 2^50 and the time their lease expires
 ``hot``             zset, those in line: band x 2^44 + number of their last lease
 ``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
-``known``           list, all authorities by first sight
+``new``             list, authorities by first sight that no lease() has looked at yet; those only have no place in
+                    ``due`` or ``hot``, which would cost four times the room
+``known``           list, the others
 ``unparks``         zset, authorities with parked URLs, by the earliest end
 ``optout``          hash, authority -> msgpack list of path prefixes
 ``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason
@@ -40,6 +42,7 @@ class Keys:
         self.meta = self.prefix + "meta"
         self.due = self.prefix + "due"
         self.hot = self.prefix + "hot"
+        self.new = self.prefix + "new"
         self.known = self.prefix + "known"
         self.unparks = self.prefix + "unparks"
         self.opt_out = self.prefix + "optout"

@@ -245,15 +245,15 @@ class RedisFrontier:
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcount(keys.due, wire.LEASED, "inf").zrange(keys.unparks, 0, 0, withscores=True)
-            pipe.llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
-            meta, leased, first, authorities, reasons, results = pipe.execute()
+            pipe.llen(keys.new).llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
+            meta, leased, first, new, known, reasons, results = pipe.execute()
             now_ms = self._now()
         return FrontierStatus(
             queued=int(meta.get(b"queued", 0)),
             leased=leased,
             parked=int(meta.get(b"parked", 0)),
             parked_until_ms_min=int(first[0][1]) if first else None,
-            authorities=authorities,
+            authorities=new + known,
             by_reason={_text(name): int(number) for name, number in reasons.items()},
             results={_text(name): int(number) for name, number in results.items()},
             pages=int(meta.get(b"pages", 0)),
@@ -269,7 +269,8 @@ class RedisFrontier:
         with answering(self.crawl):
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrangebyscore(keys.due, wire.LEASED, "inf", start=0, num=limit)
-            units = pipe.zrange(keys.hot, 0, last).zrange(keys.due, 0, last).lrange(keys.known, 0, last).execute()
+            pipe.zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
+            units = pipe.lrange(keys.known, 0, last).lrange(keys.new, 0, last).execute()
             named = (_text(unit) for unit in itertools.chain.from_iterable(units) if unit[:1] != b"@")
             names = dict.fromkeys(named)
             records = self._redis.mget([keys.record(name) for name in names]) if names else []

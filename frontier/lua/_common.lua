@@ -27,7 +27,7 @@ end
 
 local due_of, hot_of, unparks_of = {}, {}, {}
 local meta_add, result_add, reason_add = { pages = 0, bytes = 0, words = 0, queued = 0 }, {}, {}
-local known_add = {}
+local new_add = {}
 
 local function add(counts, name, number)
   counts[name] = (counts[name] or 0) + number

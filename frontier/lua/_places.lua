@@ -145,8 +145,8 @@ local function commit()
   end
   flush_places()
   flush_zset('unparks', unparks_of)
-  for i = 1, #known_add, 4000 do
-    call('RPUSH', P .. 'known', unpack(known_add, i, min(i + 3999, #known_add)))
+  for i = 1, #new_add, 4000 do
+    call('RPUSH', P .. 'new', unpack(new_add, i, min(i + 3999, #new_add)))
   end
   for name, number in pairs(meta_add) do
     if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end

@@ -119,7 +119,7 @@ local function make(authority)
     record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, by = 0, pg = 0, wd = 0, lf = 0, o = NO_OTHERS,
       ad = 0, qn = 0, qs = '', i = '' }
     records[authority] = record
-    known_add[#known_add + 1] = authority
+    new_add[#new_add + 1] = authority
   end
   changed_records[authority] = true
   return record

@@ -189,41 +189,58 @@ local function before(a, b)
   return a[2] < b[2]
 end
 
--- what is newly due and leaves 'due' for the line: list of {place in line, unit}
-local function promote()
-  local fresh, number = {}, 0
+-- into line, or to where it belongs when it may not be granted now; line: list of {place in line, unit}
+local function stand(line, authority, record)
+  if start_of(authority, record) then
+    unpark(authority, record, horizon)
+    due_of[authority] = false
+    line[#line + 1] = { place_in_line(record), authority }
+  elseif record then
+    place(authority, record)
+  end
+end
+
+-- those that no call has looked at yet; a host that people or robots.txt led elsewhere before is there already
+local function meet(line)
+  local authorities = call('LRANGE', P .. 'new', 0, A.limit + 15)
+  if not authorities[1] then return end
+  call('LTRIM', P .. 'new', #authorities, -1)
+  call('RPUSH', P .. 'known', unpack(authorities))
+  read_texts(authorities)
+  for _, authority in ipairs(authorities) do
+    local record = load(authority)
+    if record and record.b == 0 and due_of[authority] == nil then stand(line, authority, record) end
+  end
+end
+
+-- what is newly due
+local function promote(line)
   local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', horizon, 'LIMIT', 0, A.limit + 16)
   read_texts(units)
   for i = 1, #units do
     local unit = units[i]
-    local text, is_address, score = texts[unit], byte(unit) == AT, nil
+    local text = texts[unit]
+    local score
     due_of[unit] = false
-    if is_address then
+    if byte(unit) == AT then
       score = place_of_address(unit)
     elseif text and records[unit] == nil then
       score = score_in(text)
     end
-    if not score and not is_address then
-      local record = load(unit)
-      if start_of(unit, record) then
-        unpark(unit, record, horizon)
-        score = place_in_line(record)
-      elseif record then
-        place(unit, record)
-      end
-    end
     if score then
-      number = number + 1
-      fresh[number] = { score, unit }
+      line[#line + 1] = { score, unit }
+    elseif byte(unit) ~= AT then
+      stand(line, unit, load(unit))
     end
   end
-  return fresh
 end
 
--- who is tried now, in order, and out of the line: what is newly due, when nobody else stands there and all of it can be
+-- who is tried now, in order: what is newly due, when nobody else stands there and all of it can be
 -- granted (as in most calls of most crawls); else the head of the line that it has joined
 local function candidates()
-  local fresh, units = promote(), {}
+  local fresh, units = {}, {}
+  promote(fresh)
+  meet(fresh)
   if #fresh <= A.limit and call('EXISTS', P .. 'hot') == 0 then
     table.sort(fresh, before)
     for i = 1, #fresh do units[i] = fresh[i][2] end
@@ -271,7 +288,7 @@ end
 commit()
 local next_due = -1
 if closed == '' then
-  if call('EXISTS', P .. 'hot') == 1 then
+  if call('EXISTS', P .. 'hot', P .. 'new') > 0 then
     next_due = now
   else
     local head = call('ZRANGE', P .. 'due', 0, 0, 'WITHSCORES')

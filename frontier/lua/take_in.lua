@@ -87,6 +87,7 @@ local function better_place(authority, record)
 end
 
 local function take_group(authority, items)
+  local is_new = not load(authority)
   local record = make(authority)
   local empty, best, number = record.qn == 0, best_band(record), 0
   local first_parked, waits, bytes = record.o.pm, {}, 0
@@ -102,6 +103,7 @@ local function take_group(authority, items)
     end
   end
   push_all(authority, record, waits, bytes)
+  if is_new then return number end -- its place is in 'new'
   if empty and #waits > 0 then
     replace(authority, record)
   elseif not empty and best_band(record) < best then

@@ -291,6 +291,43 @@ def test_a_repeated_report_is_accepted_and_changes_nothing(make: Make, clock: Cl
     assert frontier.report([Outcome("ffff-0", "ok"), Outcome("nonsense", "ok")]) == [False, False]
 
 
+def test_a_token_that_holds_no_lease_does_nothing(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(3)])
+    old = one(frontier)
+    done(frontier, old)
+    clock.forward(5000)
+    first, second = frontier.lease(2).leases
+    tokens = ["", "x", "5-", f"fffe-1@{A}", f"ffff-0@{C}", first.token + "x", "x" + second.token]
+    before = frontier.status(), frontier.hosts()
+    assert frontier.report([Outcome(token, "ok") for token in tokens]) == [False] * len(tokens)
+    assert frontier.report([Outcome(old.token, "timeout")]) == [True]
+    assert frontier.release([*tokens, old.token]) == 0
+    assert [frontier.bind(token, "192.0.2.1").reason for token in (*tokens, old.token)] == ["unknown_token"] * 8
+    assert frontier.accepted([*tokens, old.token, first.token]) == {old.token}
+    assert (frontier.status(), frontier.hosts()) == before
+
+
+def test_one_call_may_report_a_lease_twice(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    lease = one(frontier)
+    assert frontier.report([Outcome(lease.token, "ok"), Outcome(lease.token, "ok")]) == [True, True]
+    assert frontier.status().results == {"ok": 1}
+
+
+def test_a_host_changed_by_hand_before_anybody_looked_at_it_is_leased_once(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(2)])
+    assert frontier.pause(A)
+    assert frontier.resume(A)
+    assert frontier.park(B, "by hand", HOUR)
+    frontier.take_in([Candidate(f"{A}/better", score=1.0)])
+    assert urls(frontier.lease(5).leases) == [f"{A}/better"]
+    assert frontier.lease(5).leases == ()
+    assert (frontier.status().authorities, [state.authority for state in frontier.hosts()]) == (2, [A, B])
+
+
 def test_released_leases_come_back_first_and_at_no_cost(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])

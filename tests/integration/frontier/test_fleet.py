@@ -139,12 +139,12 @@ def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Pa
         ready = "{c}:ready"
         client.rpush(ready, *ready_batch(["http://h9.example/9", "http://h9.example/8"]))
         client.config_set("maxmemory", 1)
-        before = client.llen(frontier.keys.known)
+        before = frontier.status().authorities
         with pytest.raises(FrontierFull, match="'c'"):
             frontier.take_in([Candidate("http://new.example/")])
         with pytest.raises(FrontierFull):
             frontier.take_ready(10)
-        assert (client.llen(frontier.keys.known), client.llen(ready)) == (before, 2)
+        assert (frontier.status().authorities, client.llen(ready)) == (before, 2)
         assert frontier.report([Outcome(leased.token, "ok")]) == [True]
         leases = frontier.lease(4).leases
         assert len(leases) == 4
@@ -185,6 +185,22 @@ def test_whole_batches_are_taken_as_far_as_they_fit(tmp_path: Path) -> None:
             client.rpush("{c}:ready", *ready_batch([f"http://h{size}.example/{page}" for page in range(size)]))
         assert [frontier.take_ready(limit) for limit in (2, 5, 3, 4, 4)] == [5, 5, 4, 0, 0]
         assert frontier.status().queued == 14
+        client.close()
+
+
+def test_hosts_nobody_looked_at_are_in_no_sorted_set(tmp_path: Path) -> None:
+    """Its key with its record and an entry of a list are all that a host costs before; a lease looks at few."""
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c", FrontierConfig(obey_robots=False))
+        frontier.take_in([Candidate(f"http://h{n}.example/{p}") for n in range(40) for p in range(2)])
+        keys = frontier.keys
+        assert (client.llen(keys.new), client.exists(keys.due, keys.hot, keys.known)) == (40, 0)
+        assert len(frontier.lease(4).leases) == 4
+        assert (client.llen(keys.new), client.llen(keys.known), client.zcard(keys.hot)) == (20, 20, 16)
+        seen = [lease.authority for _ in range(9) for lease in frontier.lease(4).leases]
+        assert len(seen) == len(set(seen)) == 36
+        assert (client.llen(keys.new), frontier.status().leased, frontier.status().authorities) == (0, 40, 40)
         client.close()
 
 
