@@ -91,6 +91,8 @@ class Identifier:
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
         guarded = languages is None and self._family.any() and not self._family.all()
         self._guard = np.where(self._family, 0.0, GUARD if guarded else 0.0)
+        lead = model.meta.get("lead", {})
+        self._lead = np.array([float(lead.get(name, 0.0)) for name in names])
         self._next = min(1, len(names) - 1)
         alone = languages is not None and len(names) == 1
         self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
@@ -127,6 +129,7 @@ class Identifier:
         for second, first in self._second:
             self._settle(costs, second, first, counts)
         costs -= np.multiply.outer([min(count, GUARDED) for count in counts], self._guard)
+        costs -= self._lead
         leading = costs.copy()
         leading.partition(self._next, axis=1)
         weights = np.exp(leading[:, :1] - costs).sum(axis=1).tolist()
