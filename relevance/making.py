@@ -1,4 +1,4 @@
-"""The whole way from text to a model file: train, drop mislabelled lines, train anew, prune to the size wanted."""
+"""The whole way from text to a model file: train, drop mislabelled lines, train anew, tune, prune to size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from relevance import storage
 from relevance.cleaning import cleaned
 from relevance.errors import TrainingError
 from relevance.model import Model, lay_out
-from relevance.training import Corpus, Description, train
+from relevance.training import Corpus, Description, class_words, train
+from relevance.tuning import tuned
 
 
 def in_memory(parameters: storage.Parameters) -> Model:
@@ -28,6 +29,8 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
             break
         dropped += now
         made = train(description, corpus)
+    if description.siblings:
+        made = tuned(made, class_words(corpus, description.classes), description)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
 

@@ -58,7 +58,7 @@ def write(path: Path, model: Parameters) -> int:
         sections.append((f"letters{order}", (keys & 63).astype(np.uint8).tobytes()))
         if order > 1:
             sections.append((f"children{order}", _children(keys, model.keys[order - 2])))
-    deltas = (model.rows - model.rows[_parents(model.keys)]).astype(np.uint8)
+    deltas = (model.rows - model.rows[parents(model.keys)]).astype(np.uint8)
     sections.append(("rows1", model.rows[: len(model.keys[0])].tobytes()))
     sections.append(("rows", deltas[len(model.keys[0]) :].T.tobytes()))
     sections.append(("words", "\n".join(model.words).encode()))
@@ -85,10 +85,10 @@ def read(path: Path) -> Parameters:
     rows = np.empty((len(keys[0]) + longer, classes), dtype=np.uint8)
     rows[: len(keys[0])] = np.frombuffer(sections["rows1"], np.uint8).reshape(-1, classes)
     deltas = np.frombuffer(sections["rows"], np.uint8).reshape(classes, longer).T
-    parents = _parents(tuple(keys))
+    shorter = parents(tuple(keys))
     start = len(keys[0])
     for size in map(len, keys[1:]):
-        rows[start : start + size] = rows[parents[start : start + size]]
+        rows[start : start + size] = rows[shorter[start : start + size]]
         rows[start : start + size] += deltas[start - len(keys[0]) : start - len(keys[0]) + size]
         start += size
     words = tuple(sections["words"].decode().split("\n")) if sections["words"] else ()
@@ -137,7 +137,7 @@ def _expand(shorter: Keys | None, letters: bytes, children: bytes | None) -> Key
     return (np.repeat(shorter, np.frombuffer(children, np.uint8)) << BITS) | last
 
 
-def _parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
+def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
     """Row of the n-gram without its first letter; order 1: the row itself."""
     parts = [np.arange(len(keys[0]))]
     start = 0

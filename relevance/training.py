@@ -56,7 +56,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A training description as read."""
+    """A training description as read. siblings: classes that are tuned to be told apart, by group; lead: nats that a
+    class has in advance in every text."""
 
     name: str
     classes: tuple[ClassSpec, ...]
@@ -64,6 +65,8 @@ class Description:
     family: tuple[str, ...] = ()
     second_stage: Mapping[str, str] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    siblings: tuple[tuple[str, ...], ...] = ()
+    lead: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_description(path: Path) -> Description:
@@ -76,8 +79,20 @@ def read_description(path: Path) -> Description:
         )
         sources = tuple(Source(s["name"], s.get("licence", ""), tuple(s.get("languages", ()))) for s in raw["source"])
         settings = Settings(**raw.get("settings", {}))
+        siblings = tuple(tuple(group) for group in raw.get("siblings", ()))
+        named = {c.name for c in classes}
+        unknown = ({name for group in siblings for name in group} | set(raw.get("lead", {}))) - named
+        if unknown:
+            raise TrainingError(f"{path}: no class {', '.join(sorted(unknown))}")
         return Description(
-            raw["name"], classes, sources, tuple(raw.get("family", ())), raw.get("second_stage", {}), settings
+            name=raw["name"],
+            classes=classes,
+            sources=sources,
+            family=tuple(raw.get("family", ())),
+            second_stage=raw.get("second_stage", {}),
+            siblings=siblings,
+            lead=raw.get("lead", {}),
+            settings=settings,
         )
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise TrainingError(f"{path}: {error}") from error
@@ -186,6 +201,8 @@ def _meta(description: Description, counted: Mapping[str, WordCounts]) -> dict[s
         "clip": settings.clip,
         "family": list(description.family),
         "second_stage": dict(description.second_stage),
+        "siblings": [list(group) for group in description.siblings],
+        "lead": dict(description.lead),
         "classes": [{"name": c.name, "label": c.label, "words": counted[c.name].total()} for c in description.classes],
         "sources": [{"name": s.name, "licence": s.licence} for s in description.sources],
     }

@@ -1,0 +1,142 @@
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relevance import training, tuning
+from relevance.alphabet import BITS, encode, ngram_keys
+from relevance.errors import TrainingError
+from relevance.identification import Identifier
+from relevance.kneserney import KneserNey, count_ngrams
+from relevance.making import in_memory, make
+
+SYLLABLES = [c + v for c in "bdfghklmnpqstvxyz" for v in "aeiou"]
+NAMES = ("one", "two", "old", "far")
+
+
+def corpus() -> Any:
+    """Siblings with the same stems and other beginnings: `one` has more text. `far` is no sibling."""
+    stems = ["".join(some) for some in zip(SYLLABLES, SYLLABLES[7:], SYLLABLES[31:], strict=False)]
+    texts = {
+        "one": [f"{prefix}{stem}" for stem in stems for prefix in ("uku", "ama", "isi")],
+        "two": [f"{prefix}{stem}" for stem in stems[::4] for prefix in ("kwe", "ema", "isi")],
+        "old": [f"uku{stem}" for stem in stems[::9]],
+        "far": [f"{stem[::-1]}sch" for stem in stems],
+    }
+    return {name: {"x": [" ".join(tokens)]} for name, tokens in texts.items()}
+
+
+def description(**more: Any) -> training.Description:
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in NAMES)
+    settings = training.Settings(order=6, min_count=1)
+    return training.Description(
+        "small", specs, (training.Source("x"),), ("one", "two", "old"), {"old": "one"}, settings, **more
+    )
+
+
+@pytest.fixture(scope="module")
+def groups() -> Any:
+    return description(siblings=(("one", "two"),))
+
+
+@pytest.fixture(scope="module")
+def counted(groups: Any) -> Any:
+    return training.class_words(corpus(), groups.classes)
+
+
+@pytest.fixture(scope="module")
+def types(groups: Any, counted: Any) -> Any:
+    made = training.train(groups, corpus())
+    return tuning.word_types([counted["one"], counted["two"]], made.keys, 6), made.keys
+
+
+def fit(types: tuning.Types, change: Any) -> float:
+    scores = types.logs + np.add.reduceat(change[types.ngrams], types.starts, axis=0)
+    logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return float((types.truth * logs).sum(axis=1) @ types.weights)
+
+
+def test_tuning_tells_siblings_apart_on_words_not_met(types: Any) -> None:
+    found, kept = types
+    change = tuning.differences(found, kept)
+    assert fit(found, change) > fit(found, np.zeros_like(change)) + 0.05
+    assert np.allclose(change.sum(axis=1), 0, atol=1e-9)
+
+
+def test_words_are_judged_by_models_that_have_not_met_them(types: Any, counted: Any) -> None:
+    found, _ = types
+    tokens = sorted({*counted["one"], *counted["two"]})
+    met = KneserNey(count_ngrams(counted["one"], 6)).word_logs(tokens)
+    ours = [place for place, token in enumerate(tokens) if token in counted["one"]]
+    assert (found.logs[ours, 0] < met[ours]).mean() > 0.95
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert found.truth.sum(axis=1) == pytest.approx(np.ones(len(tokens)))
+    assert (found.truth * found.weights[:, np.newaxis]).sum(axis=0) == pytest.approx([0.5, 0.5])
+
+
+def test_only_siblings_and_what_is_split_from_them_change(groups: Any, counted: Any) -> None:
+    before = training.train(groups, corpus())
+    after = tuning.tuned(before, counted, groups)
+    moved = after.rows.astype(int) - before.rows
+    assert np.array_equal(moved[:, 3], np.zeros(len(moved)))
+    inside = ((before.rows[:, [0, 2]] > 60) & (before.rows[:, [0, 2]] < 190)).all(axis=1)
+    assert moved[inside, 0].any()
+    assert np.array_equal(moved[inside, 0], moved[inside, 2])
+    again = tuning.tuned(before, counted, groups)
+    assert np.array_equal(after.rows, again.rows)
+
+
+def test_making_a_model_tunes_it(groups: Any) -> None:
+    plain = make(replace(groups, siblings=()), corpus())
+    assert not np.array_equal(make(groups, corpus()).rows, plain.rows)
+
+
+WORDS = st.lists(st.text(alphabet="abcš", min_size=1, max_size=8), min_size=1, max_size=9)
+
+
+@given(WORDS, WORDS)
+def test_longest_ngrams_and_what_shorter_ones_hand_on(trained: Any, tokens: Any) -> None:
+    kept = training.select([count_ngrams(Counter(trained), 6)], 1.0)
+    keys, lengths, _ = ngram_keys(encode(tokens), tuning.ORDER)
+    every = [(size, int(key)) for size, some in enumerate(kept, 1) for key in some]
+    for row, key, length in zip(tuning.longest(keys, lengths, kept), keys.tolist(), lengths.tolist(), strict=True):
+        size, found = every[row]
+        assert found == key & ((1 << (BITS * size)) - 1)
+        longer = [(n, key & ((1 << (BITS * n)) - 1)) for n in range(size + 1, length + 1)]
+        assert not set(longer) & set(every)
+    own = sum(map(len, kept[: tuning.ORDER]))
+    change = np.arange(own, dtype=float)[:, np.newaxis]
+    whole = tuning.all_rows(change, kept)
+    for row, (size, key) in enumerate(every):
+        size = min(size, tuning.ORDER)
+        assert whole[row, 0] == every.index((size, key & ((1 << (BITS * size)) - 1)))
+
+
+def test_the_descent_finds_the_minimum() -> None:
+    rng = np.random.default_rng(3)
+    half = rng.normal(size=(30, 30))
+    matrix, wanted = half @ half.T + np.eye(30), rng.normal(size=30)
+
+    def bowl(at: Any) -> Any:
+        return 0.5 * float((at - wanted) @ matrix @ (at - wanted)), matrix @ (at - wanted)
+
+    assert np.allclose(tuning.descend(bowl, np.zeros(30), 200), wanted, atol=1e-4)
+
+
+def test_a_lead_decides_what_is_even() -> None:
+    even = {name: {"x": ["bona bona ubona"]} for name in NAMES}
+    for lead, language in ((0.0, "one"), (0.1, "two")):
+        identifier = Identifier(in_memory(make(description(lead={"two": lead}), even)), ("one", "two"))
+        assert identifier(["bona"])[0].language == language
+
+
+@pytest.mark.parametrize("line", ['siblings = [["zul", "zzz"]]', "lead = { zzz = 1.0 }"])
+def test_a_class_that_is_not_described_is_refused(tmp_path: Any, line: Any) -> None:
+    file = tmp_path / "d.toml"
+    file.write_text(f'name = "d"\n{line}\n[[source]]\nname = "x"\n[[class]]\nname = "zul"\n')
+    with pytest.raises(TrainingError, match="zzz"):
+        training.read_description(file)
