@@ -29,27 +29,47 @@ MAX_WORD = 40
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MARKS = re.compile(r"[\u0300-\u036f\u00ad\u200b-\u200d\ufeff]")
-_NOISE = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+|(?<!\w)[@#]\w+|&#?\w+;")
+_URLS, _MAILS, _TAGS, _ENTITIES = r"(?:https?://|www\.)\S+", r"\S+@\S+\.\S+", r"(?<!\w)[@#]\w+", r"&#?\w+;"
+_WESTERN, _HYPHEN = "cp1252", b"\xad"
+"""An encoding of most text in our languages, by which its letters are found as bytes; in it the mark that goes."""
 
 Codes = npt.NDArray[np.uint8]
 
 
-def _ascii_table() -> str:
-    return "".join(chr(c).lower() if chr(c).isalpha() else " " for c in range(128))
+def _letter_table() -> bytes:
+    letters = (bytes([byte]).decode(_WESTERN, "replace") for byte in range(256))
+    return b"".join(c.lower().encode(_WESTERN) if _WORD.fullmatch(c) else b" " for c in letters)
 
 
-_ASCII = _ascii_table()
+_LETTERS = _letter_table()
+
+
+@lru_cache(maxsize=16)
+def _noise(urls: bool, mails: bool, tags: bool, entities: bool) -> re.Pattern[str]:
+    kinds = {_URLS: urls, _MAILS: mails, _TAGS: tags, _ENTITIES: entities}
+    return re.compile("|".join(kind for kind, there in kinds.items() if there))
+
+
+def _quiet(text: str) -> str:
+    """The text without what is no words; only what its signs allow is looked for, as the search is slow."""
+    mails, entities = "@" in text, "&" in text
+    kinds = "://" in text or "www." in text, mails, mails or "#" in text, entities
+    return _noise(*kinds).sub(" ", text) if any(kinds) else text
 
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case. URLs, e-mail addresses, @names and #tags are no words."""
     if "/" in text or "@" in text or "#" in text or "&" in text:
-        text = _NOISE.sub(" ", text)
+        text = _quiet(text)
     if text.isascii():
-        return text.translate(_ASCII).split()
-    if _MARKS.search(text):
-        text = _MARKS.sub("", unicodedata.normalize("NFC", text))
-    return _WORD.findall(text.lower())
+        return text.encode().translate(_LETTERS).decode().split()
+    try:
+        letters = text.lower().encode(_WESTERN).translate(_LETTERS, _HYPHEN)
+    except UnicodeEncodeError:
+        if _MARKS.search(text):
+            text = _MARKS.sub("", unicodedata.normalize("NFC", text))
+        return _WORD.findall(text.lower())
+    return letters.decode(_WESTERN).split()
 
 
 @lru_cache(maxsize=1)

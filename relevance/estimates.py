@@ -74,12 +74,18 @@ class Estimates:
 
     def place(self, places: Sequence[str]) -> tuple[float, int]:
         """Log-odds of a place: effects from the widest key to the narrowest; and the pages of the widest."""
-        total, first, pages = 0.0, 0, 0
-        for number, key in enumerate(places):
-            more, pages = self.effect(key, total, pages)
-            total += more
-            first = first if number else pages
-        return total, first
+        total, pages = self.effect(places[0])
+        return self.within(places[1:], total, pages), pages
+
+    def within(self, places: Sequence[str], wider: float, pages: int) -> float:
+        """Log-odds of a place whose wider keys have these, and this many pages."""
+        for key in places:
+            if key not in self._own and key not in self._fleet:
+                pages = 0
+                continue
+            more, pages = self.effect(key, wider, pages)
+            wider += more
+        return wider
 
     def deltas(self) -> dict[str, Row]:
         given: dict[str, Row] = {key: tuple(row) for key, row in self._own.items()}

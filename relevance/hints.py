@@ -10,7 +10,7 @@ from functools import lru_cache
 import xxhash
 
 from relevance.alphabet import words
-from relevance.identification import Identifier
+from relevance.identification import Identifier, sampled
 from relevance.languagetags import TAGS
 from relevance.policy import LinkContext
 
@@ -41,9 +41,8 @@ class Hints:
         self._siblings = frozenset(siblings)
         self._identifier = identifier
         self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ())})
-        self._others = (
-            _OTHER_TAGS | set(TAGS.values()) | set(TAGS) | {n for v in NAMES.values() for n in v}
-        ) - self._ours
+        others = _OTHER_TAGS | set(TAGS.values()) | set(TAGS) | {n for v in NAMES.values() for n in v}
+        self._said_of = {**dict.fromkeys(others, OTHER), **dict.fromkeys(self._ours, OURS)}
         self._anchors: dict[str, int] = {}
         self._urls: dict[str, int] = {}
 
@@ -64,19 +63,16 @@ class Hints:
         return known
 
     def _said(self, url: str) -> int:
-        host, path, query = split(url.lower())
-        labels = host.split(".")[:-2]
-        pieces = [*labels, *path.split("/")]
+        host, path, query = split(url)
+        pieces = f"{host.rpartition('.')[0].rpartition('.')[0].replace('.', '/')}/{path}".lower().split("/")
         if query:
-            pieces += query.replace("=", "&").split("&")
+            pieces += query.lower().replace("=", "&").split("&")
         said = NEITHER
         for piece in pieces:
-            if piece in self._ours:
-                said = OURS
-            elif piece in self._others:
-                said = OTHER
+            if piece in self._said_of:
+                said = self._said_of[piece]
             elif len(piece) == 5 and piece[2] in "-_":
-                said = OURS if piece[:2] in self._ours else OTHER if piece[:2] in self._others else said
+                said = self._said_of.get(piece[:2], said)
         return said
 
     def anchors(self, texts: Sequence[str]) -> list[int]:
@@ -85,28 +81,38 @@ class Hints:
         if len(self._anchors) + len(new) > _REMEMBERED:
             self._anchors.clear()
             new = list(dict.fromkeys(texts))
-        for text, found in zip(new, self._identifier(new) if new else [], strict=True):
-            tokens = words(text)
-            if len(tokens) <= 3 and self._ours.intersection(tokens):
-                self._anchors[text] = OURS
-            elif len(tokens) < _SHORT or found.margin * found.words < 1.5:
-                self._anchors[text] = NEITHER
-            elif found.language == self._target:
-                self._anchors[text] = OURS
+        tokens = {text: words(sampled(text)) for text in new}
+        said = {text: OURS if self._names(some) else NEITHER for text, some in tokens.items()}
+        open_ = [text for text, some in tokens.items() if len(some) >= _SHORT and not said[text]]
+        for text, found in zip(open_, self._identifier.of_words([tokens[text] for text in open_]), strict=True):
+            if found.margin * found.words < 1.5:
+                continue
+            if found.language == self._target:
+                said[text] = OURS
             else:
-                self._anchors[text] = SIBLING if found.language in self._siblings else OTHER
+                said[text] = SIBLING if found.language in self._siblings else OTHER
+        self._anchors.update(said)
         return [self._anchors[text] for text in texts]
+
+    def _names(self, tokens: Sequence[str]) -> bool:
+        """Whether an anchor of these words is the language's name."""
+        return len(tokens) <= 3 and not self._ours.isdisjoint(tokens)
 
     def buckets(self, links: Sequence[LinkContext]) -> list[str]:
         """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host;
         behind these six characters a tag of the host that a link to another host stands on."""
         out = []
+        tags: dict[str, int] = {"": NEITHER}
+        source, home = "", ""
         for link, anchor in zip(links, self.anchors([link.anchor for link in links]), strict=True):
-            seed = link.source_verdict is None and not link.source_url
-            since = "s" if seed else str(min(link.since_relevant, 4))
-            away = 0 if not link.source_url else int(host_of(link.url) != host_of(link.source_url))
-            kind = f"{since}{anchor}{self.url(link.url)}{self.tag(link.hreflang)}{int(link.nav)}{away}"
-            out.append(kind + (short_tag(host_of(link.source_url)) if away else ""))
+            if link.source_url != source:
+                source, home = link.source_url, host_of(link.source_url)
+            if (tag := tags.get(link.hreflang)) is None:
+                tag = tags[link.hreflang] = self.tag(link.hreflang)
+            seed = link.source_verdict is None and not source
+            since = "s" if seed else min(link.since_relevant, 4)
+            away = bool(source) and host_of(link.url) != home
+            out.append(f"{since}{anchor}{self.url(link.url)}{tag}{link.nav:d}{away:d}{short_tag(home) if away else ''}")
         return out
 
 
@@ -142,10 +148,10 @@ def places(url: str) -> tuple[str, str, str]:
     host, path, query = split(url)
     segments = [segment for segment in path.split("/") if segment]
     prefix = segments[0] if len(segments) > 1 else ""
-    shape = [_DIGITS.sub("N", segment) for segment in segments[:4]]
-    if shape and len(segments) <= 4 and (len(shape[-1]) > 12 or "-" in shape[-1] or "_" in shape[-1]):
-        shape[-1] = "*"
-    template = "/".join(shape)
+    template = _DIGITS.sub("N", "/".join(segments[:4]))
+    before, slash, last = template.rpartition("/")
+    if len(segments) <= 4 and (len(last) > 12 or "-" in last or "_" in last):
+        template = f"{before}{slash}*"
     if query:
         template += "?" + "&".join(sorted({pair.partition("=")[0] for pair in query.split("&") if pair})[:4])
     return f"h:{host}", f"p:{host}/{prefix[:24]}", f"t:{host}/{template[:64]}"

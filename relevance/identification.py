@@ -11,11 +11,10 @@ seen in training called isiZulu fall from 0.09 to 0.01 % of sentences, 0.77 to 0
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +38,7 @@ GUARDED = 8
 """Words after which the guard grows no more: mixed text keeps its chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identification:
+class Identification(NamedTuple):
     """What a text is written in.
 
     language: ISO 639-3, or "und": no words, or a language the model only knows as "another".
@@ -98,12 +96,13 @@ class Identifier:
         self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
 
     def __call__(self, texts: Sequence[str]) -> list[Identification]:
-        return [found for at in range(0, len(texts), TOGETHER) for found in self._some(texts[at : at + TOGETHER])]
+        parts = (texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER))
+        return [found for part in parts for found in self.of_words([words(sampled(text)) for text in part])]
 
-    def _some(self, texts: Sequence[str]) -> list[Identification]:
-        tokens = [words(sampled(text)) for text in texts]
+    def of_words(self, tokens: Sequence[list[str]]) -> list[Identification]:
+        """The language of texts whose words (relevance.alphabet.words) are known, all of them together."""
         full = [place for place, some in enumerate(tokens) if some]
-        out = [NOTHING] * len(texts)
+        out = [NOTHING] * len(tokens)
         if not full:
             return out
         evidence = self.model.evidence([*chain.from_iterable(tokens)])
@@ -128,7 +127,7 @@ class Identifier:
         costs: Costs = sums[:, : len(self._labels)] * STEP
         for second, first in self._second:
             self._settle(costs, second, first, counts)
-        costs -= np.multiply.outer([min(count, GUARDED) for count in counts], self._guard)
+        costs -= np.multiply.outer(np.minimum(counts, GUARDED), self._guard)
         costs -= self._lead
         leading = costs.copy()
         leading.partition(self._next, axis=1)

@@ -19,7 +19,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from relevance.estimates import ALL, Estimates, logit, sigmoid
-from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, places, short_tag
+from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, host_of, places, short_tag
 from relevance.inlinks import NO_LINKS, InLinks, Links
 from relevance.measure import Measured
 from relevance.page import Page
@@ -69,11 +69,12 @@ class _Place(NamedTuple):
 
 
 class _Shared:
-    """What URLs looked at together share: their places, and what like links to them say."""
+    """What URLs looked at together share: their hosts, what like links to them say, and what follows from both."""
 
     def __init__(self) -> None:
-        self.places: dict[tuple[str, ...], _Place] = {}
+        self.hosts: dict[str, _Place] = {}
         self.said: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}
+        self.priorities: dict[tuple[_Place, str, Links, bool], float] = {}
 
 
 class YieldPolicy(ThresholdPolicy):
@@ -171,23 +172,33 @@ class YieldPolicy(ThresholdPolicy):
         self._estimates.absorb(counts)
 
     def _estimate(self, url: str, since: int, bucket: str, shared: _Shared) -> float:
-        """The priority of a URL: a root of its worth, since most bands should tell apart what is worth little."""
-        where = places(url)
-        if (place := shared.places.get(where)) is None:
-            place = shared.places[where] = self._place(where)
-        key = (place.group, bucket[:KIND], self._links(url, bucket))
+        name = host_of(url)
+        if (place := shared.hosts.get(name)) is None:
+            place = shared.hosts[name] = self._place(places(url)[:1])
+        if place.pages:  # else no narrower place is known either
+            log_odds = self._estimates.within(places(url)[1:], place.log_odds, place.pages)
+            place = _Place(log_odds, *place[1:])
+        key = (place, bucket[:KIND], self._links(url, bucket), since > self.tunnel)
+        if (priority := shared.priorities.get(key)) is None:
+            priority = shared.priorities[key] = self._priority(*key, shared)
+        return priority
+
+    def _priority(self, place: _Place, bucket: str, links: Links, far: bool, shared: _Shared) -> float:
+        """The priority of a URL: a root of its worth, since most bands should tell apart what is worth little. far: too
+        many irrelevant pages in a row lead there."""
+        key = (place.group, bucket, links)
         if (said := shared.said.get(key)) is None:
             evidence = self._evidence(*key)
             said = shared.said[key] = evidence, sum(self._effects(evidence).values())
         evidence, log_odds = said
-        if since > self.tunnel and not place.known and _is_hopeless(evidence):
+        if far and not place.known and _is_hopeless(evidence):
             return 0.0
         mean = sigmoid(place.log_odds + log_odds)
         worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
         worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.pages + 4.0))
         return sqrt(min(1.0, max(0.0001, worth)))
 
-    def _place(self, where: tuple[str, ...]) -> _Place:
+    def _place(self, where: Sequence[str]) -> _Place:
         log_odds, _ = self._estimates.place(where)
         pages, gain, _ = self._estimates.counts(where[0])
         share = (gain + 1.0) / (pages + 2.0)
@@ -200,6 +211,8 @@ class YieldPolicy(ThresholdPolicy):
         if seen == NO_LINKS and bucket[4] == "0" and bucket[0] != "s":
             # another worker read the link
             return Links(int(bucket[0] == "0"), int(bucket[0] != "0"), int(bucket[1] == "3"), int(bucket[1] == "2"))
+        if max(seen) <= 3:
+            return seen
         good, bad, ours, other = seen
         return Links(min(good, 4), min(bad, 4), min(ours, 3), min(other, 3))
 

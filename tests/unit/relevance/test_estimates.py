@@ -6,6 +6,8 @@ from math import isclose
 import pytest
 
 from relevance.estimates import Estimates, logit, sigmoid
+from relevance.hints import places
+from relevance.inlinks import NO_LINKS, InLinks, Links
 
 
 def filled(*rows: tuple[str, float, float, int]) -> Estimates:
@@ -55,6 +57,35 @@ def test_it_finds_the_effects_that_made_the_pages() -> None:
     for one, two in (("h:good", "h:bad"), ("c:good", "c:bad")):
         found = estimates.effect(one)[0] - estimates.effect(two)[0]
         assert found == pytest.approx(true[one] - true[two], abs=0.8)  # plain averages of the kinds differ by 3.0
+
+
+def test_a_place_is_named_by_host_path_and_shape() -> None:
+    for url, prefix, template in [
+        ("http://a.example/", "", ""),
+        ("http://a.example/news", "", "news"),
+        ("https://u:p@A.example:81/news/2024/12/a-long-title?b=1&a=2&b=3#x", "news", "news/N/N/*?a&b"),
+        ("http://a.example//zu//id99/x1", "zu", "zu/idN/xN"),
+        ("http://a.example/1/2/3/4/a-title", "1", "N/N/N/N"),
+        ("http://a.example/123456789012345678", "", "N"),
+        ("http://a.example/averylongname12", "", "*"),
+    ]:
+        assert places(url) == ("h:a.example", f"p:a.example/{prefix}", f"t:a.example/{template}")
+
+
+def test_many_links_to_many_urls_are_told_apart() -> None:
+    links = InLinks()
+    for n in range(2000):
+        for _ in range(n % 3):
+            links.add(f"http://a.example/{n}", (0, 2))
+        if n % 5 == 0:
+            links.add(f"http://a.example/{n}", (1, 3))
+    seen = [links.seen(f"http://a.example/{n}") for n in range(2000)]
+    expected = [Links(n % 3, int(n % 5 == 0), n % 3, int(n % 5 == 0)) for n in range(2000)]
+    assert sum(a != b for a, b in zip(seen, expected, strict=True)) <= 2, "rarely more than there were"
+    for _ in range(300):
+        links.add("http://b.example/", (0,))
+    assert links.seen("http://b.example/") == Links(good=255)
+    assert links.seen("http://c.example/") == NO_LINKS
 
 
 def test_counts_of_two_workers_add_up_to_those_of_one() -> None:

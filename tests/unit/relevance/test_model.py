@@ -1,5 +1,7 @@
 import math
 import random
+import re
+import unicodedata
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -46,6 +48,39 @@ def test_words_are_never_glued() -> None:
     ]
     assert words("see http://a.b/c?d=e #tag @name x@y.zz go") == ["see", "go"]
     assert words("S\u030cibe") == ["šibe"]
+
+
+SIGNS = [
+    "://",
+    "http://",
+    "www.",
+    "@",
+    "#",
+    "&",
+    ";",
+    ".",
+    "&amp;",
+    "\u00ad",
+    "\u0301",
+    "\u200b",
+    "’",
+    "ſ",
+    "²",
+    "ﬁ",
+    "ẞ",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(SIGNS), st.text(max_size=4), st.sampled_from("abEÉšž 0_")), max_size=30))
+def test_words_are_runs_of_letters_whatever_the_way_they_are_found(parts: Any) -> None:
+    text = "".join(parts)
+    rest = text
+    if set(text) & set("/@#&"):
+        rest = re.sub(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+|(?<!\w)[@#]\w+|&#?\w+;", " ", text)
+    marks = r"[\u0300-\u036f\u00ad\u200b-\u200d\ufeff]"
+    if re.search(marks, rest):
+        rest = re.sub(marks, "", unicodedata.normalize("NFC", rest))
+    assert words(text) == re.findall(r"[^\W\d_]+", rest.lower())
 
 
 @given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))
