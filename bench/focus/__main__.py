@@ -2,9 +2,9 @@
 
 Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and
 multiples of the oracle's (it knows which of the URLs it has found are relevant) and of the all-knowing one's (it knows
-the whole web); harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web); and by how many pages
-yield was ever behind afriweb at equal budget. --warc replays what a crawl has stored instead: links lead to stored
-pages only.
+the whole web); harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web); and at how many equal
+budgets yield is ahead of afriweb or behind, and how far. --warc replays what a crawl has stored instead: links lead to
+stored pages only.
 """
 
 from __future__ import annotations
@@ -55,10 +55,26 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
         out.append(
             f"{crawl:14} {_share(bf)}    {_share(best)}     {_share(bound)}         {line}      {100 * cells[6]:5.1f}"
         )
-    behind = [
-        max(0, *(t - o for t, o in zip(r["afriweb"].relevant, r["yield"].relevant, strict=False))) for _, r in runs
+    return [*out, against_afriweb([found for _, found in runs])]
+
+
+def against_afriweb(runs: list[dict[str, Found]]) -> str:
+    """Yield's relevant pages against afriweb's after each number of fetches that both came to."""
+    apart = [
+        (own - theirs, fetches)
+        for found in runs
+        for fetches, (own, theirs) in enumerate(
+            zip(found["yield"].relevant, found["afriweb"].relevant, strict=False), start=1
+        )
     ]
-    return [*out, f"yield is at most {max(behind)} pages behind afriweb"]
+    ahead, behind = [pages for pages, _ in apart if pages > 0], [one for one in apart if one[0] < 0]
+    said = f"of {len(apart)} budgets yield leads afriweb at {len(ahead)}, by {mean(ahead or [0]):.0f} pages in the mean"
+    if not behind:
+        return f"{said}, and never trails"
+    early = sum(fetches <= 60 for _, fetches in behind)
+    return (
+        f"{said}, and trails at {len(behind)}, by {-min(behind)[0]} at most ({early} of them in the first 60 fetches)"
+    )
 
 
 def _at(found: Found, what: str, fetches: float) -> float:
