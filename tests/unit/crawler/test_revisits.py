@@ -48,14 +48,19 @@ def focus(*, revisit: bool) -> FocusMiddleware:
 
 
 def read(
-    middleware: FocusMiddleware, text: str, memo: bytes = b"", source: str = "feed:1a2b", depth: int = 1
+    middleware: FocusMiddleware,
+    text: str,
+    memo: bytes = b"",
+    source: str = "feed:1a2b",
+    depth: int = 1,
+    url: str = URL,
 ) -> Finding:
-    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=memo, depth=depth)
+    lease = Lease("t", url, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=memo, depth=depth)
     links = '<a href="/next">o</a><a href="https://b.example/next">p</a>'
     body = f'<html lang="zu"><title>Izindaba</title><p>{text}</p>{links}</html>'
     capture = SimpleNamespace(started=datetime(2026, 11, 21, 4, 0, 0, 7, tzinfo=UTC))
-    request = Request(URL, meta={"lease": lease, "capture": capture})
-    response = HtmlResponse(URL, body=body.encode(), request=request, headers={"Content-Type": "text/html"})
+    request = Request(url, meta={"lease": lease, "capture": capture})
+    response = HtmlResponse(url, body=body.encode(), request=request, headers={"Content-Type": "text/html"})
     middleware.process_spider_input(response)
     return cast("Finding", response.meta["finding"])
 
@@ -106,3 +111,15 @@ def test_links_beyond_the_depth_of_their_site_are_not_followed() -> None:
     near, far = read(middleware, TEXT, depth=1), read(middleware, OTHER, depth=2)
     assert [link.url for link in near.links] == ["https://a.example/next", "https://b.example/next"]
     assert [link.url for link in far.links] == ["https://b.example/next"]
+
+
+def test_only_another_page_repeats_a_text() -> None:
+    """A page whose lease ran out is fetched anew; that is no repeat, as the same text at another URL is."""
+    middleware = focus(revisit=False)
+    reasons = []
+    for url in (URL, URL, URL + "?page=2", URL):
+        found = read(middleware, TEXT, url=url)
+        assert found.verdict is not None
+        reasons.append((found.verdict.keep, found.verdict.reason))
+    kept = (True, "words_and_share")
+    assert reasons == [kept, kept, (False, "near_identical"), kept]
