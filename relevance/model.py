@@ -25,7 +25,7 @@ from relevance.errors import UnknownLanguageError
 STEP = 0.05
 """Nats of one unit of evidence."""
 REMEMBERED = 1 << 17
-"""New words remembered before the memory starts anew (about 16 MB)."""
+"""New words remembered before the memory starts anew (about 25 MB)."""
 _TOGETHER = 1024
 """New words that go through the n-grams together: enough for speed, few enough for the processor's cache."""
 _LANES, _BYTE = np.uint64(0x00FF00FF00FF00FF), np.uint64(8)
