@@ -16,6 +16,10 @@ def card(meta: Mapping[str, Any], size: int, measured: Mapping[str, Mapping[str,
         f"{meta['word_share']}); a word's evidence is cut at {meta['clip']} nats. Family: {', '.join(meta['family'])}. "
         "Only parameters are stored, no sentence."
     )
+    if meta.get("siblings"):
+        out.append(f"Tuned to be told apart: {'; '.join(', '.join(group) for group in meta['siblings'])}.")
+    if meta.get("lead"):
+        out.append(f"Nats in every text: {', '.join(f'{name} {nats:+.1f}' for name, nats in meta['lead'].items())}.")
     out += ["", "## Sources", "", "| source | licence |", "|---|---|"]
     out += [f"| {source['name']} | {source['licence']} |" for source in meta["sources"]]
     out += ["", "## Classes", "", "| class | answer | words of training text |", "|---|---|---:|"]
