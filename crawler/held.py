@@ -7,22 +7,29 @@ from collections.abc import Awaitable, Callable
 from frontier.types import Lease
 
 BindCall = Callable[[Lease, str], Awaitable[bool]]
+_RESERVE_S = 1.0
+"""What a fetch may take beyond its time-out until its connection is closed."""
 
 
 class HeldLease:
     """A lease with its instants on ``time.monotonic()``, which stopping the process or setting the clock cannot fool.
 
-    `arrived` is when the grant was received: taking that for the instant of the grant errs on the polite side.
+    A grant was made between `asked`, when it was asked for, and `arrived`, when it was received; a process may stand
+    still in between. Each instant is taken from the end that errs on the polite side: `due` from the later one,
+    `start_by`, the last instant at which a fetch can still end within its lease, from the earlier one.
     """
 
     __slots__ = ("_bind", "address", "due", "lease", "start_by")
 
-    def __init__(self, lease: Lease, now_ms: int, arrived: float, fetch_timeout_s: float, bind: BindCall) -> None:
+    def __init__(
+        self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, bind: BindCall
+    ) -> None:
+        """granted: between which instants, asked and arrived."""
+        asked, arrived = granted
         self.lease = lease
         self.address = lease.address
         self.due = arrived + max(0, lease.due_ms - now_ms) / 1000
-        # The grant may be older than its arrival by the time of one round trip; the reserve covers it.
-        self.start_by = arrived + (lease.expires_ms - now_ms) / 1000 - fetch_timeout_s - 1.0
+        self.start_by = asked + (lease.expires_ms - now_ms) / 1000 - fetch_timeout_s - _RESERVE_S
         self._bind = bind
 
     async def bind(self, address: str) -> bool:

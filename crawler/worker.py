@@ -217,7 +217,7 @@ class Worker:
         if room <= 0:
             return _LONGEST_WAIT_S
         try:
-            grant = await self._off(self._asks, lambda: self._lease_round(room))
+            grant, asked = await self._off(self._asks, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
             if not self._away:
                 logger.warning("No new requests until it answers again: %s", error)
@@ -227,7 +227,7 @@ class Worker:
         if self._away:
             logger.info("The frontier answers again, the crawl goes on")
         self._away = False
-        self._accept(grant)
+        self._accept(grant, asked)
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
         slower_s = min(2 * self._rest_s, self._ahead_ms / 2000)
         self._rest_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
@@ -238,13 +238,14 @@ class Worker:
         self._quiet_looks = 0
         return self._wait_s(grant)
 
-    def _lease_round(self, room: int) -> Grant:
+    def _lease_round(self, room: int) -> tuple[Grant, float]:
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]
         self._stores.start_urls.poll()
         self._take_in()
-        return self._stores.frontier.lease(room, self._ahead_ms)
+        asked = time.monotonic()
+        return self._stores.frontier.lease(room, self._ahead_ms), asked
 
     def _take_in(self) -> None:
         try:
@@ -258,11 +259,11 @@ class Worker:
                 logger.info("Redis has room again, the intake goes on")
             self._full = False
 
-    def _accept(self, grant: Grant) -> None:
+    def _accept(self, grant: Grant, asked: float) -> None:
         arrived = time.monotonic()
         loop = asyncio.get_running_loop()
         for lease in grant.leases:
-            held = HeldLease(lease, grant.now_ms, arrived, self._fetch_timeout_s, self.bind)
+            held = HeldLease(lease, grant.now_ms, (asked, arrived), self._fetch_timeout_s, self.bind)
             self._held.add(lease.token)
             heapq.heappush(self._buffer, held)
             loop.call_later(max(0.0, held.due - arrived), self._wake_engine)
