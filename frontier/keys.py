@@ -7,7 +7,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 ``meta``            hash: queued, parked, pages, bytes, words, started, seq (last lease number), intakes
 ``a:AUTHORITY``     the authority's record: struct and msgpack map (frontier/host.py, lua/_records.lua)
 ``qN:AUTHORITY``    list, its queue of band N (0 best .. 7), elements as in frontier/payload.py; a host's queue lies in
-                    its record while it is shorter than 400 bytes
+                    its record while they are at most 2,000 bytes
 ``h:AUTHORITY``     list, redirected robots.txt files to fetch there
 ``p:AUTHORITY``     zset, parked: reason NUL element, by the end of parking
 ``r:AUTHORITY``     msgpack [kind, body, fetched, expires]: robots record

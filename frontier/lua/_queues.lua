@@ -1,6 +1,7 @@
 -- Elements and the queues they wait in: a host's record while they are few, lists by band else; and parking.
 
-local MOST_INLINE_BYTES = 400
+-- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
+local MOST_INLINE_BYTES = 2000
 
 -- elements (layout: frontier/payload.py) -------------------------------------------------------------------------------
 

@@ -52,25 +52,36 @@ local function plain(authority, record, element)
   return nil
 end
 
-local function push_all(authority, record, elements, bytes)
-  if stays_inline(authority, record, bytes) then
-    for i = 1, #elements do
-      local band = band_of(elements[i])
-      insert_inline(record, elements[i], band)
-      count(record, band, 1)
-    end
-    return
+-- behind those of their bands in the record; lists: band -> list of elements
+local function extend_inline(record, lists)
+  local inline, parts, place, numbers = record.i, {}, 1, {}
+  for _, found in ipairs(bands_of(record)) do numbers[found[1]] = found[2] end
+  for band = 0, BANDS - 1 do
+    local start = place
+    for _ = 1, numbers[band] or 0 do place = inline_end(inline, place) + 1 end
+    parts[#parts + 1] = sub(inline, start, place - 1)
+    for _, element in ipairs(lists[band] or {}) do parts[#parts + 1] = length_bytes(#element) .. element end
   end
+  record.i = table.concat(parts)
+end
+
+local function append(key, list)
+  for i = 1, #list, 4000 do
+    call('RPUSH', key, unpack(list, i, min(i + 3999, #list)))
+  end
+end
+
+local function push_all(authority, record, elements, bytes)
   local lists = {}
   for i = 1, #elements do
     local band = band_of(elements[i])
     local list = lists[band] or {}
     lists[band], list[#list + 1] = list, elements[i]
   end
+  local is_inline = stays_inline(authority, record, bytes)
+  if is_inline then extend_inline(record, lists) end
   for band, list in pairs(lists) do
-    for i = 1, #list, 4000 do
-      call('RPUSH', queue_key(authority, band), unpack(list, i, min(i + 3999, #list)))
-    end
+    if not is_inline then append(queue_key(authority, band), list) end
     count(record, band, #list)
   end
 end

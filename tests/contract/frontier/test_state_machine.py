@@ -106,7 +106,7 @@ class Histories(RuleBasedStateMachine):
         found = []
         for host in hosts:
             number = next(self.urls)
-            long = "y" * (120 if number % 5 == 0 else 0)  # some queues are short in URLs and long in bytes
+            long = "y" * (700 if number % 5 == 0 else 0)  # some queues are short in URLs and long in bytes
             url = f"{host}/x{long}?{number}" if query else f"{host}/x{long}{number}"
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
             memo = b"found on %d" % number if query else b""
