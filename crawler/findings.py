@@ -22,13 +22,15 @@ class Finding:
     `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored. `metadata` goes into the
     page's metadata record. `page_mark`: pages with equal marks are near-identical (b"": not marked). `again_in_ms` and
     `memo` are for URLs that are visited again and again (feeds, and articles that are looked at again), `not_modified`
-    for a 304 among them: the record whose content is still valid. `quality`: of a page that is kept for the first time.
+    for a 304 among them: the record whose content is still valid. `quality`: of a page that is kept for the first time;
+    `claimed`: the fleet's counts in which it is.
     """
 
     result: str
     status: int = 0
     verdict: Verdict | None = None
     quality: Quality | None = None
+    claimed: tuple[str, ...] = ()
     title: str = ""
     links: list[Candidate] = field(default_factory=list)
     robots: RobotsRecord | None = None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crawler.findings import Finished
@@ -75,11 +75,12 @@ class QualityCaps:
         self._claim(claims, patiently, b"".join(map(_entry, kept)))
         if late := self._compare(kept):
             self._claim(late, patiently)
-        self._uncount([done for done in kept if not _quality(done)], patiently)
+        self.give_back([done for done in kept if not _quality(done)], patiently)
 
     def give_back(self, pages: Iterable[Finished], patiently: Patience) -> None:
-        """The frontier has not accepted these, so another worker counts them."""
-        self._uncount([done for done in pages if _quality(done)], patiently)
+        """These are not kept, or not by this worker: the frontier has not accepted them, so another one counts them."""
+        if counts := {field: -number for field, number in Counter(_unclaim(pages)).items()}:
+            self._hear(patiently(lambda: self._log.tell(b"", counts)), counts)
 
     def close(self) -> None:
         """Give the connection back."""
@@ -88,11 +89,14 @@ class QualityCaps:
     def _claim(self, claims: Sequence[_Claim], patiently: Patience, entries: bytes = b"") -> None:
         """Count for each page its flag, and leave those that are too many."""
         counts = Counter(_field(flag, done.lease.authority) for done, flag in claims)
-        totals = self._hear(patiently(lambda: self._log.tell(entries, counts)), counts)
+        news = patiently(lambda: self._log.tell(entries, counts))
+        totals = self._hear(news, counts)
         number = {field: totals[field] - count for field, count in counts.items()}
         for done, flag in claims:
             field = _field(flag, done.lease.authority)
             number[field] += 1
+            if news is not None:
+                done.finding.claimed += (field,)
             if number[field] > self._most > 0 and flag in self._capped and _quality(done):
                 _leave(done, f"capped_{flag}")
 
@@ -131,12 +135,6 @@ class QualityCaps:
                     late.append((done, NEAR_DUPLICATE))
         return late
 
-    def _uncount(self, pages: Sequence[Finished], patiently: Patience) -> None:
-        flags = ((done.finding.quality.flags, done.lease.authority) for done in pages if done.finding.quality)
-        known = Counter(_field(flag, authority) for all_, authority in flags for flag in all_)
-        if counts := {field: -number for field, number in known.items()}:
-            self._hear(patiently(lambda: self._log.tell(b"", counts)), counts)
-
 
 def _with(found: Quality, alike: Alike) -> Quality:
     if alike.bits is None:
@@ -155,6 +153,12 @@ def quality_fields(found: Quality) -> dict[str, object]:
 
 def _field(flag: str, authority: str) -> str:
     return f"{flag} {authority}"
+
+
+def _unclaim(pages: Iterable[Finished]) -> Iterator[str]:
+    for done in pages:
+        yield from done.finding.claimed
+        done.finding.claimed = ()
 
 
 def _entry(done: Finished) -> bytes:

@@ -322,7 +322,8 @@ class RedisFrontier:
         if state and state.leased_token:
             with answering(self.crawl):
                 element = wire.read_record(self._redis.get(self.keys.record(state.authority))).get("element")
-            leased_url = admin.waiting(state.authority, element).url if element else ""
+            if element is not None:
+                leased_url = admin.waiting(state.authority, element).url if element else f"{state.authority}/robots.txt"
         return admin.explain(self, url, self.config, leased_url)
 
     # -- counters and audit ------------------------------------------------------------------------------------------

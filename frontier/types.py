@@ -265,8 +265,9 @@ class Frontier(Protocol):
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
         """Up to `limit` URLs of different authorities on different addresses, due by now + `ahead_ms`; best priority
-        band first, within a band the authority that waited longest. A URL that nobody reports or releases is handed out
-        again after its lease has expired."""
+        band first, within a band the authority that waited longest; in Redis so among those looked at: all that were
+        due at an earlier call, and some more than `limit` of those due or met since. A URL that nobody reports or
+        releases is handed out again after its lease has expired."""
 
     def bind(self, token: str, address: str) -> Bound:
         """Say which address the worker will connect to; required before sending when the lease has none, allowed when

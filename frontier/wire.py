@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ _OUTCOME = struct.Struct("<dIH5d")
 _GRANT = struct.Struct("<4dHB")
 _SERVED, _MAPPED, _HELD = 1, 2, 8
 _NO_TOKEN = ("", 0, 0)
+_TOKEN = re.compile(r"([0-9a-f]{1,13})-([0-9a-f]{8})@([!-~]+)")
 
 
 @cache
@@ -196,12 +198,8 @@ def token_of(authority: str, number: int, key: int) -> str:
 
 def token_parts(token: str) -> tuple[str, int, int]:
     """(authority, number, key) of a token; of what is none, those of no lease there ever was."""
-    numbers, _, name = token.partition("@")
-    try:
-        number, key = (int(half, 16) for half in numbers.split("-"))
-    except ValueError:
-        return _NO_TOKEN
-    return name, number, key
+    found = _TOKEN.fullmatch(token)
+    return (found[3], int(found[1], 16), int(found[2], 16)) if found else _NO_TOKEN
 
 
 def lease(data: bytes, key: int) -> Lease:

@@ -46,7 +46,7 @@ class Arpa:
         total = 0.0
         for letter in (*word, END):
             total += self.letter(context, letter)
-            context = (*context, letter)
+            context = (*context, letter)[-self.order :]
         return total
 
 

@@ -66,8 +66,7 @@ def sampled(text: str) -> str:
     parts = []
     for k in range(SLICES):
         part = text[k * stride : k * stride + piece]
-        first, last = part.find(" "), part.rfind(" ")
-        parts.append(part[first + 1 : last] if 0 <= first < last else part)
+        parts.append(" ".join(part.split()[1:-1]) or part)
     return " ".join(parts)
 
 

@@ -35,6 +35,12 @@ for i = 6, #ARGV, 2 do
     call('HDEL', flagged_before, ARGV[i])
     call('HINCRBY', flagged, ARGV[i], had)
   end
-  counts[#counts + 1] = call('HINCRBY', flagged, ARGV[i], ARGV[i + 1])
+  local count = call('HINCRBY', flagged, ARGV[i], ARGV[i + 1])
+  -- What a killed Redis has forgotten may be given back all the same.
+  if count < 0 then
+    call('HSET', flagged, ARGV[i], 0)
+    count = 0
+  end
+  counts[#counts + 1] = count
 end
 return { turn, size, whole and 1 or 0, older, newer, counts }

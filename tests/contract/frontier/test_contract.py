@@ -299,11 +299,12 @@ def test_a_token_that_holds_no_lease_does_nothing(make: Make, clock: Clock) -> N
     clock.forward(5000)
     first, second = frontier.lease(2).leases
     tokens = ["", "x", "5-", f"fffe-1@{A}", f"ffff-0@{C}", first.token + "x", "x" + second.token]
+    tokens += [f"1-1ffffffff@{A}", f"{'1' * 17}-00000000@{A}", "1-00000000@\udcff", f"1_0-0x000000@{A}"]
     before = frontier.status(), frontier.hosts()
     assert frontier.report([Outcome(token, "ok") for token in tokens]) == [False] * len(tokens)
     assert frontier.report([Outcome(old.token, "timeout")]) == [True]
     assert frontier.release([*tokens, old.token]) == 0
-    assert [frontier.bind(token, "192.0.2.1").reason for token in (*tokens, old.token)] == ["unknown_token"] * 8
+    assert [frontier.bind(token, "192.0.2.1").reason for token in (*tokens, old.token)] == ["unknown_token"] * 12
     assert frontier.accepted([*tokens, old.token, first.token]) == {old.token}
     assert (frontier.status(), frontier.hosts()) == before
 
@@ -678,6 +679,9 @@ def test_explanations(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1", source="http://source.example/"), Candidate(f"{A}/2")])
     assert (frontier.explain(f"{A}/1").place, frontier.explain(f"{A}/1").robots) == ("queued", "no record")
+    asked = one(frontier)
+    assert frontier.explain(f"{A}/robots.txt").place == "leased"
+    frontier.release([asked.token])
     rules(frontier, b"User-agent: *\nDisallow: /2\n")
     assert frontier.explain(f"{A}/2").robots == "denied: Disallow: /2"
     clock.forward(2000)

@@ -291,3 +291,27 @@ def test_at_redis_memory_limit_a_worker_goes_by_what_it_knows(url: str, server: 
     finally:
         server.config_set("maxmemory", 0)
     assert flags(Worker(server).page(BIBLE, path="other")) == {"religious"}  # it was never told of
+
+
+def test_what_was_not_counted_while_redis_was_full_is_not_given_back(server: redis.Redis) -> None:
+    worker, other = Worker(server, "religious", 1), Worker(server, "religious", 1)
+    pages = [worker.look(f"{BIBLE} {text}", path=f"p{place}") for place, text in enumerate(texts(4))]
+    server.config_set("maxmemory", 1)
+    try:
+        worker.settle(*pages[:3])
+    finally:
+        server.config_set("maxmemory", 0)
+    worker.give_back(*pages[:3])
+    assert reason(other.page(f"{BIBLE} q", path="q")) == KEPT.reason
+    worker.settle(pages[3])
+    worker.give_back(pages[3])
+    assert reason(other.page(f"{BIBLE} r", path="r")) == "capped_religious"
+    assert server.hgetall("{zulu}:kept:flagged") == {f"religious {HOST}".encode(): b"1"}
+
+
+def test_no_count_falls_below_zero(server: redis.Redis) -> None:
+    worker = Worker(server, "religious", 1)
+    kept = worker.page(BIBLE)
+    server.delete("{zulu}:kept:flagged")  # as a Redis that was killed would have it
+    worker.give_back(kept)
+    assert server.hgetall("{zulu}:kept:flagged") == {f"religious {HOST}".encode(): b"0"}

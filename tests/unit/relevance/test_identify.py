@@ -74,6 +74,7 @@ def test_long_texts_are_sampled_from_all_parts() -> None:
     zulu, english = sentences("zul", random.Random(8), 3000), sentences("eng", random.Random(8), 1000)
     assert len(sampled(zulu)) < 1500
     assert english[-300:].split()[-2] in sampled(zulu + " " + english)
+    assert set(sampled("ngiyabonga\n" * 1000).split()) == {"ngiyabonga"}
     assert relevance.codes([zulu]) == ["zul"]
 
 
