@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,38 +13,23 @@ from archive.config import WriterConfig
 from archive.exchange import Exchange, RevisitTarget
 from archive.reader import Reader
 from archive.writer import WarcWriter
-from crawler.embedded_redis import EmbeddedRedis
 from crawler.provenance import Payloads, Sources, commit
 from crawler.shared_table import SharedTable
 from frontier.payload import source_tag
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as server:
-        yield server.url
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[redis.Redis]:
-    connection = redis.Redis.from_url(url)
-    connection.flushdb()
-    yield connection
-    connection.close()
-
-
-def test_a_slot_knows_its_newest_entry_and_takes_it_for_no_other(client: redis.Redis) -> None:
-    table = SharedTable(client, "zulu", "t", slots=1)
+def test_a_slot_knows_its_newest_entry_and_takes_it_for_no_other(server: redis.Redis) -> None:
+    table = SharedTable(server, "zulu", "t", slots=1)
     table.put({b"first": b"1"})
     table.put({b"second": b"2"})
     assert table.get([b"first", b"second", b"sec"]) == {b"second": b"2"}
-    assert client.hlen("{zulu}:t") == 1
+    assert server.hlen("{zulu}:t") == 1
 
 
-def test_crawls_and_tables_do_not_meet(client: redis.Redis) -> None:
-    SharedTable(client, "zulu", "t", 8).put({b"key": b"value"})
-    assert SharedTable(client, "xhosa", "t", 8).get([b"key"]) == {}
-    assert SharedTable(client, "zulu", "u", 8).get([b"key"]) == {}
+def test_crawls_and_tables_do_not_meet(server: redis.Redis) -> None:
+    SharedTable(server, "zulu", "t", 8).put({b"key": b"value"})
+    assert SharedTable(server, "xhosa", "t", 8).get([b"key"]) == {}
+    assert SharedTable(server, "zulu", "u", 8).get([b"key"]) == {}
 
 
 def test_without_redis_nothing_is_known_and_nothing_breaks(tmp_path: Path) -> None:
@@ -54,8 +38,8 @@ def test_without_redis_nothing_is_known_and_nothing_breaks(tmp_path: Path) -> No
     assert table.get([b"key"]) == {}
 
 
-def test_a_sources_url_is_found_by_its_tag(client: redis.Redis) -> None:
-    sources = Sources(SharedTable(client, "zulu", "sources", 1 << 10))
+def test_a_sources_url_is_found_by_its_tag(server: redis.Redis) -> None:
+    sources = Sources(SharedTable(server, "zulu", "sources", 1 << 10))
     page, feed = "http://a.example/ikhasi", "feed:http://a.example/feed.xml"
     sources.remember([page, feed, "seed", ""])
     tags = [source_tag(page), source_tag(feed), "seed", "", "#00000000000000ff"]
@@ -64,9 +48,9 @@ def test_a_sources_url_is_found_by_its_tag(client: redis.Redis) -> None:
     assert sources.urls(tags) == {tags[0]: page, tags[1]: "http://a.example/feed.xml"}
 
 
-def test_a_payload_that_another_worker_stored_becomes_a_revisit(client: redis.Redis, tmp_path: Path) -> None:
+def test_a_payload_that_another_worker_stored_becomes_a_revisit(server: redis.Redis, tmp_path: Path) -> None:
     def store(worker: str, url: str) -> list[tuple[str, str]]:
-        payloads = Payloads(SharedTable(client, "zulu", "payloads", 1 << 10))
+        payloads = Payloads(SharedTable(server, "zulu", "payloads", 1 << 10))
         config = WriterConfig(seen=payloads.find, remember=payloads.remember)
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
         writer = WarcWriter(tmp_path / worker, "zulu", "gz", 1 << 30, config)
@@ -84,8 +68,8 @@ def test_a_payload_that_another_worker_stored_becomes_a_revisit(client: redis.Re
     assert store("two", "http://a.example/2") == [("revisit", "http://a.example/1")]
 
 
-def test_a_target_comes_back_as_it_was(client: redis.Redis) -> None:
-    payloads = Payloads(SharedTable(client, "zulu", "payloads", 8))
+def test_a_target_comes_back_as_it_was(server: redis.Redis) -> None:
+    payloads = Payloads(SharedTable(server, "zulu", "payloads", 8))
     target = RevisitTarget("http://a.example/", "2026-01-02T03:04:05.000006Z", "<urn:uuid:1>")
     payloads.remember("sha1:ABC", target)
     assert payloads.find("sha1:ABC") == target

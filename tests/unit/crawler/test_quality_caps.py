@@ -7,7 +7,7 @@ import random
 import signal
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -27,20 +27,6 @@ from relevance.sample import sentences
 HOST, OTHER = "http://a.example", "http://b.example"
 KEPT = Verdict(True, "words_and_share", "zul", {}, 100)
 BIBLE = "UNkulunkulu wathumela uJesu Kristu emhlabeni ukuba asindise abantu ezonweni zabo. " * 8
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as server:
-        yield server.url
-
-
-@pytest.fixture
-def server(url: str) -> Iterator[redis.Redis]:
-    connection = redis.Redis.from_url(url)
-    connection.flushdb()
-    yield connection
-    connection.close()
 
 
 class Worker:
