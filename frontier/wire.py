@@ -34,10 +34,10 @@ PARTS = {
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
 # The same structs as in lua/_records.lua, lua/report.lua and lua/lease.lua.
-_CORE = struct.Struct("<6d3IB")
+_CORE = struct.Struct("<7d3IB")
 _LEASE = struct.Struct("<2dIBI")
 _LEASE_NAMES = ("due", "expires", "key", "holds")
-_CORE_NAMES = ("b", "n", "rv", "rx", "ix", "by", "pg", "wd", "lf")
+_CORE_NAMES = ("b", "n", "rv", "rx", "ix", "an", "by", "pg", "wd", "lf")
 _REST = struct.Struct("<2IB")
 _OUTCOME = struct.Struct("<dIH5d")
 _GRANT = struct.Struct("<4dHB")
@@ -246,14 +246,14 @@ def read_record(data: bytes) -> dict[str, Any]:
         record["ip"] = data[place - addresses : place]
     record["ad"], record["qn"], bands = _REST.unpack_from(data, place)
     place += _REST.size + bands
-    inline = int.from_bytes(data[place : place + 2], "little")
-    place += 2 + inline
-    record["i"] = _elements(data[place - inline : place])
     if flags & _HELD:
         *numbers, length = _LEASE.unpack_from(data, place)
         record.update(zip(_LEASE_NAMES, numbers, strict=True))
         place += _LEASE.size + length
         record["element"] = data[place - length : place]
+    inline = int.from_bytes(data[place : place + 2], "little")
+    place += 2 + inline
+    record["i"] = _elements(data[place - inline : place])
     if flags & _MAPPED:
         record.update((name.decode(), value) for name, value in decode(data[place:]).items())
     return record

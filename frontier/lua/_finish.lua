@@ -11,9 +11,11 @@ local function end_rest(record, ip, outcome, rule, end_ms)
     if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
     local delay, address_delay = delays_of(record)
     if end_ms + delay > record.n then record.n = end_ms + delay end
-    if ip ~= '' then
+    if record.an >= 0 and ip ~= '' then
+      record.an = max(record.an, end_ms + address_delay)
+    elseif ip ~= '' then
       local state = load_address(ip)
-      if end_ms + address_delay > state.n then state.n = end_ms + address_delay end
+      state.n = max(state.n, end_ms + address_delay)
     end
   end
   if rule[5] > 0 then
@@ -134,7 +136,7 @@ local function finish(authority, record, outcome, rule, end_ms)
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
   end_rest(record, ip, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
-  if ip ~= '' then free_address(ip) end
+  if ip ~= '' then free_address(record, ip) end
   if kind == ROBOTS then
     local origin, hops = authority, 0
     if element ~= '' then

@@ -3,7 +3,7 @@
 local function give_back(authority, record)
   local lease, ip = end_lease(authority, record)
   local element = lease.element
-  if ip ~= '' then free_address(ip) end
+  if ip ~= '' then free_address(record, ip) end
   if element ~= '' then
     if byte(element, 1) % 4 == 1 then
       call('LPUSH', P .. 'h:' .. authority, element)

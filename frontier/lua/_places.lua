@@ -2,7 +2,9 @@
 
 -- earliest instant of its next lease, nil when it has nothing to fetch
 local function ready(record)
-  local others, start = record.o, record.n
+  local others, start, own = record.o, record.n, record.an
+  -- at the end of its validity the address is asked for anew, and may be another
+  if own > start then start = max(start, min(own, record.ix)) end
   if others == NO_OTHERS then return record.qn > 0 and start or nil end
   start = max(start, others.g or 0)
   if others.h then return start end
@@ -58,8 +60,9 @@ local function token_of(record, lease)
   return string.format('%x-%08x', record.b, lease.key)
 end
 
--- an address has become free: the best of those that wait for it goes into line
-local function free_address(ip)
+-- the address of a lease that ended has become free: the best of those that wait for it goes into line
+local function free_address(record, ip)
+  if record.an >= 0 then return end
   local state = load_address(ip)
   state.h, state.c = 0, true
   if state.w == 1 then
@@ -136,7 +139,7 @@ local function commit()
   end
   for ip, state in pairs(addresses) do
     if state.c then
-      sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct(ADDRESS, state.n, state.w, state.h)
+      sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct(ADDRESS, state.w, state.h, state.n)
       number = number + 2
     end
   end

@@ -6,59 +6,69 @@
 --   2 bytes      flags (1 leased before, 2 a map, 4 look at all of it before it gets a place in line, 8 leased now), best
 --                band
 --   if flag 1    b number of its last lease, n next fetch, rv rx robots version and expiry, ix end of the address'
---                validity, by bytes, pg pages, wd words, lf last fetch; length of ip address; ip
---   always       ad admitted, qn queued; length of qs; qs; length of i; i
---   if flag 8    l the lease: due, expires, key (its token's second half; b is the first), holds (1 when it holds the
---                address), length of element; element ('' = the authority's own robots.txt)
+--                validity, an next fetch of the address when no other authority is known to have it (else -1), by bytes,
+--                pg pages, wd words, lf last fetch; length of ip address; ip
+--   always       ad admitted, qn queued; length of qs; qs
+--   if flag 8    l the lease (then flag 1, too): due, expires, key (its token's second half; b is the first), holds (1
+--                when it holds the address), length of element; element ('' = the authority's own robots.txt)
+--   always       length of i; i
 --   if flag 2    the others, msgpack map with the short names given in frontier/host.py
 --
 -- qs: for each band with URLs, best first, the band (1 byte) and their number (4); i: these URLs themselves in the order
 -- they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.
+--
+-- An address that one authority has, as most do in most crawls, costs neither a look nor a write: its next fetch is the
+-- record's `an`, the lease of the authority is its own, and i:ADDRESS only names the authority. When a second one comes,
+-- what the record knew of the address moves there (read_address), for good.
 
 local SERVED, MAPPED, LOOKED, HELD = 1, 2, 4, 8
 local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
-local NEW, SERVED_BEFORE = '<BBI4I4Bc0Hc0', '<BBddddddI4I4I4Bc0I4I4Bc0Hc0' -- c0: a text as long as the number before it
-local LEASE, ADDRESS = '<ddI4BI4c0', '<dBB'
+-- c0 is a text as long as the number before it; what may be long, i, is put behind, since struct packs byte by byte
+local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBdddddddI4I4I4Bc0I4I4Bc0H'
+local LEASED_NOW, ADDRESS = '<BBdddddddI4I4I4Bc0I4I4Bc0ddI4BI4c0H', '<BBd'
+local NEW_WITH_I, SERVED_WITH_I, LEASED_WITH_I = NEW .. 'c0', SERVED_BEFORE .. 'c0', LEASED_NOW .. 'c0'
 local NO_OTHERS = {}
 local A_PREFIX, I_PREFIX = P .. 'a:', P .. 'i:'
 local texts, records, changed_records = {}, {}, {}
 local addresses = {}
 
 local function decode_record(text)
-  local flags, _, b, n, rv, rx, ix, by, pg, wd, lf, ip, ad, qn, qs, i, place = byte(text), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-  if flags % 2 == SERVED then
-    _, _, b, n, rv, rx, ix, by, pg, wd, lf, ip, ad, qn, qs, i, place = unpack_struct(SERVED_BEFORE, text)
-    if ip == '' then ip = nil end
-  else
-    _, _, ad, qn, qs, i, place = unpack_struct(NEW, text)
-  end
-  local lease
+  local flags, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, i = byte(text), 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0
+  local lease, due, expires, key, holds, element, place
   if flags >= HELD then
-    lease = {}
-    lease.due, lease.expires, lease.key, lease.holds, lease.element, place = unpack_struct(LEASE, text, place)
+    _, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, due, expires, key, holds, element, i, place =
+      unpack_struct(LEASED_WITH_I, text)
+    lease = { due = due, expires = expires, key = key, holds = holds, element = element }
+  elseif flags % 2 == SERVED then
+    _, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, i, place = unpack_struct(SERVED_WITH_I, text)
+  else
+    _, _, ad, qn, qs, i, place = unpack_struct(NEW_WITH_I, text)
   end
   return {
-    b = b, n = n, rv = rv, rx = rx, ix = ix, by = by, pg = pg, wd = wd, lf = lf, ad = ad, qn = qn, qs = qs, i = i,
-    l = lease, ip = ip, o = place <= #text and cmsgpack.unpack(sub(text, place)) or NO_OTHERS,
+    b = b, n = n, rv = rv, rx = rx, ix = ix, an = an, by = by, pg = pg, wd = wd, lf = lf, ip = ip or '', ad = ad, qn = qn,
+    qs = qs, i = i, l = lease, o = place <= #text and cmsgpack.unpack(sub(text, place)) or NO_OTHERS,
   }
 end
 
 local function encode_record(record)
-  local qs, inline, others, lease, ip = record.qs, record.i, record.o, record.l, record.ip or ''
-  local flags, best, behind = 0, qs == '' and BANDS - 1 or byte(qs), ''
-  if lease then
-    local element = lease.element
-    flags, behind = HELD, pack_struct(LEASE, lease.due, lease.expires, lease.key, lease.holds, #element, element)
-  end
+  local qs, inline, others, lease, ip = record.qs, record.i, record.o, record.l, record.ip
+  local flags, best, behind, core = SERVED, qs == '' and BANDS - 1 or byte(qs), '', nil
   if next(others) then
-    flags, behind = flags + MAPPED, behind .. cmsgpack.pack(others)
+    flags, behind = flags + MAPPED, cmsgpack.pack(others)
     if others.pm or others.mp or others.mb then flags = flags + LOOKED end
   end
-  if record.b == 0 then
-    return pack_struct(NEW, flags, best, record.ad, record.qn, #qs, qs, #inline, inline) .. behind
+  if lease then
+    local element = lease.element
+    core = pack_struct(LEASED_NOW, flags + HELD, best, record.b, record.n, record.rv, record.rx, record.ix, record.an,
+      record.by, record.pg, record.wd, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, lease.due, lease.expires,
+      lease.key, lease.holds, #element, element, #inline)
+  elseif record.b == 0 then
+    core = pack_struct(NEW, flags - SERVED, best, record.ad, record.qn, #qs, qs, #inline)
+  else
+    core = pack_struct(SERVED_BEFORE, flags, best, record.b, record.n, record.rv, record.rx, record.ix, record.an,
+      record.by, record.pg, record.wd, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, #inline)
   end
-  return pack_struct(SERVED_BEFORE, flags + SERVED, best, record.b, record.n, record.rv, record.rx, record.ix, record.by,
-    record.pg, record.wd, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, #inline, inline) .. behind
+  return core .. inline .. behind
 end
 
 -- the place in line that a text's authority has when it is due; nil when all of its record must be looked at
@@ -116,8 +126,8 @@ end
 local function make(authority)
   local record = load(authority)
   if not record then
-    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, by = 0, pg = 0, wd = 0, lf = 0, o = NO_OTHERS,
-      ad = 0, qn = 0, qs = '', i = '' }
+    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, an = -1, by = 0, pg = 0, wd = 0, lf = 0, ip = '', ad = 0, qn = 0,
+      qs = '', i = '', o = NO_OTHERS }
     records[authority] = record
     new_add[#new_add + 1] = authority
   end
@@ -125,11 +135,18 @@ local function make(authority)
   return record
 end
 
--- an address: n next fetch, w 1 when authorities wait for it (or did), h 1 when a lease holds it; c true when it changed
+-- an address: w 1 when authorities wait for it (or did), h 1 when a lease holds it, n next fetch; c true when it changed
 local function read_address(ip, text)
-  local n, w, h = 0, 0, 0
-  if text then n, w, h = unpack_struct(ADDRESS, text) end
-  local state = { n = n, w = w, h = h, c = false }
+  local w, h, n, c = 0, 0, 0, false
+  if text and byte(text) < 2 then
+    w, h, n = unpack_struct(ADDRESS, text)
+  elseif text then
+    local owner = load(text)
+    h, n, c = owner.l and owner.l.holds or 0, owner.an, true
+    owner.an = -1
+    change(text)
+  end
+  local state = { w = w, h = h, n = n, c = c }
   addresses[ip] = state
   return state
 end

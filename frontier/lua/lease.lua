@@ -6,6 +6,7 @@
 
 local horizon = now + A.ahead
 local leases, granted = {}, 0
+local LEASE = '<ddddHBc0c0c0'
 local has_opt_outs = call('EXISTS', P .. 'optout') == 1
 local sequence
 
@@ -85,13 +86,16 @@ local function grant(authority, record, ip, due)
   local expires = due + C.lease
   local holds = 0
   if ip ~= '' then
-    local state = load_address(ip)
-    holds, state.h, state.c = 1, 1, true
+    holds = 1
+    if record.an < 0 then
+      local state = load_address(ip)
+      state.h, state.c = 1, true
+    end
   end
   record.b, record.l = sequence, { due = due, expires = expires, key = A.key, holds = holds, element = element }
   due_of[authority] = LEASED + expires
   granted = granted + 1
-  leases[granted] = pack_struct('<ddddHB', sequence, due, expires, record.rv, #authority, #ip) .. authority .. ip .. element
+  leases[granted] = pack_struct(LEASE, sequence, due, expires, record.rv, #authority, #ip, authority, ip, element)
   if C.audit then audit({ 'grant', token_of(record, record.l), authority, ip, due }) end
   return true
 end
@@ -161,8 +165,15 @@ local function try_authority(authority)
     return
   end
   local ip = record.ip
-  if not ip or record.ix <= now then
+  if ip == '' or record.ix <= now then
     grant(authority, record, '', max(now, start))
+    return
+  end
+  if record.an > horizon then
+    place(authority, record)
+    return
+  elseif record.an >= 0 then
+    grant(authority, record, ip, max(now, start, record.an))
     return
   end
   local state = load_address(ip)
@@ -258,8 +269,7 @@ local function read_ahead(units)
   for i = 1, number do
     local unit = units[i]
     local record = byte(unit) ~= AT and load(unit)
-    local ip = record and record.ip
-    if ip and not addresses[ip] then ips[#ips + 1] = ip end
+    if record and record.an < 0 and record.ip ~= '' and not addresses[record.ip] then ips[#ips + 1] = record.ip end
   end
   load_addresses(ips)
 end

@@ -10,10 +10,9 @@ read_texts(authorities)
 for i = 1, #authorities do
   local number, key = unpack_struct(TOKEN, A.o[i])
   local record = leased(authorities[i], number, key)
-  local ip = record and record.l.holds == 1 and record.ip
-  if ip and not addresses[ip] then
+  if record and record.l.holds == 1 and record.an < 0 and not addresses[record.ip] then
     bound = bound + 1
-    ips[bound] = ip
+    ips[bound] = record.ip
   end
   held[i] = record or false
 end
@@ -32,16 +31,21 @@ for i = 1, #authorities do
     local outcome = { r = A.results[result], f = fetch_ms, j = jitter, b = bytes, w = words }
     for name, value in pairs(A.more[i] or NO_OTHERS) do outcome[name] = value end
     finish(authorities[i], record, outcome, A.rows[result], max(now + tick - max(0, age), record.l.due))
-    local sets = chunks[chunk] or {}
-    local last = #sets
-    sets[last + 1], sets[last + 2], sets[last + 3], sets[last + 4] = 'SET', 'u1', whole(bit), '1'
-    chunks[chunk] = sets
+    local words = chunks[chunk] or {}
+    local first = bit - bit % 32
+    words[first], chunks[chunk] = (words[first] or 0) + 2 ^ (31 - bit % 32), words
   elseif not record and call('GETBIT', P .. 'done:' .. chunk, bit) == 0 then
     answers[i] = 0
   end
 end
-for chunk, sets in pairs(chunks) do
-  call('BITFIELD', P .. 'done:' .. chunk, unpack(sets))
+-- a lease ends once: its bit is not set yet, so that the bits of a word can be added
+for chunk, words in pairs(chunks) do
+  local additions, last = {}, 0
+  for first, bits in pairs(words) do
+    additions[last + 1], additions[last + 2], additions[last + 3], additions[last + 4] = 'INCRBY', 'u32', whole(first), whole(bits)
+    last = last + 4
+  end
+  call('BITFIELD', P .. 'done:' .. chunk, unpack(additions))
   call('EXPIRE', P .. 'done:' .. chunk, 1209600)
 end
 commit()

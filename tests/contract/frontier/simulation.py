@@ -16,13 +16,15 @@ STEP_MS = 250
 
 @dataclass
 class World:
-    """What a simulation is made of; shares of leases that end badly in `faults`."""
+    """What a simulation is made of; shares of leases that end badly in `faults`. Hosts change their addresses each
+    `moves_s` seconds (0: never)."""
 
     hosts: int = 20
     pages: int = 5
     addresses: int = 7
     seconds: int = 120
     batch: int = 16
+    moves_s: int = 0
     faults: dict[str, float] = field(default_factory=dict)
 
 
@@ -32,7 +34,7 @@ class Simulation:
     def __init__(self, frontier: Frontier, config: FrontierConfig, clock: Clock, world: World, seed: int) -> None:
         self.frontier, self.config, self.clock, self.world = frontier, config, clock, world
         self.rng = random.Random(seed)
-        self.open: list[tuple[int, Lease, str, int]] = []  # end, lease, fate, fetch time
+        self.open: list[tuple[int, Lease, str, str, int]] = []  # end, lease, its address, fate, fetch time
         self.holders: dict[str, tuple[str, int]] = {}  # authority or address -> token, expiry
         self.free_ms: dict[str, int] = {}
         self.urls = {f"http://h{h}.example/{p}" for h in range(world.hosts) for p in range(world.pages)}
@@ -52,15 +54,16 @@ class Simulation:
         self.account()
 
     def address_of(self, lease: Lease) -> str:
-        """Where the lease's host lives."""
-        return f"192.0.2.{zlib.crc32(lease.authority.encode()) % self.world.addresses}"
+        """Where the lease's host lives now."""
+        home = 0 if not self.world.moves_s else self.clock.now_ms // (1000 * self.world.moves_s)
+        return f"192.0.2.{zlib.crc32(f'{lease.authority} {home}'.encode()) % self.world.addresses}"
 
     def begin(self, lease: Lease) -> None:
         """Check a grant, bind it, and draw its fate."""
         self.grants += 1
         self.check(lease.authority, lease.due_ms, lease)
         due_ms = lease.due_ms
-        address = self.address_of(lease)
+        address = lease.address or self.address_of(lease)
         if not lease.address:
             bound = self.frontier.bind(lease.token, address)
             if not bound.granted:
@@ -77,7 +80,7 @@ class Simulation:
             assert self.frontier.release([lease.token]) == 1
             self.let_go(lease, address, None)
             return
-        self.open.append((due_ms + fetch_ms, lease, fate, fetch_ms))
+        self.open.append((due_ms + fetch_ms, lease, address, fate, fetch_ms))
 
     def check(self, name: str, due_ms: int, lease: Lease) -> None:
         """Nobody else holds it, and it has rested."""
@@ -93,27 +96,26 @@ class Simulation:
         """Report what has ended, as its fate wills."""
         ended = [entry for entry in self.open if entry[0] <= self.clock.now_ms]
         self.open = [entry for entry in self.open if entry[0] > self.clock.now_ms]
-        for end_ms, lease, fate, fetch_ms in ended:
+        for end_ms, lease, address, fate, fetch_ms in ended:
             if fate == "killed":
                 continue
             if fate == "late":
-                self.open.append((lease.expires_ms + 5000, lease, "too late", fetch_ms))
+                self.open.append((lease.expires_ms + 5000, lease, address, "too late", fetch_ms))
                 continue
-            self.report(lease, fate, end_ms, fetch_ms)
+            if self.report(lease, fate, end_ms, fetch_ms):
+                self.let_go(lease, address, end_ms if fate not in OUTCOMES or OUTCOMES[fate].sent else None)
 
-    def report(self, lease: Lease, fate: str, end_ms: int, fetch_ms: int) -> None:
-        address = self.address_of(lease)
+    def report(self, lease: Lease, fate: str, end_ms: int, fetch_ms: int) -> bool:
+        """Whether it was accepted."""
         result = fate if fate in OUTCOMES else "ok"
         robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS and result == "ok" else None
         ago_ms = self.clock.now_ms - end_ms
         outcome = Outcome(lease.token, result, fetch_ms=fetch_ms, ended_ago_ms=ago_ms, robots=robots)
         accepted = self.frontier.report([outcome])
         assert accepted == [fate != "too late"], (fate, lease)
-        if fate == "too late":
-            return
-        self.let_go(lease, address, end_ms if OUTCOMES[result].sent else None)
-        if lease.kind is Kind.PAGE and result == "ok":
+        if accepted == [True] and lease.kind is Kind.PAGE and result == "ok":
             self.finished[lease.url] += 1
+        return accepted == [True]
 
     def let_go(self, lease: Lease, address: str, end_ms: int | None) -> None:
         for name, delay_ms in ((lease.authority, self.config.delay_ms), ("@" + address, self.config.address_delay_ms)):

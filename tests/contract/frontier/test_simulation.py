@@ -26,6 +26,22 @@ def test_a_thousand_hosts_for_ten_minutes(server: redis.Redis) -> None:
 
 
 @pytest.mark.slow
+def test_hosts_that_change_their_addresses(server: redis.Redis) -> None:
+    """Each is asked for again after seconds, belongs to one host, then to several, is left, and is come back to."""
+    config = FrontierConfig(delay_ms=1_000, address_delay_ms=2_500, lease_ms=6_000, address_ttl_ms=4_000)
+    grants = 0
+    for seed in range(60):
+        clock = Clock()
+        frontier = RedisFrontier(server, f"moving{seed}", config, now_ms=clock)
+        hosts = 2 + seed % 7
+        world = World(hosts=hosts, pages=6, addresses=2 + seed % 11, seconds=60, moves_s=7, faults=FAULTS)
+        simulation = Simulation(frontier, config, clock, world, seed)
+        simulation.run()
+        grants += simulation.grants
+    assert grants > 1_000
+
+
+@pytest.mark.slow
 def test_many_small_worlds_with_faults() -> None:
     grants = 0
     config = FrontierConfig(delay_ms=2_000, address_delay_ms=700, lease_ms=6_000)

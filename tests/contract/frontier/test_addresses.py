@@ -1,0 +1,69 @@
+"""One address, one host at a time: also when hosts come to it, leave it and are asked for it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from frontier import Candidate
+from tests.contract.frontier.conftest import Clock, Make
+from tests.contract.frontier.test_contract import FREE, A, B, done, one
+
+SLOW_ADDRESSES = replace(FREE, delay_ms=1000, address_delay_ms=60_000, address_ttl_ms=1500)
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+def test_an_address_rests_whoever_left_it(make: Make, clock: Clock) -> None:
+    frontier = make(SLOW_ADDRESSES)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    first = one(frontier)
+    assert frontier.bind(first.token, HERE).granted
+    done(frontier, first)
+    rested_ms = clock.now_ms + 60_000
+    clock.forward(2000)
+    second = one(frontier)
+    assert second.address == ""
+    assert frontier.bind(second.token, THERE).granted
+    frontier.take_in([Candidate(f"{B}/1")])
+    refused = frontier.bind(one(frontier).token, HERE)
+    assert (refused.granted, refused.reason, refused.due_ms) == (False, "address_not_due", rested_ms)
+
+
+def test_a_host_comes_back_to_an_address_that_another_had_meanwhile(make: Make, clock: Clock) -> None:
+    frontier = make(replace(SLOW_ADDRESSES, address_delay_ms=3000, bind_ahead_ms=0))
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B) for n in range(3)])
+    first, second = frontier.lease(2).leases
+    assert frontier.bind(first.token, HERE).granted
+    assert not frontier.bind(second.token, HERE).granted
+    done(frontier, first)
+    clock.forward(3000)
+    lease = one(frontier)
+    assert frontier.bind(lease.token, HERE).granted
+    assert frontier.bind(one(frontier).token, HERE).reason == "address_busy"
+
+
+def test_the_next_lease_is_due_when_the_address_is(make: Make, clock: Clock) -> None:
+    frontier = make(replace(SLOW_ADDRESSES, address_ttl_ms=3_600_000))
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    first = one(frontier)
+    assert frontier.bind(first.token, HERE).granted
+    done(frontier, first)
+    clock.forward(1000)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + 59_000)
+    assert one(frontier, ahead_ms=59_000).due_ms == clock.now_ms + 59_000
+
+
+def test_when_its_validity_ends_the_address_is_waited_for_no_longer(make: Make, clock: Clock) -> None:
+    frontier = make(SLOW_ADDRESSES)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    first = one(frontier)
+    assert frontier.bind(first.token, HERE).granted
+    done(frontier, first)
+    clock.forward(1000)
+    assert frontier.lease(1, ahead_ms=700).leases == ()
+    clock.forward(500)
+    again = one(frontier)
+    assert (again.address, again.due_ms) == ("", clock.now_ms)
+    refused = frontier.bind(again.token, HERE)
+    assert (refused.granted, refused.due_ms) == (False, clock.now_ms + 58_500)
+    assert frontier.lease(1).leases == ()
