@@ -47,12 +47,13 @@ end
 
 local function end_counts(record, kind, outcome, rule)
   local bytes, words = outcome.b or 0, outcome.w or 0
-  record.by, record.wd = record.by + bytes, record.wd + words
+  local all_bytes, pages, all_words = unpack_struct(COUNTS, record.cs)
   meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
   if rule[8] and kind ~= ROBOTS then
-    record.pg = record.pg + 1
+    pages = pages + 1
     meta_add.pages = meta_add.pages + 1
   end
+  record.cs = pack_struct(COUNTS, all_bytes + bytes, pages, all_words + words)
   if outcome.mk and C.equal_pages > 0 and mark(record, outcome.mk) >= C.equal_pages then
     record.o.mc = 0
     rest(record, now + C.day, 'trap_equal_pages')

@@ -6,8 +6,8 @@
 --   2 bytes      flags (1 leased before, 2 a map, 4 look at all of it before it gets a place in line, 8 leased now), best
 --                band
 --   if flag 1    b number of its last lease, n next fetch, rv rx robots version and expiry, ix end of the address'
---                validity, an next fetch of the address when no other authority is known to have it (else -1), by bytes,
---                pg pages, wd words, lf last fetch; length of ip address; ip
+--                validity, an next fetch of the address when no other authority is known to have it (else -1), cs the
+--                counts by bytes, pg pages, wd words; lf last fetch; length of ip address; ip
 --   always       ad admitted, qn queued; length of qs; qs
 --   if flag 8    l the lease (then flag 1, too): due, expires, key (its token's second half; b is the first), holds (1
 --                when it holds the address), length of element; element ('' = the authority's own robots.txt)
@@ -24,29 +24,30 @@
 local SERVED, MAPPED, LOOKED, HELD = 1, 2, 4, 8
 local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
 -- c0 is a text as long as the number before it; what may be long, i, is put behind, since struct packs byte by byte
-local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBdddddddI4I4I4Bc0I4I4Bc0H'
-local LEASED_NOW, ADDRESS = '<BBdddddddI4I4I4Bc0I4I4Bc0ddI4BI4c0H', '<BBd'
+local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddddc16I4Bc0I4I4Bc0H'
+local LEASED_NOW, ADDRESS = '<BBddddddc16I4Bc0I4I4Bc0ddI4BI4c0H', '<BBd'
 local NEW_WITH_I, SERVED_WITH_I, LEASED_WITH_I = NEW .. 'c0', SERVED_BEFORE .. 'c0', LEASED_NOW .. 'c0'
-local NO_OTHERS = {}
+local COUNTS = '<dI4I4' -- not taken apart with the rest: a Lua table of more than 16 fields costs twice as much
+local NO_COUNTS, NO_OTHERS = pack_struct(COUNTS, 0, 0, 0), {}
 local A_PREFIX, I_PREFIX = P .. 'a:', P .. 'i:'
 local texts, records, changed_records = {}, {}, {}
 local addresses = {}
 
 local function decode_record(text)
-  local flags, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, i = byte(text), 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0
+  local flags, _, b, n, rv, rx, ix, an, cs, lf, ip, ad, qn, qs, i = byte(text), 0, 0, 0, 0, 0, 0, -1, NO_COUNTS, 0, ''
   local lease, due, expires, key, holds, element, place
   if flags >= HELD then
-    _, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, due, expires, key, holds, element, i, place =
+    _, _, b, n, rv, rx, ix, an, cs, lf, ip, ad, qn, qs, due, expires, key, holds, element, i, place =
       unpack_struct(LEASED_WITH_I, text)
     lease = { due = due, expires = expires, key = key, holds = holds, element = element }
   elseif flags % 2 == SERVED then
-    _, _, b, n, rv, rx, ix, an, by, pg, wd, lf, ip, ad, qn, qs, i, place = unpack_struct(SERVED_WITH_I, text)
+    _, _, b, n, rv, rx, ix, an, cs, lf, ip, ad, qn, qs, i, place = unpack_struct(SERVED_WITH_I, text)
   else
     _, _, ad, qn, qs, i, place = unpack_struct(NEW_WITH_I, text)
   end
   return {
-    b = b, n = n, rv = rv, rx = rx, ix = ix, an = an, by = by, pg = pg, wd = wd, lf = lf, ip = ip or '', ad = ad, qn = qn,
-    qs = qs, i = i, l = lease, o = place <= #text and cmsgpack.unpack(sub(text, place)) or NO_OTHERS,
+    b = b, n = n, rv = rv, rx = rx, ix = ix, an = an, cs = cs, lf = lf, ip = ip, ad = ad, qn = qn, qs = qs, i = i,
+    l = lease, o = place <= #text and cmsgpack.unpack(sub(text, place)) or NO_OTHERS,
   }
 end
 
@@ -60,13 +61,13 @@ local function encode_record(record)
   if lease then
     local element = lease.element
     core = pack_struct(LEASED_NOW, flags + HELD, best, record.b, record.n, record.rv, record.rx, record.ix, record.an,
-      record.by, record.pg, record.wd, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, lease.due, lease.expires,
-      lease.key, lease.holds, #element, element, #inline)
+      record.cs, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, lease.due, lease.expires, lease.key, lease.holds,
+      #element, element, #inline)
   elseif record.b == 0 then
     core = pack_struct(NEW, flags - SERVED, best, record.ad, record.qn, #qs, qs, #inline)
   else
     core = pack_struct(SERVED_BEFORE, flags, best, record.b, record.n, record.rv, record.rx, record.ix, record.an,
-      record.by, record.pg, record.wd, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, #inline)
+      record.cs, record.lf, #ip, ip, record.ad, record.qn, #qs, qs, #inline)
   end
   return core .. inline .. behind
 end
@@ -126,8 +127,8 @@ end
 local function make(authority)
   local record = load(authority)
   if not record then
-    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, an = -1, by = 0, pg = 0, wd = 0, lf = 0, ip = '', ad = 0, qn = 0,
-      qs = '', i = '', o = NO_OTHERS }
+    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, an = -1, cs = NO_COUNTS, lf = 0, ip = '', ad = 0, qn = 0, qs = '', i = '',
+      o = NO_OTHERS }
     records[authority] = record
     new_add[#new_add + 1] = authority
   end

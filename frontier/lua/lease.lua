@@ -102,9 +102,10 @@ end
 
 -- reason why its rules allow a host no more, nil when they do
 local function spent_quota(record)
-  local pages, bytes = record.o.mp or 0, record.o.mb or 0
-  if pages > 0 and record.pg >= pages then return 'quota' end
-  if bytes > 0 and record.by >= bytes then return 'quota_bytes' end
+  local most_pages, most_bytes = record.o.mp or 0, record.o.mb or 0
+  local bytes, pages = unpack_struct(COUNTS, record.cs)
+  if most_pages > 0 and pages >= most_pages then return 'quota' end
+  if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
   return nil
 end
 
@@ -246,8 +247,8 @@ local function promote(line)
   end
 end
 
--- who is tried now, in order: what is newly due, when nobody else stands there and all of it can be
--- granted (as in most calls of most crawls); else the head of the line that it has joined
+-- who is tried now, in order, and whether they stand in line: what is newly due, when nobody else stands there and all of
+-- it can be granted (as in most calls of most crawls); else the head of the line that it has joined
 local function candidates()
   local fresh, units = {}, {}
   promote(fresh)
@@ -255,11 +256,11 @@ local function candidates()
   if #fresh <= A.limit and call('EXISTS', P .. 'hot') == 0 then
     table.sort(fresh, before)
     for i = 1, #fresh do units[i] = fresh[i][2] end
-    return units
+    return units, false
   end
   for i = 1, #fresh do hot_of[fresh[i][2]] = fresh[i][1] end
   flush_places()
-  return call('ZRANGE', P .. 'hot', 0, A.limit + 15)
+  return call('ZRANGE', P .. 'hot', 0, A.limit + 15), true
 end
 
 -- what is needed of those that are likely to be granted, in two calls
@@ -275,12 +276,12 @@ local function read_ahead(units)
 end
 
 local function grant_all()
-  local units = candidates()
+  local units, in_line = candidates()
   read_ahead(units)
   for i = 1, #units do
     if granted == A.limit then return end
     local unit = units[i]
-    hot_of[unit] = false
+    if in_line then hot_of[unit] = false end
     if byte(unit) == AT then try_address(sub(unit, 2)) else try_authority(unit) end
   end
 end
