@@ -1,4 +1,5 @@
-"""The whole way from text to a model file: train, drop mislabelled lines, train anew, tune, prune to size."""
+"""The whole way from text to a model file: train, drop mislabelled lines, train anew, tune, learn the second look at
+siblings, prune to size."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from relevance import storage
 from relevance.cleaning import cleaned
+from relevance.contrasting import contrasted
 from relevance.errors import TrainingError
 from relevance.model import Model, lay_out
 from relevance.training import Corpus, Description, class_words, train
@@ -31,6 +33,9 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
         made = train(description, corpus)
     if description.siblings:
         made = tuned(made, class_words(corpus, description.classes), description)
+    if description.settings.contrast:
+        contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
+        made = replace(made, contrasts=contrasts)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
 

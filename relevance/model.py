@@ -46,6 +46,7 @@ def lay_out(model: storage.Parameters) -> storage.Arrays:
     }
     if model.evidence is not None:
         arrays["evidence"] = model.evidence
+    arrays |= {f"contrast{group}": table for group, table in enumerate(model.contrasts)}
     return arrays
 
 
@@ -82,6 +83,9 @@ class Model:
         self._trie = trie.Trie(arrays, int(meta["order"]))
         self._rows: Unsigned = arrays["rows"]
         self._word_rows: storage.Rows = arrays["word_rows"]
+        groups = [tuple(map(self.classes.index, group)) for group in meta.get("siblings", ())]
+        # Siblings that a second look tells apart (relevance.contrast), with its table.
+        self.contrasts = [(g, arrays[f"contrast{n}"]) for n, g in enumerate(groups) if f"contrast{n}" in arrays]
         text = bytes(arrays["words"]).decode()
         self._words = text.split("\n") if text else []
         family = meta.get("family", ())

@@ -31,7 +31,7 @@ from relevance.errors import ModelError
 MAGIC = b"ulwembu-langid 1\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
-LAYOUT = 8
+LAYOUT = 9
 """Version of the arrays in the cache; part of their file name."""
 
 Rows = npt.NDArray[np.uint8]
@@ -49,6 +49,7 @@ class Parameters:
     words: tuple[str, ...]
     word_rows: Rows  # -log p in steps, 255 = not in that language's list
     evidence: Rows | None = None  # of the words, as Model.evidence gives it: spares the look-ups of frequent words
+    contrasts: tuple[npt.NDArray[np.int8], ...] = ()  # of each group of siblings: relevance.contrast.Table
 
 
 def write(path: Path, model: Parameters) -> int:
@@ -65,6 +66,10 @@ def write(path: Path, model: Parameters) -> int:
     sections.append(("word_rows", model.word_rows.T.tobytes()))
     if model.evidence is not None:
         sections.append(("evidence", model.evidence.T.tobytes()))
+    for group, table in enumerate(model.contrasts):
+        used = table.any(axis=1)
+        sections.append((f"contrast{group}rows", np.packbits(used).tobytes()))
+        sections.append((f"contrast{group}", table[used].T.tobytes()))
     squeezer = zstandard.ZstdCompressor(level=19)
     packed = [(name, squeezer.compress(data)) for name, data in sections]
     header = {**model.meta, "sections": [[name, len(data)] for name, data in packed]}
@@ -96,7 +101,16 @@ def read(path: Path) -> Parameters:
     evidence = None
     if "evidence" in sections:
         evidence = np.ascontiguousarray(np.frombuffer(sections["evidence"], np.uint8).reshape(classes, len(words)).T)
-    return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows), evidence)
+    groups = [(f"contrast{n}", len(group)) for n, group in enumerate(header.get("siblings", ()))]
+    contrasts = tuple(_table(sections, name, size) for name, size in groups if name in sections)
+    return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows), evidence, contrasts)
+
+
+def _table(sections: Mapping[str, bytes], name: str, siblings: int) -> npt.NDArray[np.int8]:
+    used = np.unpackbits(np.frombuffer(sections[f"{name}rows"], np.uint8)).astype(bool)
+    table = np.zeros((len(used), siblings), dtype=np.int8)
+    table[used] = np.frombuffer(sections[name], np.int8).reshape(siblings, -1).T
+    return table
 
 
 def header_of(path: Path) -> dict[str, Any]:

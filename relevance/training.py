@@ -42,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that shapes a model but its text."""
+    """Everything that shapes a model but its text. contrast: the share of the second look at siblings; 0: none."""
 
     order: int = 6
     word_share: float = 0.15
@@ -52,6 +52,7 @@ class Settings:
     min_count: float = 3.0
     max_bytes: int = 4_900_000
     clean_rounds: int = 2
+    contrast: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,16 @@ def test_drawn_text_is_recognised(language: Any) -> None:
     assert found.margin > 0.2
 
 
+def test_a_word_that_comes_again_says_no_more() -> None:
+    text = sentences("eng", random.Random(4), 30)
+    once, again = relevance.identify([f"{text} Bhutha Kanjar", text + " Bhutha Kanjar" * 40])
+    assert again.language == once.language == "eng"
+    assert again.score == pytest.approx(once.score)
+    assert again.words == once.words + 78
+    assert again.margin * again.words == pytest.approx(once.margin * once.words)
+    assert again.family_share == once.family_share
+
+
 def test_no_words_no_language() -> None:
     for text in ("", "   ", "1234 5678", "http://example.org/isizulu/", "\x00\ud800"):
         found = relevance.identify([text])[0]

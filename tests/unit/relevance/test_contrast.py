@@ -1,0 +1,131 @@
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relevance import contrast, contrasting, storage, training
+from relevance.errors import TrainingError
+from relevance.identification import Identifier
+from relevance.making import in_memory, make
+from relevance.model import load
+
+NAMES = ("one", "two", "far")
+SPECS = tuple(training.ClassSpec(name, name, (name,)) for name in NAMES)
+NOUNS = ["aba", "izi", "ama", "uku", "ubu", "isi"]
+VERBS = ["bona", "zona", "mona", "kona", "vona", "sona"]
+
+
+def corpus() -> Any:
+    """`one` and `two` have the same words as often; only which verb follows which noun tells them apart."""
+    one = [f"{noun} {verb}" for noun, verb in zip(NOUNS, VERBS, strict=True)] * 8
+    two = [f"{noun} {verb}" for noun, verb in zip(NOUNS, VERBS[1:] + VERBS[:1], strict=True)] * 8
+    return {"one": {"x": one}, "two": {"x": two}, "far": {"x": ["the people of the town " * 8]}}
+
+
+def description(share: float) -> training.Description:
+    settings = training.Settings(order=4, min_count=1, contrast=share)
+    return training.Description(
+        "small", SPECS, (training.Source("x"),), ("one", "two"), {}, settings, siblings=(("one", "two"),)
+    )
+
+
+@pytest.fixture(scope="module")
+def made() -> storage.Parameters:
+    return make(description(0.5), corpus())
+
+
+def naive(text: list[str]) -> int:
+    """How many different n-grams within and across words, words and pairs of words a text has."""
+    line = f" {' '.join(text)} "
+    grams = {line[at : at + size] for size in range(1, contrast.ORDER + 1) for at in range(len(line) - size + 1)}
+    return len(grams - {" "}) + len(set(text)) + len(set(pairwise(text)))
+
+
+@pytest.mark.parametrize(
+    "text", [["a"], ["umuntu"], ["a", "a"], ["a", "a", "a"], ["abantu", "bathi", "abantu", "bathi", "cha"]]
+)
+def test_a_text_has_each_feature_once(text: list[str]) -> None:
+    found, owner = contrast.features([text], contrast.WIDE)
+    assert len(set(found.tolist())) == len(found) == naive(text)
+    assert not owner.any()
+
+
+TEXTS = st.lists(st.lists(st.text("abcšж", min_size=1, max_size=45), min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+@given(TEXTS)
+def test_features_do_not_depend_on_the_texts_beside(texts: list[list[str]]) -> None:
+    found, owner = contrast.features(texts)
+    for place, text in enumerate(texts):
+        assert found[owner == place].tolist() == contrast.features([text])[0].tolist()
+
+
+@given(TEXTS)
+def test_scores_add_up_the_rows_of_the_features(texts: list[list[str]]) -> None:
+    table = np.random.default_rng(1).integers(-127, 128, (1 << contrast.BUCKETS, 3)).astype(np.int8)
+    scored = contrast.scores(table, texts)
+    for row, text in zip(scored, texts, strict=True):
+        assert row == pytest.approx(table[contrast.features([text])[0]].sum(axis=0, dtype=int) * contrast.STEP)
+
+
+def test_what_no_word_tells_its_neighbours_do(made: storage.Parameters) -> None:
+    texts = {name: corpus()[name]["x"][:6] for name in ("one", "two")}
+    blind, seeing = (Identifier(in_memory(some)) for some in (replace(made, contrasts=()), made))
+    # Without the second look both pairings of the same words score alike, up to which words they are.
+    assert {found.language for found in blind([" ".join(NOUNS + VERBS)])} == {
+        found.language for found in blind([" ".join(VERBS + NOUNS)])
+    }
+    assert sum(found.language == name for name, some in texts.items() for found in blind(some)) < 10
+    for name, some in texts.items():
+        assert [found.language for found in seeing(some)] == [name] * 6
+        assert [found.language for found in Identifier(in_memory(made), ("one", "two"))(some)] == [name] * 6
+
+
+def test_a_share_of_nothing_learns_nothing(made: storage.Parameters) -> None:
+    assert make(description(0.0), corpus()).contrasts == ()
+    assert len(made.contrasts) == 1
+    assert made.contrasts[0].any()
+
+
+def test_a_source_with_one_sibling_says_nothing() -> None:
+    more = corpus()
+    more["one"]["z"] = ["izi bona ama zona"] * 50
+    without, beside = (contrasting.contrasted(some, description(0.5), ("one", "two")) for some in (corpus(), more))
+    assert np.array_equal(without, beside)
+    with pytest.raises(TrainingError):
+        contrasting.contrasted({"one": {"x": ["aba bona"]}, "two": {"y": ["aba"]}}, description(0.5), ("one", "two"))
+
+
+def test_a_source_says_nothing_against_a_sibling_it_has_not() -> None:
+    lines = {"one": {"x": ["aba bona"], "y": ["uku kona"]}, "two": {"x": ["izi zona"], "y": ["ubu vona"]}}
+    strings = contrasting.drawn({**lines, "far": {"x": ["the town"]}}, (("one",), ("two",), ("far",)))
+    by_source = {len(np.flatnonzero(row == 0)) for row in strings.possible}
+    assert by_source == {2, 3}
+    assert strings.weights.sum() == pytest.approx(1)
+    for text, row in zip(strings.texts, strings.possible, strict=True):
+        assert (row[2] == 0) == bool({"aba", "bona", "izi", "zona", "the", "town"} & set(text))
+
+
+def test_only_what_is_near_is_looked_at_again_and_the_lead_over_others_stays() -> None:
+    table = np.full((1 << contrast.BUCKETS, 2), [-1, 1], dtype=np.int8) * 100
+    far = contrast.CLOSE + 1
+    costs = np.array([[1.0, 2.0, 9.0], [1.0, 1.0 + far, 9.0], [5.0, 5.0, 1.0]])
+    looked = costs.copy()
+    Identifier._look_again(looked, [["aba"], ["aba"], ["aba"]], [0, 1], table)
+    assert looked[0, 1] == 1.0
+    assert looked[0, 0] > 2.0
+    assert looked[0, 2] == 9.0
+    assert np.array_equal(looked[1:], costs[1:])
+
+
+def test_the_table_comes_back_from_its_file(made: storage.Parameters, tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
+    storage.write(tmp_path / "small.model", made)
+    assert np.array_equal(storage.read(tmp_path / "small.model").contrasts[0], made.contrasts[0])
+    texts = corpus()["one"]["x"][:6]
+    for _ in range(2):
+        assert Identifier(load(tmp_path / "small.model"))(texts) == Identifier(in_memory(made))(texts)
