@@ -273,36 +273,36 @@ class RedisFrontier:
             units = pipe.lrange(keys.known, 0, last).lrange(keys.new, 0, last).execute()
             named = (_text(unit) for unit in itertools.chain.from_iterable(units) if unit[:1] != b"@")
             names = dict.fromkeys(named)
-            records = self._redis.mget([keys.record(name) for name in names]) if names else []
-        states = [wire.host_state(name, data, self.config) for name, data in zip(names, records, strict=True) if data]
+        states = [wire.host_state(name, data, self.config) for name, data, _ in self._read(names) if data]
         return admin.in_order(states)[:limit]
 
     def host(self, authority: str) -> HostState | None:
         """See :class:`frontier.types.Frontier`."""
-        with answering(self.crawl):
-            data = self._redis.get(self.keys.record(authority))
+        ((_, data, _),) = self._read([authority])
         return wire.host_state(authority, data, self.config) if data else None
 
     def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            pipe = self._redis.pipeline(transaction=True)
+            pipe = self._redis.pipeline(transaction=False)
             pipe.lrange(self.keys.hops(authority), 0, limit - 1)
-            pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True)
-            hops, parked, *queues = self._queues(pipe, authority, limit)
+            hops, parked = pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True).execute()
+        queues = self._queues(authority, limit)
         queued = [admin.waiting(authority, element) for queue in (hops, *queues) for element in queue]
         return (queued + [admin.parked(authority, *entry) for entry in parked])[:limit]
 
-    def _queues(self, pipe: Any, authority: str, limit: int) -> list[Any]:
-        """What `pipe` answers, and the heads of the bands, best first: few URLs lie in the record, many in lists."""
-        pipe.get(self.keys.record(authority))
-        for band in range(BANDS):
-            pipe.lrange(self.keys.queue(authority, band), 0, limit - 1)
-        answers = pipe.execute()
-        asked, record, lists = answers[: -BANDS - 1], answers[-BANDS - 1], answers[-BANDS:]
+    def _read(self, names: Iterable[str], most: int = 0) -> list[tuple[str, bytes, list[list[bytes]]]]:
+        """Authority, record or b"", heads of its lists (`most` elements of each)."""
+        authorities = list(names)
+        found = self._run("read", [most, authorities])
+        return [(name, record, lists) for name, (record, lists) in zip(authorities, found, strict=True)]
+
+    def _queues(self, authority: str, limit: int) -> list[list[bytes]]:
+        """The heads of the bands, best first: few URLs lie in the record, many in lists."""
+        ((_, record, lists),) = self._read([authority], limit)
         few = wire.read_record(record)["i"] if record else []
         inline = [[element for element in few if payload.band(element) == band][:limit] for band in range(BANDS)]
-        return [*asked, *inline, *lists]
+        return [*inline, *lists]
 
     def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
         """See :class:`frontier.types.Frontier`."""
@@ -320,8 +320,8 @@ class RedisFrontier:
         state = self.host(authority_of(url))
         leased_url = ""
         if state and state.leased_token:
-            with answering(self.crawl):
-                element = wire.read_record(self._redis.get(self.keys.record(state.authority))).get("element")
+            ((_, record, _),) = self._read([state.authority])
+            element = wire.read_record(record).get("element")
             if element is not None:
                 leased_url = admin.waiting(state.authority, element).url if element else f"{state.authority}/robots.txt"
         return admin.explain(self, url, self.config, leased_url)
@@ -330,9 +330,7 @@ class RedisFrontier:
 
     def heads(self, authority: str, limit: int) -> list[Queued]:
         """See :class:`frontier.types.Frontier`."""
-        with answering(self.crawl):
-            queues = self._queues(self._redis.pipeline(transaction=True), authority, limit)
-        return rescoring.queued(authority, itertools.chain.from_iterable(queues))
+        return rescoring.queued(authority, itertools.chain.from_iterable(self._queues(authority, limit)))
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """See :class:`frontier.types.Frontier`."""

@@ -21,7 +21,7 @@ from frontier.payload import element, read_element, read_hop
 from frontier.types import HostState, Kind, Lease, Outcome
 from sieve.urls import authority
 
-_SHARED = ("_common", "_records", "_queues", "_places")
+_SHARED = ("_common", "_newcomers", "_records", "_queues", "_places")
 PARTS = {
     "lease": (*_SHARED, "_finish", "lease"),
     "report": (*_SHARED, "_finish", "report"),
@@ -30,6 +30,7 @@ PARTS = {
     "bind": (*_SHARED, "_give_back", "bind"),
     "set_host": (*_SHARED, "set_host"),
     "rescore": (*_SHARED, "rescore"),
+    "read": (*_SHARED, "read"),
 }
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50

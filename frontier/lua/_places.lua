@@ -134,9 +134,16 @@ end
 local function commit()
   local sets, number = {}, 0
   for authority in pairs(changed_records) do
-    sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(records[authority])
-    number = number + 2
+    local record = records[authority]
+    if record.b == 0 then
+      set_newcomer(authority, encode_record(record))
+    else
+      sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(record)
+      number = number + 2
+      if not texts[authority] then set_newcomer(authority, nil) end -- until now it was one
+    end
   end
+  write_buckets()
   for ip, state in pairs(addresses) do
     if state.c then
       sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct(ADDRESS, state.w, state.h, state.n)

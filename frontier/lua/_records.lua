@@ -1,7 +1,7 @@
 -- Records of authorities and of addresses: read, taken apart, made.
 --
 -- A record has what every transition needs in a struct, what most hosts lack in a msgpack map, and the URLs of a host that
--- has few. All of it is one value, so that a host costs one key. Layout, also known to frontier/wire.py:
+-- has few. All of it is one value, so that a host costs one key, or less before its first lease (_newcomers.lua). Layout, also known to frontier/wire.py:
 --
 --   2 bytes      flags (1 leased before, 2 a map, 4 look at all of it before it gets a place in line, 8 leased now), best
 --                band
@@ -85,10 +85,19 @@ local function others_of(record)
   return record.o
 end
 
+local function text_of(authority)
+  local text = texts[authority]
+  if text == nil then
+    text = call('GET', A_PREFIX .. authority)
+    texts[authority] = text
+  end
+  return text or newcomer(authority)
+end
+
 local function load(authority)
   local record = records[authority]
   if record == nil then
-    local text = texts[authority] or call('GET', A_PREFIX .. authority)
+    local text = text_of(authority)
     record = text and decode_record(text) or false
     records[authority] = record
   end
@@ -97,7 +106,8 @@ end
 
 local ASKED = 0
 
--- the texts of the first `most` units' records that are not loaded yet, in one call; addresses are passed over
+-- the texts of the first `most` units' records that are not loaded yet, in one call (false: none, or a newcomer's);
+-- addresses are passed over
 local function read_texts(units, most)
   local keys, number = {}, 0
   most = most or #units

@@ -125,7 +125,9 @@ local function take_group(authority, items)
   return number
 end
 
-local total = 0
+local total, arrived = 0, {}
+for i, group in ipairs(A.groups) do arrived[i] = group[1] end
+for first = 1, #arrived, 1000 do read_texts({ unpack(arrived, first, min(first + 999, #arrived)) }) end
 for _, group in ipairs(A.groups) do
   total = total + take_group(group[1], group[2])
 end

@@ -1,0 +1,52 @@
+"""Hosts that have never been leased are kept more tightly; nobody sees a difference."""
+
+from __future__ import annotations
+
+import redis
+
+from frontier import Candidate
+from frontier.keys import Keys
+from frontier.redis_frontier import RedisFrontier
+from tests.contract.frontier.conftest import Clock, Make
+from tests.contract.frontier.test_contract import FREE, done
+
+HOSTS = [f"http://host{number}.example" for number in range(300)]
+
+
+def test_each_of_many_new_hosts_is_found_before_and_after_its_first_lease(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    for path in ("1", "2"):
+        for first in range(0, 300, 50):
+            frontier.take_in([Candidate(f"{host}/{path}") for host in HOSTS[first : first + 50]])
+    assert [(state.queued, state.admitted) for host in HOSTS if (state := frontier.host(host))] == [(2, 2)] * 300
+    assert frontier.host("http://host300.example") is None
+    assert [waiting.url for waiting in frontier.peek(HOSTS[-1])] == [f"{HOSTS[-1]}/1", f"{HOSTS[-1]}/2"]
+    seen = []
+    while leases := frontier.lease(70).leases:
+        for lease in leases:
+            seen.append(lease.url)
+            done(frontier, lease)
+    assert sorted(seen) == sorted(f"{host}/1" for host in HOSTS)
+    assert [(state.queued, state.pages) for host in HOSTS if (state := frontier.host(host))] == [(1, 1)] * 300
+    clock.forward(2000)
+    assert len({lease.authority for _ in range(5) for lease in frontier.lease(70).leases}) == 300
+
+
+def test_hosts_leave_the_shared_records_with_their_first_lease(server: redis.Redis, clock: Clock) -> None:
+    frontier, keys = RedisFrontier(server, "newcomers", FREE, now_ms=clock), Keys("newcomers")
+    frontier.take_in([Candidate(f"{host}/1") for host in HOSTS])
+
+    def buckets() -> int:
+        return len(server.keys(keys.prefix + "b:*"))
+
+    assert server.exists(*map(keys.record, HOSTS)) == 0
+    # eight to a bucket, so that some are empty by chance
+    assert 25 <= buckets() <= 38
+    tokens = [lease.token for _ in range(3) for lease in frontier.lease(70).leases]
+    assert server.exists(*map(keys.record, HOSTS)) == 210
+    assert frontier.release(tokens) == 210
+    assert server.hget(keys.meta, "newcomers") == b"90"
+    while frontier.lease(70).leases:
+        pass
+    assert server.exists(*map(keys.record, HOSTS)) == 300
+    assert (buckets(), server.hget(keys.meta, "newcomers")) == (0, b"0")
