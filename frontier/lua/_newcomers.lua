@@ -5,82 +5,94 @@
 -- eight to a bucket, one bucket is divided; there are never fewer again. A bucket is a list of lengths (2) and texts:
 -- authority, record.
 
-local MOST_A_BUCKET, NEWCOMER = 8, '<Hc0Hc0'
+local MOST_A_BUCKET = 8
 local B_PREFIX = P .. 'b:'
-local buckets, bucket_count, newcomer_count = {}, nil, nil
+local buckets, changed_buckets, numbers = {}, {}, {}
+local bucket_count, newcomer_count
 
 local function power_below(number)
   local _, exponent = math.frexp(number)
   return 2 ^ (exponent - 1)
 end
 
-local function bucket_number(authority, count)
-  local hash, half = tonumber(sub(redis.sha1hex(authority), 1, 8), 16), power_below(count)
+local function bucket_number(authority)
+  local hash, half = tonumber(sub(redis.sha1hex(authority), 1, 8), 16), power_below(bucket_count)
   local number = hash % (2 * half)
-  return number < count and number or number - half
+  return number < bucket_count and number or number - half
 end
 
 local function read_bucket(number)
-  local bucket = buckets[number]
-  if bucket then return bucket end
-  bucket = { texts = {}, changed = false }
-  buckets[number] = bucket
-  local text, place, authority, record = call('GET', B_PREFIX .. number) or '', 1, nil, nil
-  while place <= #text do
-    authority, record, place = unpack_struct(NEWCOMER, text, place)
-    bucket.texts[authority] = record
-  end
-  return bucket
+  local text = buckets[number] or call('GET', B_PREFIX .. number) or ''
+  buckets[number] = text
+  return text
 end
 
-local function bucket_of(authority)
+local function entry_of(authority, record)
+  return pack_struct('<H', #authority) .. authority .. pack_struct('<H', #record) .. record
+end
+
+-- authority of the entry at a place, and the places of its record's ends
+local function entry_at(text, place)
+  local authority, length, first = unpack_struct('<Hc0H', text, place)
+  return authority, first, first + length - 1
+end
+
+-- number and text of its bucket; if it is there, the places of its entry and of its record's ends
+local function find_newcomer(authority)
   if not bucket_count then
     local counts = call('HMGET', KEYS[1], 'buckets', 'newcomers')
     bucket_count, newcomer_count = tonumber(counts[1] or 1), tonumber(counts[2] or 0)
   end
-  return read_bucket(bucket_number(authority, bucket_count))
+  local number = numbers[authority] or bucket_number(authority)
+  numbers[authority] = number
+  local text, place = read_bucket(number), 1
+  while place <= #text do
+    local name, first, last = entry_at(text, place)
+    if name == authority then return number, text, place, first, last end
+    place = last + 1
+  end
+  return number, text
 end
 
 -- its record's text, nil when there is none
 local function newcomer(authority)
-  return bucket_of(authority).texts[authority]
+  local _, text, place, first, last = find_newcomer(authority)
+  return place and sub(text, first, last)
 end
 
--- text nil: it is none any more
-local function set_newcomer(authority, text)
-  local bucket = bucket_of(authority)
-  local before = bucket.texts[authority]
-  bucket.texts[authority], bucket.changed = text, true
-  newcomer_count = newcomer_count + (text and 1 or 0) - (before and 1 or 0)
+-- record '': it is none any more
+local function set_newcomer(authority, record)
+  local number, text, place, _, last = find_newcomer(authority)
+  local entry = record ~= '' and entry_of(authority, record) or ''
+  if place then
+    buckets[number] = sub(text, 1, place - 1) .. entry .. sub(text, last + 1)
+  else
+    buckets[number] = text .. entry
+  end
+  changed_buckets[number] = true
+  newcomer_count = newcomer_count + (entry ~= '' and 1 or 0) - (place and 1 or 0)
 end
 
 local function divide_bucket()
-  local number = bucket_count - power_below(bucket_count)
-  local old, new = read_bucket(number), read_bucket(bucket_count)
+  local number, new = bucket_count - power_below(bucket_count), bucket_count
+  local text, place, stay, go = read_bucket(number), 1, {}, {}
   bucket_count = bucket_count + 1
-  for authority, text in pairs(old.texts) do
-    if bucket_number(authority, bucket_count) ~= number then
-      new.texts[authority], old.texts[authority] = text, nil
-    end
+  while place <= #text do
+    local authority, _, last = entry_at(text, place)
+    local list = bucket_number(authority) == number and stay or go
+    list[#list + 1] = sub(text, place, last)
+    place = last + 1
   end
-  old.changed, new.changed = true, true
+  buckets[number], buckets[new] = table.concat(stay), table.concat(go)
+  changed_buckets[number], changed_buckets[new] = true, true
 end
 
 local function write_buckets()
-  if not bucket_count then return end
-  local changed = false
+  if not next(changed_buckets) then return end
   while newcomer_count > MOST_A_BUCKET * bucket_count do divide_bucket() end
-  for number, bucket in pairs(buckets) do
-    if bucket.changed then
-      local parts = {}
-      for authority, text in pairs(bucket.texts) do
-        local last = #parts
-        parts[last + 1], parts[last + 2] = pack_struct('<H', #authority), authority
-        parts[last + 3], parts[last + 4] = pack_struct('<H', #text), text
-      end
-      if parts[1] then call('SET', B_PREFIX .. number, table.concat(parts)) else call('DEL', B_PREFIX .. number) end
-      changed = true
-    end
+  for number in pairs(changed_buckets) do
+    local text = buckets[number]
+    if text == '' then call('DEL', B_PREFIX .. number) else call('SET', B_PREFIX .. number, text) end
   end
-  if changed then call('HSET', KEYS[1], 'buckets', bucket_count, 'newcomers', newcomer_count) end
+  call('HSET', KEYS[1], 'buckets', bucket_count, 'newcomers', newcomer_count)
 end

@@ -140,7 +140,7 @@ local function commit()
     else
       sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(record)
       number = number + 2
-      if not texts[authority] then set_newcomer(authority, nil) end -- until now it was one
+      if not texts[authority] then set_newcomer(authority, '') end -- until now it was one
     end
   end
   write_buckets()
