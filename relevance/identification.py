@@ -91,7 +91,8 @@ class Identifier:
         self._family = np.array([name in family for name in names])
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
         guarded = languages is None and self._family.any() and not self._family.all()
-        self._guard = np.where(self._family, 0.0, GUARD if guarded else 0.0)
+        guard = np.where(self._family, 0.0, GUARD if guarded else 0.0)
+        self._guards = np.multiply.outer(np.arange(GUARDED + 1), guard)
         lead = model.meta.get("lead", {})
         self._lead = np.array([float(lead.get(name, 0.0)) for name in names])
         self._next = min(1, len(names) - 1)
@@ -155,7 +156,7 @@ class Identifier:
         costs: Costs = sums[:, : len(self._labels)] * STEP
         for second, first in self._second:
             self._settle(costs, second, first, counts)
-        costs -= np.multiply.outer(np.minimum(counts, GUARDED), self._guard)
+        costs -= self._guards.take(counts, axis=0, mode="clip")
         costs -= self._lead
         return costs
 
@@ -163,11 +164,11 @@ class Identifier:
         """One answer a row of `costs`; shares: parts of the words that fit the family, counts: words."""
         leading = costs.copy()
         leading.partition(self._next, axis=1)
-        weights = np.exp(leading[:, :1] - costs).sum(axis=1).tolist()
-        best, fitting = costs.argmin(axis=1).tolist(), shares.tolist()
-        lowest, following = leading[:, 0].tolist(), leading[:, self._next].tolist()
-        answers = zip(best, weights, lowest, following, fitting, counts, strict=True)
-        for place, weight, low, after, share, count in answers:
+        weights = np.add.reduce(np.exp(leading[:, :1] - costs), axis=1).tolist()
+        best, lowest = costs.argmin(axis=1).tolist(), leading[:, : self._next + 1].tolist()
+        answers = zip(best, weights, lowest, shares.tolist(), counts, strict=True)
+        for place, weight, ends, share, count in answers:
+            low, after = ends[0], ends[-1]
             margin = (after - low) / count if after < inf else 0.0
             yield Identification(self._labels[place], 1.0 / weight, margin, share, count)
 

@@ -1,12 +1,15 @@
 import random
+from math import exp
 from typing import Any
 
+import numpy as np
 import pytest
 
 import relevance
-from relevance.identification import GUARDED, Identifier, sampled
+from relevance.alphabet import words
+from relevance.identification import GUARD, GUARDED, Identifier, sampled
 from relevance.mixed import labels_by_word
-from relevance.model import SHIPPED, load
+from relevance.model import SHIPPED, STEP, load, shipped
 from relevance.sample import sentences
 
 
@@ -51,6 +54,31 @@ def test_batches_and_single_texts_agree() -> None:
     rng = random.Random(3)
     texts = [sentences(language, rng, rng.randint(1, 200)) for language in ("zul", "eng", "sot") * 10]
     assert relevance.identify(texts) == [relevance.identify([text])[0] for text in texts]
+
+
+def test_answers_are_those_of_plain_arithmetic() -> None:
+    identifier, rng = Identifier(shipped()), random.Random(7)
+    labels = shipped().labels
+    texts = [sentences(rng.choice(["zul", "xho", "eng", "sot"]), rng, rng.randint(1, 40)) for _ in range(60)]
+    tokens = [list(dict.fromkeys(words(text))) for text in texts]
+    evidence = [shipped().evidence(some).astype(int) for some in tokens]
+    sums = np.array([rows.sum(axis=0) for rows in evidence], dtype=np.int32)
+    counts = [len(some) for some in tokens]
+    costs = identifier._costs(sums, counts)
+    for row, (some, count) in enumerate(zip(sums.tolist(), counts, strict=True)):
+        guard = GUARD * min(count, GUARDED)
+        plain = {name: some[n] * STEP for n, name in enumerate(shipped().classes)}
+        for n, name in enumerate(shipped().classes):
+            if name in shipped().meta["second_stage"] or name in shipped().meta["second_stage"].values():
+                continue
+            known = 0.0 if name in shipped().meta["family"] else guard
+            assert costs[row, n] == pytest.approx(plain[name] - known - shipped().meta.get("lead", {}).get(name, 0.0))
+    found = identifier._decide(costs, sums[:, len(labels)] / counts, counts)
+    for one, answer in zip(costs.tolist(), found, strict=True):
+        low, after = sorted(one)[:2]
+        assert answer.language == labels[one.index(low)]
+        assert answer.score == pytest.approx(1 / sum(exp(low - cost) for cost in one), rel=1e-12)
+        assert answer.margin * answer.words == pytest.approx(after - low)
 
 
 def test_case_and_punctuation_are_no_features() -> None:
