@@ -4,6 +4,10 @@ A link is scored once, when it is found. Its host's worth is often learnt only f
 that other pages link to it only from those found later. So after some pages of a host its queue is read, scored by the
 policy as it knows things now, and what belongs into another priority band is moved there. How often: in proportion to
 what waits, so that a page costs at most the scoring of MOST_A_PAGE waiting URLs.
+
+A host that nobody has fetched a page of would so keep the scores of the day it was found, however many relevant pages
+link to it since and however much may be explored by now. So with every STRANGER_EVERY-th page one such host is looked
+at, too, in turn.
 """
 
 from __future__ import annotations
@@ -16,8 +20,10 @@ from crawler.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Frontier, Kind, Queued
 from relevance.policy import Policy
+from sieve.urls import authority
 
 LEAST_PAGES = 4
+STRANGER_EVERY = 2
 MOST_A_PAGE = 16
 WINDOW = 256
 """Waiting URLs of each band that are looked at."""
@@ -31,31 +37,50 @@ class Rescorer:
         self._policy = policy
         self._frontier = frontier
         self._left: OrderedDict[str, int] = OrderedDict()  # pages to fetch of a host before its queue is looked at
+        self._strangers: OrderedDict[str, None] = OrderedDict()  # hosts with links, but no page; looked at in turn
+        self._pages = 0
+
+    def found(self, links: Iterable[str]) -> None:
+        """Links to these URLs were found."""
+        for host in dict.fromkeys(str(authority(url)) for url in links):
+            if host not in self._left and len(self._strangers) < _MOST_HOSTS:
+                self._strangers.setdefault(host)
 
     def pages(self, authorities: Iterable[str]) -> None:
         """Pages of these were judged. It may wait: while the frontier is away or full nothing is moved."""
         with contextlib.suppress(FrontierUnavailable, FrontierFull):
-            for authority in authorities:
-                self.page(authority)
+            for host in authorities:
+                self.page(host)
 
-    def page(self, authority: str) -> int:
-        """A page of `authority` was judged; the number of URLs moved."""
-        left = self._left.pop(authority, 1) - 1
+    def page(self, host: str) -> int:
+        """A page of `host` was judged; the number of URLs moved."""
+        self._strangers.pop(host, None)
+        left = self._left.pop(host, 1) - 1
         moved = 0
         if left <= 0:
-            looked, moved = self._look(authority)
+            looked, moved = self._look(host)
             left = max(LEAST_PAGES, looked // MOST_A_PAGE)
-        self._left[authority] = left
+        self._left[host] = left
         if len(self._left) > _MOST_HOSTS:
             self._left.popitem(last=False)
+        self._pages += 1
+        return moved + (self._look_at_stranger() if self._pages % STRANGER_EVERY == 0 else 0)
+
+    def _look_at_stranger(self) -> int:
+        if not self._strangers:
+            return 0
+        host, _ = self._strangers.popitem(last=False)
+        looked, moved = self._look(host)
+        if looked:  # else all was fetched by others, or never let in
+            self._strangers[host] = None
         return moved
 
-    def _look(self, authority: str) -> tuple[int, int]:
-        heads = self._frontier.heads(authority, WINDOW)
+    def _look(self, host: str) -> tuple[int, int]:
+        heads = self._frontier.heads(host, WINDOW)
         links = {one: link for one in heads if (link := _link(one))}
         found = self._policy.rescore([(one.url, link.since_relevant, link.bucket) for one, link in links.items()])
         scores = sorted(zip(links, found, strict=False), key=lambda pair: -pair[1])
-        return len(heads), self._frontier.rescore(authority, scores) if scores else 0
+        return len(heads), self._frontier.rescore(host, scores) if scores else 0
 
 
 def _link(one: Queued) -> LinkMemo | None:

@@ -308,6 +308,7 @@ class Worker:
             learnt = self._stores.policy.deltas()
             accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
             self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
+            self._rescorer.found(link.url for done in batch for link in done.finding.links)
             judged = [done.lease.authority for done in batch if done.finding.verdict is not None]
             await self._off(self._commits, lambda: self._rescorer.pages(judged))
         except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:

@@ -3,8 +3,8 @@
 Yield is clean target-language text per fetched byte; a page's gain is its yield brought to 0..1. The gain of a URL is
 expected from its place (host, path prefix, template) and from the links to it: their kind, how many stand on relevant
 pages, how many anchors are in the language (relevance.estimates says how). What the links of a host to other hosts led
-to counts as well (a hub may be worth its fetch without being relevant). No verdict is final, and a share of the fetches
-(`exploration`) may go to what is promising only because little is known of it.
+to counts as well (a hub may be worth its fetch without being relevant). No verdict is final, and a share of the
+fetches (`exploration`) may go to what is promising only because little is known of it.
 
 Sources: Chakrabarti et al. (1999) for the roles of classifier and distiller; the tunnelling bound after Bergmark,
 Lagoze and Sbityakov (2002); optimism in the face of uncertainty (UCB) for exploration. The thesis followed all links of
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
+from math import asin, pi, sqrt
 from typing import Any, NamedTuple
 
 from relevance.estimates import ALL, Estimates, logit, sigmoid
@@ -80,9 +80,9 @@ class _Shared:
 class YieldPolicy(ThresholdPolicy):
     """Steers by estimated yield; verdicts are those of the threshold policy.
 
-    Options besides words and share: exploration (share of fetches that may follow uncertainty, 0.1), tunnel (irrelevant
-    pages in a row that may be crossed, 3; the links beyond are parked with priority 0), full_yield (clean words per
-    kilobyte that count as a whole gain, 10.0).
+    Options besides words and share: exploration (share of fetches that may follow uncertainty, 0.1), tunnel
+    (irrelevant pages in a row that may be crossed, 3; the links beyond are parked with priority 0), full_yield (clean
+    words per kilobyte that count as a whole gain, 10.0).
     """
 
     OPTIONS = ThresholdPolicy.OPTIONS | {"exploration", "tunnel", "full_yield"}
@@ -184,8 +184,7 @@ class YieldPolicy(ThresholdPolicy):
         return priority
 
     def _priority(self, place: _Place, bucket: str, links: Links, far: bool, shared: _Shared) -> float:
-        """The priority of a URL: a root of its worth, since most bands should tell apart what is worth little. far: too
-        many irrelevant pages in a row lead there."""
+        """The priority of a URL. far: too many irrelevant pages in a row lead there."""
         key = (place.group, bucket, links)
         if (said := shared.said.get(key)) is None:
             evidence = self._evidence(*key)
@@ -196,7 +195,7 @@ class YieldPolicy(ThresholdPolicy):
         mean = sigmoid(place.log_odds + log_odds)
         worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
         worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.pages + 4.0))
-        return sqrt(min(1.0, max(0.0001, worth)))
+        return _evened(min(1.0, max(0.0001, worth)))
 
     def _place(self, where: Sequence[str]) -> _Place:
         log_odds, _ = self._estimates.place(where)
@@ -220,7 +219,7 @@ class YieldPolicy(ThresholdPolicy):
         good, bad, ours, other = seen
         since = "0" if good and bucket[0] != "s" else bucket[0]
         kind = f"c:{since}{bucket[2:KIND]}"
-        guess = 2.2 if since == "s" else logit(SINCE[int(since)]) + _URL[int(bucket[2])] + _LANG[int(bucket[3])]
+        guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[int(bucket[2])] + _LANG[int(bucket[3])]
         guess += _NAV * (bucket[4] == "1") + _AWAY * (bucket[5] == "1")
         links_guess = _GOOD * max(good - 1, 0) + _BAD * bad
         return _Evidence(
@@ -243,16 +242,24 @@ class YieldPolicy(ThresholdPolicy):
         return guesses.get(key, evidence.anchors_guess if key == evidence.anchors else 0.0)
 
     def _novelty(self, pages: int, since: str) -> float:
-        """Bonus of the first pages of an unknown host, while the exploration budget lasts."""
+        """Bonus of the first pages of an unknown host, while the exploration budget lasts. It grows from nothing with
+        the fetches: a crawl that has just begun has better links to follow."""
         if pages >= FIRST or since not in "01":
             return 0.0
         fetched, explored = self._estimates.counts(ALL)[0], self._estimates.counts(NEW)[0]
-        return NOVELTY * (1.0 - pages / FIRST) if explored <= self.exploration * fetched + 3 else 0.0
+        return NOVELTY * (1.0 - pages / FIRST) if explored <= self.exploration * fetched else 0.0
 
     def _hub(self, host: str, pages: int) -> float:
         """What links from this host to others have been worth, for each of its pages."""
         found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0
+
+
+def _evened(worth: float) -> float:
+    """0..1 to 0..1, steeper at both ends: a frontier has eight bands, and whether a page is relevant in 86 or 97 of 100
+    cases is as much of a difference as whether it is in 3 or 14. (The arcsine of the root, which evens out the spread
+    of proportions: Anscombe 1948.)"""
+    return asin(sqrt(worth)) * 2.0 / pi
 
 
 def _is_hopeless(evidence: _Evidence) -> bool:

@@ -208,8 +208,10 @@ class _Steered:
             lease = leases[0]
             place = self._places[lease.url]
             order.append(place)
-            self._frontier.take_in(self._links(self._web.nodes[place], lease))
+            links = self._links(self._web.nodes[place], lease)
+            self._frontier.take_in(links)
             self._frontier.report([Outcome(lease.token, "ok")])
+            self._rescorer.found(link.url for link in links)
             self._rescorer.page(lease.authority)
         return order
 
@@ -219,11 +221,12 @@ class _Steered:
         context = PageContext(lease.depth, link.since_relevant, node.size, "", link.bucket)
         verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
         since, depth = 0 if verdict.keep else link.since_relevant + 1, lease.depth + 1
-        links = {
-            t: LinkContext(self._web.nodes[t].url, anchor, node.url, verdict, depth, since, hreflang, nav)
-            for t, anchor, nav, hreflang in reversed(node.links)
-        }
-        ranked = list(zip(links.items(), self._policy.rank(list(links.values())), strict=True))[::-1]
+        links: dict[int, LinkContext] = {}  # the first link to a page stands for it, as in crawler.focus
+        for target, anchor, nav, hreflang in node.links:
+            if target not in links:
+                url = self._web.nodes[target].url
+                links[target] = LinkContext(url, anchor, node.url, verdict, depth, since, hreflang, nav)
+        ranked = zip(links.items(), self._policy.rank(list(links.values())), strict=True)
         found = [(place, one.url, *rank) for (place, one), rank in ranked if place not in self._seen]
         self._seen.update(place for place, *_ in found)
         return [Candidate(url, Kind.PAGE, node.url, depth, p, memo=LinkMemo(since, b).pack()) for _, url, p, b in found]

@@ -7,6 +7,7 @@ import pytest
 
 from relevance import LinkContext, PageContext, PolicyError, Verdict, make_policy, read_page
 from relevance.sample import sentences
+from relevance.yield_policy import _evened
 
 NAMES = ("afriweb", "threshold", "yield")
 SIBLINGS = ("xho", "nbl", "ssw")
@@ -147,6 +148,25 @@ def test_yield_bounds_its_tunnels() -> None:
     assert policy.link_priority(link("http://n.example/x", since_relevant=2, keep=False)) > 0
     assert policy.link_priority(link("http://n.example/x", since_relevant=3, keep=False)) == 0
     assert policy.link_priority(link("http://n.example/zu/x", since_relevant=3, keep=False)) > 0
+
+
+def test_yield_tells_likely_pages_apart_as_finely_as_unlikely_ones() -> None:
+    """A frontier has eight bands: what is nearly sure must not lie in one band with what is likely."""
+    bands = [int(_evened(worth) * 255) >> 5 for worth in (0.03, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.98)]
+    assert bands == list(range(8))
+    assert [_evened(0.0), _evened(1.0)] == [0.0, 1.0]
+    assert all(_evened(p) + _evened(1 - p) == pytest.approx(1) for p in (0.01, 0.2, 0.5))
+
+
+def test_yield_explores_a_share_of_its_fetches() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    unknown = ("http://n.example/x", 0, "000000")
+    assert policy.explain(*unknown)["novelty"] > 0, "nothing fetched, nothing explored"
+    for n in range(19):  # two of them were explored
+        policy.judge(page("zul", 100, host="a.example", seed=n), PageContext(bucket="000000"))
+        assert policy.explain(*unknown)["novelty"] == 0
+    policy.judge(page("zul", 100, host="a.example", seed=20), PageContext(bucket="000000"))
+    assert policy.explain(*unknown)["novelty"] > 0
 
 
 def test_yield_counts_later_links_to_a_url() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.link_memo import LinkMemo
-from crawler.rescoring import LEAST_PAGES, Rescorer
+from crawler.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.types import Queued
@@ -69,3 +69,35 @@ def test_it_can_wait_for_a_frontier_that_is_away() -> None:
             raise FrontierUnavailable("x", authority)
 
     Rescorer(make_policy("yield", "zul"), Away()).pages([HOST])
+
+
+def test_hosts_without_a_page_are_looked_at_in_turn() -> None:
+    policy = taught(make_policy("yield", "zul"))
+    elsewhere = [f"http://{name}.example/1" for name in "bcd"]
+    waiting = frontier(
+        *map(link, range(3)), *(Candidate(url, score=0.9, memo=LinkMemo(1, "100000").pack()) for url in elsewhere)
+    )
+    rescorer = Rescorer(policy, waiting)
+    rescorer.found([*elsewhere, f"{HOST}/news/1.html", "http://unknown.example/x"])
+    for _ in range(5 * STRANGER_EVERY):
+        rescorer.page(HOST)
+    assert all(one.score < 0.7 for url in elsewhere for one in waiting.peek(url.removesuffix("/1")))
+
+
+def test_a_host_whose_pages_come_is_no_stranger() -> None:
+    reads: list[str] = []
+
+    class Counting(MemoryFrontier):
+        def heads(self, authority: str, limit: int) -> list[Queued]:
+            reads.append(authority)
+            return super().heads(authority, limit)
+
+    waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    waiting.take_in(map(link, range(3)))
+    rescorer = Rescorer(make_policy("yield", "zul"), waiting)
+    rescorer.page(HOST)
+    rescorer.found([f"{HOST}/news/1.html", "http://gone.example/x"])
+    for _ in range(2 * STRANGER_EVERY):
+        rescorer.page("http://z.example")
+    assert reads.count(HOST) == 1, "when its first page came"
+    assert reads.count("http://gone.example") == 1, "nothing waits there: it is forgotten"
