@@ -118,8 +118,7 @@ class Identifier:
         starts = [0, *accumulate(counts[:-1])]
         sums = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32)
         costs = self._costs(sums, counts)
-        for group, table in self._contrasts:
-            self._look_again(costs, [tokens[place] for place in full], group, table)
+        self._look_again(costs, [tokens[place] for place in full])
         shares = sums[:, len(self._labels)] / counts
         for place, found in zip(full, self._decide(costs, shares, [len(tokens[place]) for place in full]), strict=True):
             out[place] = found
@@ -133,16 +132,16 @@ class Identifier:
                 whole = len(places) == len(group)
                 yield [at for at, _ in places], table if whole else table[:, [n for _, n in places]]
 
-    @staticmethod
-    def _look_again(costs: Costs, tokens: Sequence[list[str]], group: list[int], table: contrast.Table) -> None:
-        """Texts whose best two are siblings hardly apart are decided with `table`, too; what the best of the siblings
+    def _look_again(self, costs: Costs, tokens: Sequence[list[str]]) -> None:
+        """Texts whose best two are siblings hardly apart are decided with a table, too; what the best of the siblings
         has ahead of all other languages stays."""
-        among = costs[:, group]
-        order = np.sort(among, axis=1)
-        near = np.flatnonzero((order[:, 1] - order[:, 0] < contrast.CLOSE) & (order[:, 0] <= costs.min(axis=1)))
-        if len(near):
-            seen = among[near] - contrast.scores(table, [tokens[row] for row in near.tolist()])
-            costs[near[:, np.newaxis], group] = seen + (order[near, :1] - seen.min(axis=1, keepdims=True))
+        best = costs.argmin(axis=1).tolist()
+        for group, table in self._contrasts:
+            rows = [row for row, place in enumerate(best) if place in group and _hardly_apart(costs[row, group])]
+            if rows:
+                among = costs[rows][:, group]
+                seen = among - contrast.scores(table, [tokens[row] for row in rows])
+                costs[np.ix_(rows, group)] = seen + (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
 
     def _narrowed(self, evidence: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """The columns of the languages that may be answered, and whether the family's are among the best of them."""
@@ -182,6 +181,11 @@ class Identifier:
                 costs[row, second] = inf
             elif cost + SECOND_MARGIN * count > other:
                 costs[row, first], costs[row, second] = min(cost, other), inf
+
+
+def _hardly_apart(siblings: Costs) -> bool:
+    first, second, *_ = sorted(siblings.tolist())
+    return bool(second - first < contrast.CLOSE)
 
 
 def identify(

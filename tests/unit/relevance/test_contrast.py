@@ -110,12 +110,14 @@ def test_a_source_says_nothing_against_a_sibling_it_has_not() -> None:
         assert (row[2] == 0) == bool({"aba", "bona", "izi", "zona", "the", "town"} & set(text))
 
 
-def test_only_what_is_near_is_looked_at_again_and_the_lead_over_others_stays() -> None:
+def test_only_what_is_near_is_looked_at_again_and_the_lead_over_others_stays(made: storage.Parameters) -> None:
+    identifier = Identifier(in_memory(made))
     table = np.full((1 << contrast.BUCKETS, 2), [-1, 1], dtype=np.int8) * 100
     far = contrast.CLOSE + 1
     costs = np.array([[1.0, 2.0, 9.0], [1.0, 1.0 + far, 9.0], [5.0, 5.0, 1.0]])
     looked = costs.copy()
-    Identifier._look_again(looked, [["aba"], ["aba"], ["aba"]], [0, 1], table)
+    identifier._contrasts = [([0, 1], table)]
+    identifier._look_again(looked, [["aba"], ["aba"], ["aba"]])
     assert looked[0, 1] == 1.0
     assert looked[0, 0] > 2.0
     assert looked[0, 2] == 9.0
