@@ -202,6 +202,7 @@ class MemoryFrontier(MemoryTables):
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""
+        reports.check_address(address)
         now_ms = self.clock()
         held = self._living(token, now_ms)
         if held is None:

@@ -45,6 +45,12 @@ def check(outcome: Outcome) -> None:
         raise ValueError(f"a memo has at most {MEMO_CAP} bytes, not {len(outcome.memo)}")
 
 
+def check_address(address: str) -> None:
+    """Raise for what no record has room for."""
+    if not 0 < len(address.encode()) < 256:
+        raise ValueError(f"an address has 1 to 255 bytes, not {len(address.encode())}")
+
+
 def bound_lease(lease: Lease, address: str, due_ms: int) -> Lease:
     """The lease, bound."""
     return replace(lease, address=address, due_ms=due_ms)

@@ -271,7 +271,7 @@ class Frontier(Protocol):
 
     def bind(self, token: str, address: str) -> Bound:
         """Say which address the worker will connect to; required before sending when the lease has none, allowed when
-        the address changed. The authority remembers it for `address_ttl_ms`."""
+        the address changed. The authority remembers it for `address_ttl_ms`. ValueError: not of 1 to 255 bytes."""
 
     def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
         """End leases; in order of `outcomes`, True when accepted now or by an earlier identical call (a repeated call

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from frontier import Candidate
+import pytest
+
+from frontier import Candidate, Frontier
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, done, one
 
@@ -12,12 +14,17 @@ SLOW_ADDRESSES = replace(FREE, delay_ms=1000, address_delay_ms=60_000, address_t
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
-def test_an_address_rests_whoever_left_it(make: Make, clock: Clock) -> None:
-    frontier = make(SLOW_ADDRESSES)
+def fetched_once(frontier: Frontier) -> Frontier:
+    """With two URLs of A, the first of which was just fetched from HERE."""
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
     first = one(frontier)
     assert frontier.bind(first.token, HERE).granted
     done(frontier, first)
+    return frontier
+
+
+def test_an_address_rests_whoever_left_it(make: Make, clock: Clock) -> None:
+    frontier = fetched_once(make(SLOW_ADDRESSES))
     rested_ms = clock.now_ms + 60_000
     clock.forward(2000)
     second = one(frontier)
@@ -42,11 +49,7 @@ def test_a_host_comes_back_to_an_address_that_another_had_meanwhile(make: Make, 
 
 
 def test_the_next_lease_is_due_when_the_address_is(make: Make, clock: Clock) -> None:
-    frontier = make(replace(SLOW_ADDRESSES, address_ttl_ms=3_600_000))
-    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
-    first = one(frontier)
-    assert frontier.bind(first.token, HERE).granted
-    done(frontier, first)
+    frontier = fetched_once(make(replace(SLOW_ADDRESSES, address_ttl_ms=3_600_000)))
     clock.forward(1000)
     grant = frontier.lease(1)
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + 59_000)
@@ -54,11 +57,7 @@ def test_the_next_lease_is_due_when_the_address_is(make: Make, clock: Clock) -> 
 
 
 def test_when_its_validity_ends_the_address_is_waited_for_no_longer(make: Make, clock: Clock) -> None:
-    frontier = make(SLOW_ADDRESSES)
-    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
-    first = one(frontier)
-    assert frontier.bind(first.token, HERE).granted
-    done(frontier, first)
+    frontier = fetched_once(make(SLOW_ADDRESSES))
     clock.forward(1000)
     assert frontier.lease(1, ahead_ms=700).leases == ()
     clock.forward(500)
@@ -67,3 +66,14 @@ def test_when_its_validity_ends_the_address_is_waited_for_no_longer(make: Make, 
     refused = frontier.bind(again.token, HERE)
     assert (refused.granted, refused.due_ms) == (False, clock.now_ms + 58_500)
     assert frontier.lease(1).leases == ()
+
+
+def test_what_is_no_address_is_refused_and_changes_nothing(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    lease = one(frontier)
+    for text in ("", "1" * 256):
+        with pytest.raises(ValueError, match="address"):
+            frontier.bind(lease.token, text)
+    assert frontier.bind(lease.token, HERE).granted
+    done(frontier, lease)
