@@ -293,7 +293,7 @@ class RedisFrontier:
         return (queued + [admin.parked(authority, *entry) for entry in parked])[:limit]
 
     def _read(self, names: Iterable[str], most: int = 0) -> list[tuple[str, bytes, list[list[bytes]]]]:
-        """Authority, record or b"", heads of the lists it has (`most` elements of each)."""
+        """Authority, record or b"", heads of its lists (`most` elements of each)."""
         authorities = list(names)
         found = self._run("read", [most, authorities])
         return [(name, record, lists) for name, (record, lists) in zip(authorities, found, strict=True)]

@@ -30,7 +30,7 @@ PARTS = {
     "bind": (*_SHARED, "_give_back", "bind"),
     "set_host": (*_SHARED, "set_host"),
     "rescore": (*_SHARED, "rescore"),
-    "read": (*_SHARED, "read"),
+    "read": ("_common", "_newcomers", "read"),
 }
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50

@@ -33,6 +33,10 @@ local function add(counts, name, number)
   counts[name] = (counts[name] or 0) + number
 end
 
+local function queue_key(authority, band)
+  return P .. 'q' .. sub('01234567', band + 1, band + 1) .. ':' .. authority
+end
+
 local function audit(row)
   call('XADD', P .. 'audit', 'MAXLEN', '~', C.audit, '*', 'r', cmsgpack.pack(row))
 end

@@ -48,10 +48,6 @@ end
 
 -- queues -------------------------------------------------------------------------------------------------------------
 
-local function queue_key(authority, band)
-  return P .. 'q' .. sub('01234567', band + 1, band + 1) .. ':' .. authority
-end
-
 -- `number` (perhaps negative) more URLs wait in a band
 local function count(record, band, number)
   record.qn = record.qn + number
