@@ -1,7 +1,8 @@
 -- Records of authorities and of addresses: read, taken apart, made.
 --
 -- A record has what every transition needs in a struct, what most hosts lack in a msgpack map, and the URLs of a host that
--- has few. All of it is one value, so that a host costs one key, or less before its first lease (_newcomers.lua). Layout, also known to frontier/wire.py:
+-- has few. All of it is one value, so that a host costs one key, or less before its first lease (_newcomers.lua). Layout,
+-- also known to frontier/wire.py:
 --
 --   2 bytes      flags (1 leased before, 2 a map, 4 look at all of it before it gets a place in line, 8 leased now), best
 --                band
@@ -137,8 +138,8 @@ end
 local function make(authority)
   local record = load(authority)
   if not record then
-    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, an = -1, cs = NO_COUNTS, lf = 0, ip = '', ad = 0, qn = 0, qs = '', i = '',
-      o = NO_OTHERS }
+    record = { b = 0, n = 0, rv = 0, rx = 0, ix = 0, an = -1, cs = NO_COUNTS, lf = 0, ip = '', ad = 0, qn = 0,
+      qs = '', i = '', o = NO_OTHERS }
     records[authority] = record
     new_add[#new_add + 1] = authority
   end

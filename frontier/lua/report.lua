@@ -42,7 +42,8 @@ end
 for chunk, words in pairs(chunks) do
   local additions, last = {}, 0
   for first, bits in pairs(words) do
-    additions[last + 1], additions[last + 2], additions[last + 3], additions[last + 4] = 'INCRBY', 'u32', whole(first), whole(bits)
+    additions[last + 1], additions[last + 2] = 'INCRBY', 'u32'
+    additions[last + 3], additions[last + 4] = whole(first), whole(bits)
     last = last + 4
   end
   call('BITFIELD', P .. 'done:' .. chunk, unpack(additions))
