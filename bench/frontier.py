@@ -22,6 +22,7 @@ import multiprocessing
 import random
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,7 @@ def outcomes(leases: tuple[Lease, ...]) -> list[Outcome]:
             fetched_bytes=14_000,
             words=200,
             robots=ROBOTS if lease.kind is Kind.ROBOTS else None,
+            page_mark=f"{zlib.crc32(lease.url.encode()):08x}".encode() if lease.kind is Kind.PAGE else b"",
         )
         for lease in leases
     ]

@@ -175,6 +175,8 @@ class EmbeddedRedis:
             "auto-aof-rewrite-min-size": "64mb",
             "maxmemory": str(self._maxmemory_bytes),
             "maxmemory-policy": "noeviction",
+            # no count of each step of a script: none runs for long here, and one that has written cannot be stopped
+            "lua-time-limit": "0",
             "logfile": "redis.log",
             "daemonize": "no",
         }

@@ -1,6 +1,6 @@
 """One authority's state as MemoryFrontier keeps it, and the arithmetic of politeness on it.
 
-``lua/_records.lua`` has the same record with short names (given in brackets), ``lua/_places.lua`` the same functions.
+``lua/_visits.lua`` has the same record with short names (given in brackets), ``lua/_places.lua`` the same functions.
 """
 
 from __future__ import annotations

@@ -68,11 +68,9 @@ class RedisFrontier:
         self._redis: Any = _connect(server) if isinstance(server, str) else server
         self._now_ms = now_ms
         self._jitter = jitter
-        self._settings = wire.settings(self.config)
-        self._packed = wire.encode(self._settings)
-        self._scripts = {name: self._redis.register_script(wire.script_text(name)) for name in wire.PARTS}
+        texts = {name: wire.script_text(name, self.config) for name in wire.PARTS}
+        self._scripts = {name: self._redis.register_script(text) for name, text in texts.items()}
         self._ready_urls = 100.0
-        self._expired_rule = {"expired": wire.rule("expired", self.config.retry_factor)}
 
     def close(self) -> None:
         """Close the connection, if this object opened it; leases stay until released or expired."""
@@ -80,11 +78,9 @@ class RedisFrontier:
             self._redis.close()
 
     def _run(self, name: str, arguments: object) -> Any:
-        settings = self._packed
-        if self._now_ms:
-            settings = wire.encode(self._settings | {"now": self._now_ms()})
+        moment = [self._now_ms()] if self._now_ms else []
         with answering(self.crawl):
-            return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[settings, wire.encode(arguments)]))
+            return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[wire.encode(arguments), *moment]))
 
     def _now(self) -> int:
         if self._now_ms:
@@ -137,9 +133,10 @@ class RedisFrontier:
         """See :class:`frontier.types.Frontier`; at most :data:`MOST_LEASES` a call."""
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
         key = secrets.randbits(32)
-        arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key, "rows": self._expired_rule}
+        arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
         leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
-        found = tuple(wire.lease(data, key) for data in leases)
+        pairs = zip(leases[::2], leases[1::2], strict=True)
+        found = tuple(wire.lease(name, record, key) for name, record in pairs)
         return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
 
     def bind(self, token: str, address: str) -> Bound:

@@ -21,10 +21,12 @@ from frontier.payload import element, read_element, read_hop
 from frontier.types import HostState, Kind, Lease, Outcome
 from sieve.urls import authority
 
-_SHARED = ("_common", "_newcomers", "_records", "_queues", "_places")
+_VISITS = ("_common", "_visits")
+_RECORDS = ("_newcomers", "_records", "_queues", "_places")
+_SHARED = (*_VISITS, *_RECORDS)
 PARTS = {
-    "lease": (*_SHARED, "_finish", "lease"),
-    "report": (*_SHARED, "_finish", "report"),
+    "lease": (*_VISITS, "_lease_quick", "lease"),
+    "report": (*_VISITS, "_report_quick", "report"),
     "take_in": (*_SHARED, "take_in"),
     "release": (*_SHARED, "_give_back", "release"),
     "bind": (*_SHARED, "_give_back", "bind"),
@@ -32,31 +34,58 @@ PARTS = {
     "rescore": (*_SHARED, "rescore"),
     "read": ("_common", "_newcomers", "read"),
 }
+# What a script defines only when it needs it: its function define_slow_way.
+SLOW_PARTS = {
+    "lease": (*_RECORDS, "_finish", "_lease_slow"),
+    "report": (*_RECORDS, "_finish", "_report_slow"),
+}
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
-# The same structs as in lua/_records.lua, lua/report.lua and lua/lease.lua.
-_CORE = struct.Struct("<7d3IB")
+# The same structs as in lua/_visits.lua and lua/report.lua.
+_CORE = struct.Struct("<4dId5IB")
+_CORE_NAMES = ("b", "n", "an", "ix", "qn", "by", "pg", "wd", "mc", "lf", "ad")
+_ROBOTS = struct.Struct("<2d")
 _LEASE = struct.Struct("<2dIBI")
 _LEASE_NAMES = ("due", "expires", "key", "holds")
-_CORE_NAMES = ("b", "n", "rv", "rx", "ix", "an", "by", "pg", "wd", "lf")
-_REST = struct.Struct("<2IB")
-_OUTCOME = struct.Struct("<dIH5d")
-_GRANT = struct.Struct("<4dHB")
-_SERVED, _MAPPED, _HELD = 1, 2, 8
+_NEW = struct.Struct("<2I")
+_OUTCOME = struct.Struct("<dIH5d8s")
+_SERVED, _MAPPED, _HELD = 1, 2, 32
 _NO_TOKEN = ("", 0, 0)
 _TOKEN = re.compile(r"([0-9a-f]{1,13})-([0-9a-f]{8})@([!-~]+)")
 
 
+def script_text(name: str, config: FrontierConfig) -> str:
+    """Text of a script for a crawl with these settings."""
+    table = ", ".join(f"{setting} = {_literal(value)}" for setting, value in settings(config).items())
+    return f"local SETTINGS = {{ {table} }}\n{_body(name)}"
+
+
+def _literal(value: object) -> str:
+    """In Lua."""
+    if isinstance(value, list):
+        return "{ " + ", ".join(map(_literal, value)) + " }"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
 @cache
-def script_text(name: str) -> str:
-    """Text of a script, with what it shares with others in front.
+def _body(name: str) -> str:
+    """What a script does, with what it shares with others in front.
 
     Each part is a function inside the one before: what it uses of that is then handed on as it is, where Lua would look
     for every name of an enclosing chunk in a list of all of them, at each call anew.
     """
-    folder = files("frontier") / "lua"
-    parts = [(folder / f"{part}.lua").read_text("utf-8") for part in PARTS[name]]
-    return "\nreturn (function()\n".join(parts) + "\nend)()" * (len(parts) - 1)
+    *shared, own = PARTS[name]
+    slow = f"local function define_slow_way()\n{_nested(SLOW_PARTS[name])}\nend\n" if name in SLOW_PARTS else ""
+    return _nested(shared, slow + _part(own))
+
+
+def _nested(names: Sequence[str], *last: str) -> str:
+    texts = [*map(_part, names), *last]
+    return "\nreturn (function()\n".join(texts) + "\nend)()" * (len(texts) - 1)
+
+
+def _part(name: str) -> str:
+    return (files("frontier") / "lua" / f"{name}.lua").read_text("utf-8")
 
 
 def encode(value: object) -> bytes:
@@ -78,7 +107,7 @@ def ready_entries(places: bytes, batch: bytes) -> list[tuple[str, bytes]]:
 
 
 def settings(config: FrontierConfig) -> dict[str, object]:
-    """ARGV[1]: what Lua needs of the settings."""
+    """What Lua needs of the settings."""
     unreachable = row("robots_unreachable", config.retry_factor)
     return {
         "delay": config.delay_ms,
@@ -107,6 +136,7 @@ def settings(config: FrontierConfig) -> dict[str, object]:
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * SECOND,
         "audit": config.audit_rows if config.audit else False,
+        "expired": rule("expired", config.retry_factor),
     }
 
 
@@ -135,12 +165,14 @@ def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: Frontie
         name, number, key = token_parts(found.token)
         times = found.ended_ago_ms, found.fetch_ms, jitter
         authorities.append(name)
-        packed.append(_OUTCOME.pack(number, key, places[found.result], *times, found.fetched_bytes, found.words))
+        counts = found.fetched_bytes, found.words, found.page_mark
+        packed.append(_OUTCOME.pack(number, key, places[found.result], *times, *counts))
     return {
         "results": results,
         "rows": [rule(result, config.retry_factor) for result in results],
         "h": authorities,
-        "o": packed,
+        "once": len(set(authorities)) == len(authorities),
+        "o": b"".join(packed),
         "more": {number: fields for number, fields in others if fields},
     }
 
@@ -150,7 +182,6 @@ def _others(found: Outcome, user_agent: str) -> dict[str, object]:
         ("ra", found.retry_after_ms),
         ("m", found.memo),
         ("ag", found.again_in_ms),
-        ("mk", found.page_mark or None),
     )
     fields = {name: value for name, value in optional if value is not None}
     if found.robots:
@@ -203,18 +234,18 @@ def token_parts(token: str) -> tuple[str, int, int]:
     return (found[3], int(found[1], 16), int(found[2], 16)) if found else _NO_TOKEN
 
 
-def lease(data: bytes, key: int) -> Lease:
-    """A lease as lease.lua returns it; its token ends with `key`."""
-    number, due, expires, robots_ms, hosts, addresses = _GRANT.unpack_from(data)
-    middle = _GRANT.size + hosts
-    name, place = data[_GRANT.size : middle].decode(), data[middle : middle + addresses].decode()
-    packed, due_ms, expires_ms = data[middle + addresses :], int(due), int(expires)
-    token = token_of(name, int(number), key)
+def lease(authority: bytes, data: bytes, key: int) -> Lease:
+    """A lease as lease.lua returns it, the record of `authority` or as much of it as says so; its token ends with
+    `key`."""
+    name, (record, _) = authority.decode(), _leased(data)
+    place = record["ip"].decode() if record["holds"] else ""
+    packed, due_ms, expires_ms = record["element"], int(record["due"]), int(record["expires"])
+    token = token_of(name, int(record["b"]), key)
     if not packed:
         url = name + "/robots.txt"
         return Lease(token, url, Kind.ROBOTS, name, place, due_ms, expires_ms, source=name, score=1.0)
     found = read_element(name, packed)
-    source, hops, memo, version = found.source, 0, found.memo, int(robots_ms)
+    source, hops, memo, version = found.source, 0, found.memo, int(record["rv"])
     if found.kind is Kind.ROBOTS:
         source, hops = read_hop(found.memo)
         memo, version = b"", 0
@@ -236,26 +267,36 @@ def lease(data: bytes, key: int) -> Lease:
     )
 
 
-def read_record(data: bytes) -> dict[str, Any]:
-    """An authority's record by its short names (frontier/host.py; layout: lua/_records.lua); `i` as a list."""
-    flags, place = data[0], 2
-    record: dict[str, Any] = {}
-    if flags & _SERVED:
-        *numbers, addresses = _CORE.unpack_from(data, place)
-        record.update(zip(_CORE_NAMES, numbers, strict=True))
-        place += _CORE.size + addresses
-        record["ip"] = data[place - addresses : place]
-    record["ad"], record["qn"], bands = _REST.unpack_from(data, place)
-    place += _REST.size + bands
-    if flags & _HELD:
+def _leased(data: bytes) -> tuple[dict[str, Any], int]:
+    """What a record has of an authority that was leased before, up to its address, and the place behind it."""
+    *numbers, marks = _CORE.unpack_from(data, 2)
+    record: dict[str, Any] = dict(zip(_CORE_NAMES, numbers, strict=True))
+    place = 2 + _CORE.size + marks
+    record["mk"] = data[place - marks : place]
+    record["rv"], record["rx"] = _ROBOTS.unpack_from(data, place)
+    place += _ROBOTS.size
+    if data[0] & _HELD:
         *numbers, length = _LEASE.unpack_from(data, place)
         record.update(zip(_LEASE_NAMES, numbers, strict=True))
         place += _LEASE.size + length
         record["element"] = data[place - length : place]
+    behind = place + 1 + data[place]
+    record["ip"] = data[place + 1 : behind]
+    return record, behind
+
+
+def read_record(data: bytes) -> dict[str, Any]:
+    """An authority's record by its short names (frontier/host.py; layout: lua/_visits.lua); `i` as a list."""
+    if data[0] & _SERVED:
+        record, place = _leased(data)
+    else:
+        record = dict(zip(("ad", "qn"), _NEW.unpack_from(data, 2), strict=True))
+        place = 2 + _NEW.size
+    place += 1 + data[place]
     inline = int.from_bytes(data[place : place + 2], "little")
     place += 2 + inline
     record["i"] = _elements(data[place - inline : place])
-    if flags & _MAPPED:
+    if data[0] & _MAPPED:
         record.update((name.decode(), value) for name, value in decode(data[place:]).items())
     return record
 

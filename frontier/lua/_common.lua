@@ -1,25 +1,27 @@
--- What all transitions share; put in front of each of the other files with _records.lua, _queues.lua and _places.lua, so
--- that each is one script and one atomic step.
+-- What all transitions share; put in front of each of the other files with _records.lua, _queues.lua and _places.lua,
+-- so that each is one script and one atomic step.
 --
 -- KEYS[1]  {crawl}:f:meta, which also gives the prefix of all other keys (see frontier/keys.py; all lie in one slot)
--- ARGV[1]  msgpack map: the crawl's settings (frontier/wire.py); `now` only in tests, else the time is Redis' own
--- ARGV[2]  msgpack: the transition's own arguments
+-- ARGV[1]  msgpack: the transition's own arguments
+-- ARGV[2]  only in tests: now; else the time is Redis' own
+-- SETTINGS the crawl's settings, a table that frontier/wire.py writes in front: quicker than to unpack it
 -- returns  msgpack
 --
 -- Units: instants in epoch ms, durations in ms. Everything read is kept in tables and written once by commit(). A call
--- of Redis costs about as much as ten lines of Lua, a table as much as twenty: so texts are taken apart only when needed.
+-- of Redis costs about as much as ten lines of Lua, a table as much as twenty: so texts are taken apart only when
+-- needed, and what is rarely needed is defined only then.
 
 local P = string.sub(KEYS[1], 1, -5)
-local C = cmsgpack.unpack(ARGV[1])
-local A = cmsgpack.unpack(ARGV[2])
+local C = SETTINGS
+local A = cmsgpack.unpack(ARGV[1])
 local call = redis.call
 local floor, max, min = math.floor, math.max, math.min
 local byte, sub = string.byte, string.sub
 local pack_struct, unpack_struct = struct.pack, struct.unpack
 local BANDS, FAR = 8, 2 ^ 62
 local BAND_UNIT = 2 ^ 44
-local LEASED = 2 ^ 50 -- in 'due', put to the instant at which the lease of an authority expires; above all other instants
-local now = C.now
+local LEASED = 2 ^ 50 -- in 'due', put to the instant at which a lease expires; above all other instants
+local now = tonumber(ARGV[2])
 if not now then
   local t = call('TIME')
   now = t[1] * 1000 + floor(t[2] / 1000)

@@ -4,12 +4,22 @@
 -- ro robots kind, rb body, re expires_in, cd crawl delay, ht/hw/hr authority, whole bit and rest of a redirect.
 -- rule: array sent, retries, base, cap, rest_base, rest_cap, heals, page (frontier/outcomes.py).
 
-local ROBOTS, MOST_HOPS, MARKS_KEPT, MARK_BYTES = 1, 5, 8, 8
+local ROBOTS, MOST_HOPS = 1, 5
+
+local function backoff(base, cap, doublings, jitter)
+  local whole = base
+  if cap > 0 then whole = min(cap, base * 2 ^ min(doublings, 20)) end
+  return floor(whole / 2 + whole / 2 * jitter)
+end
+
+local function forgiven(record)
+  return max(0, (record.o.f or 0) - floor(max(0, now - (record.o.ft or 0)) / C.forgive))
+end
 
 local function end_rest(record, ip, outcome, rule, end_ms)
   if rule[1] then
     if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
-    local delay, address_delay = delays_of(record)
+    local delay, address_delay = delays_of(record.o, record.lf)
     if end_ms + delay > record.n then record.n = end_ms + delay end
     if record.an >= 0 and ip ~= '' then
       record.an = max(record.an, end_ms + address_delay)
@@ -31,33 +41,22 @@ local function end_rest(record, ip, outcome, rule, end_ms)
   end
 end
 
-local function mark(record, page_mark)
-  local others = others_of(record)
-  local marks = others.mk or ''
-  for start = 1, #marks, MARK_BYTES do
-    if sub(marks, start, start + MARK_BYTES - 1) == page_mark then
-      others.mc = (others.mc or 0) + 1
-      return others.mc
-    end
-  end
-  others.mk = sub(marks .. page_mark, -MARKS_KEPT * MARK_BYTES)
-  others.mc = max(0, (others.mc or 0) - 1)
-  return others.mc
-end
-
 local function end_counts(record, kind, outcome, rule)
   local bytes, words = outcome.b or 0, outcome.w or 0
-  local all_bytes, pages, all_words = unpack_struct(COUNTS, record.cs)
+  local all_bytes, pages, all_words, balance = counts_of(record)
   meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
   if rule[8] and kind ~= ROBOTS then
     pages = pages + 1
     meta_add.pages = meta_add.pages + 1
   end
-  record.cs = pack_struct(COUNTS, all_bytes + bytes, pages, all_words + words)
-  if outcome.mk and C.equal_pages > 0 and mark(record, outcome.mk) >= C.equal_pages then
-    record.o.mc = 0
-    rest(record, now + C.day, 'trap_equal_pages')
+  if outcome.mk and C.equal_pages > 0 then
+    record.mk, balance = marked(record.mk, balance, outcome.mk)
+    if balance >= C.equal_pages then
+      balance = 0
+      rest(record, now + C.day, 'trap_equal_pages')
+    end
   end
+  set_counts(record, all_bytes + bytes, pages, all_words + words, balance)
 end
 
 local function end_page(authority, record, element, outcome, rule, end_ms)
@@ -100,7 +99,7 @@ local function set_robots(authority, record, kind, outcome, end_ms)
   record.rv = max(end_ms, record.rv + 1)
   record.rx = end_ms + min(max(1, outcome.re or C.robots_ttl), C.robots_ttl)
   others.cd = outcome.cd
-  record.n = max(record.n, end_ms + delays_of(record))
+  record.n = max(record.n, end_ms + delays_of(others, record.lf))
   if (others.cd or 0) > C.crawl_delay_cap then others.rg, others.rgr = record.rx, 'crawl_delay' end
   call('SET', P .. 'r:' .. authority, cmsgpack.pack({ kind, outcome.rb or '', record.rv, record.rx }),
     'PX', max(1, record.rx - now) + 3600000)
@@ -151,9 +150,9 @@ local function finish(authority, record, outcome, rule, end_ms)
   end
   place(authority, record)
   if C.audit then
-    local delay, address_delay = delays_of(record)
+    local delay, address_delay = delays_of(record.o, record.lf)
     if not rule[1] then delay, address_delay = -1, -1 end
-    audit({ 'end', token_of(record, lease), authority, ip, lease.due, end_ms - max(0, outcome.f or 0), end_ms, outcome.r,
-      delay, address_delay })
+    local token, start_ms = token_of(record, lease), end_ms - max(0, outcome.f or 0)
+    audit({ 'end', token, authority, ip, lease.due, start_ms, end_ms, outcome.r, delay, address_delay })
   end
 end

@@ -1,9 +1,9 @@
--- Authorities that never had a lease: their records lie several in one value, since a key costs a hundred bytes, more than
--- the few URLs that most of them have.
+-- Authorities that never had a lease: their records lie several in one value, since a key costs a hundred bytes, more
+-- than the few URLs that most of them have.
 --
--- Linear hashing (W. Litwin, Linear hashing: a new tool for file and table addressing, VLDB 1980): when there are more than
--- eight to a bucket, one bucket is divided; there are never fewer again. A bucket is a list of lengths (2) and texts:
--- authority, record.
+-- Linear hashing (W. Litwin, Linear hashing: a new tool for file and table addressing, VLDB 1980): when there are more
+-- than eight to a bucket, one bucket is divided; there are never fewer again. A bucket is a list of lengths (2) and
+-- texts: authority, record.
 
 local MOST_A_BUCKET = 8
 local B_PREFIX = P .. 'b:'

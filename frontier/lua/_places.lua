@@ -2,9 +2,7 @@
 
 -- earliest instant of its next lease, nil when it has nothing to fetch
 local function ready(record)
-  local others, start, own = record.o, record.n, record.an
-  -- at the end of its validity the address is asked for anew, and may be another
-  if own > start then start = max(start, min(own, record.ix)) end
+  local others, start = record.o, start_by(record.n, record.an, record.ix)
   if others == NO_OTHERS then return record.qn > 0 and start or nil end
   start = max(start, others.g or 0)
   if others.h then return start end
@@ -38,7 +36,7 @@ local function replace(authority, record)
   place(authority, record)
 end
 
--- leases ---------------------------------------------------------------------------------------------------------------
+-- leases --------------------------------------------------------------------------------------------------------------
 
 -- the record of the authority when the lease `number`, `key` (the halves of its token) still holds it
 local function leased(authority, number, key)
@@ -52,7 +50,7 @@ end
 local function end_lease(authority, record)
   local lease = record.l
   record.l = nil
-  changed_records[authority] = true
+  change(authority)
   return lease, lease.holds == 1 and record.ip or ''
 end
 
@@ -72,39 +70,12 @@ end
 
 -- politeness ---------------------------------------------------------------------------------------------------------
 
-local DELAY, ADDRESS_DELAY, FACTOR, ADAPTIVE_CAP = C.delay, C.address_delay, C.factor, C.adaptive_cap
-
--- delay of the authority, of its address
-local function delays_of(record)
-  local others, adaptive = record.o, FACTOR * record.lf
-  adaptive = adaptive < ADAPTIVE_CAP and floor(adaptive) or ADAPTIVE_CAP
-  local delay, address_delay = others.dl or DELAY, others.al or ADDRESS_DELAY
-  local crawl_delay = others.cd
-  if crawl_delay and crawl_delay > delay then delay = crawl_delay end
-  return adaptive > delay and adaptive or delay, adaptive > address_delay and adaptive or address_delay
-end
-
-local function backoff(base, cap, doublings, jitter)
-  local whole = base
-  if cap > 0 then whole = min(cap, base * 2 ^ min(doublings, 20)) end
-  return floor(whole / 2 + whole / 2 * jitter)
-end
-
-local function forgiven(record)
-  return max(0, (record.o.f or 0) - floor(max(0, now - (record.o.ft or 0)) / C.forgive))
-end
-
 local function rest(record, until_ms, reason)
   local others = others_of(record)
   if until_ms > (others.g or 0) then others.g, others.gr = until_ms, reason end
 end
 
 -- writing ------------------------------------------------------------------------------------------------------------
-
--- a whole number as Redis wants it; Redis itself would write it as a fraction first, at five times the cost
-local function whole(number)
-  return string.format('%d', number)
-end
 
 local function flush_zset(key, wanted)
   local adds, removes, added, removed = {}, {}, 0, 0
@@ -132,37 +103,12 @@ local function flush_places()
 end
 
 local function commit()
-  local sets, number = {}, 0
-  for authority in pairs(changed_records) do
-    local record = records[authority]
-    if record.b == 0 then
-      set_newcomer(authority, encode_record(record))
-    else
-      sets[number + 1], sets[number + 2] = A_PREFIX .. authority, encode_record(record)
-      number = number + 2
-      if not texts[authority] then set_newcomer(authority, '') end -- until now it was one
-    end
-  end
-  write_buckets()
-  for ip, state in pairs(addresses) do
-    if state.c then
-      sets[number + 1], sets[number + 2] = I_PREFIX .. ip, pack_struct(ADDRESS, state.w, state.h, state.n)
-      number = number + 2
-    end
-  end
-  for i = 1, number, 4000 do
-    call('MSET', unpack(sets, i, min(i + 3999, number)))
-  end
+  write_records()
+  write_visits()
   flush_places()
   flush_zset('unparks', unparks_of)
   for i = 1, #new_add, 4000 do
     call('RPUSH', P .. 'new', unpack(new_add, i, min(i + 3999, #new_add)))
-  end
-  for name, number in pairs(meta_add) do
-    if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end
-  end
-  for name, number in pairs(result_add) do
-    call('HINCRBY', P .. 'results', name, number)
   end
   for name, number in pairs(reason_add) do
     if number ~= 0 and call('HINCRBY', P .. 'reasons', name, number) == 0 then

@@ -3,7 +3,7 @@
 -- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
 local MOST_INLINE_BYTES = 2000
 
--- elements (layout: frontier/payload.py) -------------------------------------------------------------------------------
+-- elements (layout: frontier/payload.py) ------------------------------------------------------------------------------
 
 local function band_of(element)
   return BANDS - 1 - floor(byte(element, 3) / 32)

@@ -1,4 +1,4 @@
--- Bind a lease to an address. ARGV[2]: {authority, both halves of the token, address}. returns {1 or 0, due, reason}.
+-- Bind a lease to an address. ARGV[1]: {authority, both halves of the token, address}. returns {1 or 0, due, reason}.
 -- Cost O(log(authorities)). Atomic, so that one lease at a time holds the address.
 
 call('DEL', P .. 'oom')
@@ -7,7 +7,8 @@ local record = leased(authority, A[2], A[3])
 if not record then return cmsgpack.pack({ 0, 0, 'unknown_token' }) end
 local lease = record.l
 
--- a state that is not in `addresses` is not written: that of the authority's own address, and of one that nobody has yet
+-- a state that is not in `addresses` is not written: that of the authority's own address, and of one that nobody has
+-- yet
 local function address_asked_for()
   if record.an >= 0 and record.ip == ip then return { h = 0, n = record.an } end
   if record.an >= 0 then load_address(record.ip) end -- what is known of the address that it leaves must stay known

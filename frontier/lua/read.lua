@@ -1,7 +1,7 @@
--- Records as they are, and the heads of their queues. ARGV[2]: {most elements of a queue, list of authorities}. returns for
--- each authority {record or '', the elements of its eight lists, best band first}; few URLs lie in the record instead
--- Cost O(authorities + elements). Atomic, so that each URL is in the record or in one of the lists. Made of few parts, since
--- a crawl that scores its queues anew asks as often as it leases.
+-- Records as they are, and the heads of their queues. ARGV[1]: {most elements of a queue, list of authorities}. returns
+-- for each authority {record or '', the elements of its eight lists, best band first}; few URLs lie in the record
+-- instead Cost O(authorities + elements). Atomic, so that each URL is in the record or in one of the lists. Made of few
+-- parts, since a crawl that scores its queues anew asks as often as it leases.
 
 local most, found = A[1], {}
 for i, authority in ipairs(A[2]) do

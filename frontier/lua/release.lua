@@ -1,4 +1,4 @@
--- Give unused leases back. ARGV[2]: list of {authority, both halves of the token}. returns the number that were held.
+-- Give unused leases back. ARGV[1]: list of {authority, both halves of the token}. returns the number that were held.
 -- Cost O(leases * log(authorities)). Atomic, so that nobody sees an authority without its URL.
 
 call('DEL', P .. 'oom')

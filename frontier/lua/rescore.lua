@@ -1,4 +1,4 @@
--- Move waiting URLs to the bands of new scores. ARGV[2]: {authority, most places looked at in a band, element, score
+-- Move waiting URLs to the bands of new scores. ARGV[1]: {authority, most places looked at in a band, element, score
 -- (0-255), element, score, ...}; they go to the ends of their bands in this order. returns the number found and moved.
 -- Cost O(elements * places). Atomic, so that no URL is ever missing or in two bands, and the place in line fits.
 

@@ -1,4 +1,4 @@
--- Change one authority's record by hand. ARGV[2]: {verb, authority, arguments}; verbs:
+-- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
 --   park {reason, ms} -> 1 or 0;  unpark -> number of URLs queued;  pause, resume -> 1 or 0;  drop -> number of URLs;
 --   configure {delay, address delay, most pages, most bytes; -1 = the crawl's rule} -> 1
 -- Cost O(log(authorities)), unpark and drop O(URLs parked). Atomic, so that its place in line fits its record.

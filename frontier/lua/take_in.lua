@@ -1,4 +1,4 @@
--- Queue arrivals. ARGV[2]: map groups = list of {authority, list of elements}; an element is a string, or
+-- Queue arrivals. ARGV[1]: map groups = list of {authority, list of elements}; an element is a string, or
 -- {element, not before, sketch place or -1, sketch place, trap rule or ''}. With `taken`: the arrivals are those of
 -- the first `number` elements of the ready queue, moved only when `taken` is still its count of what was removed.
 -- returns number queued or parked, or -1: somebody else took them, nothing done.

@@ -64,8 +64,10 @@ class Histories(RuleBasedStateMachine):
 
     server: redis.Redis
 
-    @initialize(obey=st.booleans(), host_urls=st.sampled_from([0, 6]), budget=st.sampled_from([0, 0, 0, 20]))
-    def start(self, obey: bool, host_urls: int, budget: int) -> None:
+    @initialize(
+        obey=st.booleans(), host_urls=st.sampled_from([0, 6]), budget=st.sampled_from([0, 0, 0, 20]), own=st.booleans()
+    )
+    def start(self, obey: bool, host_urls: int, budget: int, own: bool) -> None:
         self.clock = Clock()
         self.config = FrontierConfig(
             delay_ms=DELAY_MS,
@@ -85,6 +87,7 @@ class Histories(RuleBasedStateMachine):
         self.rested: dict[str, int] = {}  # authority or address -> end of its last answer
         self.inside: set[str] = set()
         self.urls = itertools.count()
+        self.homes = [f"198.51.100.{n}" if own else ADDRESSES[n % 2] for n in range(len(HOSTS))]
 
     def both(self, method: str, *arguments: Any) -> Any:
         mine = getattr(self.memory, method)(*arguments)
@@ -125,7 +128,7 @@ class Histories(RuleBasedStateMachine):
         for _ in range(rounds):
             self.lease(limit, 0)
             for token, lease in list(self.leases.items()):
-                wanted = ADDRESSES[HOSTS.index(lease.authority) % 2] if lease.authority in HOSTS else ADDRESSES[2]
+                wanted = self.homes[HOSTS.index(lease.authority)] if lease.authority in HOSTS else ADDRESSES[2]
                 if lease.address != wanted and not self.bind_one(token, wanted):
                     continue
                 robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None

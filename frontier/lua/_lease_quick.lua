@@ -1,0 +1,65 @@
+-- The quick way of lease.lua: a host that needs nothing but its next URL, as most do, is granted without a table of its
+-- record. What it does not grant is left to the slow way (_lease_slow.lua).
+
+local horizon = now + A.ahead
+local has_opt_outs = call('EXISTS', P .. 'optout') == 1
+local leases, granted, sequence = {}, 0, nil
+local fresh, scores, joined = {}, {}, 0 -- units that join the line in this call, their places in it
+local WAITS = '<dddI4c28Bc0ddBc0BBI4' -- from n on; of the queue its first band and its number
+local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
+local GRANTED_OF_SOME = GRANTED .. 'BI4'
+local most_flags = (has_opt_outs or C.audit) and 0 or SHARED
+
+local function join(unit, score)
+  joined = joined + 1
+  fresh[joined], scores[joined] = unit, score
+end
+
+-- the place in line that a text's authority has when it is due; nil when all of its record must be looked at
+local function score_in(text)
+  local flags, best, number = unpack_struct('<BBd', text)
+  return flags < LOOKED and best * BAND_UNIT + number or nil
+end
+
+-- the next element, nil when there is none after all; what follows the queue's first band when it is gone
+local function first_element(authority, text, band, place, bytes)
+  local at = place + bytes
+  local low, high = byte(text, at, at + 1)
+  local length = high * 256 + low
+  if length == 0 then return call('LPOP', queue_key(authority, band)), sub(text, place) end
+  high, low = byte(text, at + 2, at + 3)
+  local last = at + 3 + high * 256 + low
+  return sub(text, at + 4, last),
+    sub(text, place, at - 1) .. pack_struct('<H', length - (last - at - 1)) .. sub(text, last + 1)
+end
+
+-- whether it was
+local function grant_plain(authority, text)
+  local flags, best = byte(text, 1, 2)
+  if flags >= most_flags or best == BANDS then return false end
+  local n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place = unpack_struct(WAITS, text, 11)
+  local due = start_by(n, an, ix)
+  if due > horizon or an > horizon or ix <= now then return false end
+  if an > due then due = an end
+  if now > due then due = now end
+  if robots_wanted(rv, rx, 0, due) then return false end
+  local element, rest = first_element(authority, text, band, place, bytes - 5)
+  if not element then return false end
+  sequence, granted = sequence + 1, granted + 1
+  local expires, head = due + C.lease, nil
+  if number > 1 then
+    head = pack_struct(GRANTED_OF_SOME, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
+      due, expires, A.key, 1, #element, element, #ip, ip, bytes, band, number - 1)
+  else
+    best = bytes > 5 and byte(text, place) or BANDS
+    head = pack_struct(GRANTED, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
+      due, expires, A.key, 1, #element, element, #ip, ip, bytes - 5)
+  end
+  text = head .. rest
+  leases[2 * granted - 1], leases[2 * granted] = authority, head
+  set(A_PREFIX .. authority, text)
+  texts[authority] = text
+  due_at(LEASED + expires, authority)
+  meta_add.queued = meta_add.queued - 1
+  return true
+end

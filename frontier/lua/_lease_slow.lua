@@ -1,0 +1,195 @@
+-- The slow way of lease.lua: everything that a lease may need, on whole records.
+
+local function collect_expired(authorities)
+  read_texts(authorities)
+  for _, authority in ipairs(authorities) do
+    local record = load(authority)
+    finish(authority, record, { r = 'expired', j = 1 }, C.expired, record.l.expires)
+  end
+  flush_places()
+end
+
+local function is_opted_out(rules, element)
+  local path = path_of(element)
+  for _, rule in ipairs(rules) do
+    if sub(path, 1, #rule) == rule then return true end
+  end
+  return false
+end
+
+-- element to fetch next ('' = robots.txt), nil when all it had was opted out
+local function next_element(authority, record, due)
+  local rules = has_opt_outs and call('HGET', P .. 'optout', authority)
+  rules = rules and cmsgpack.unpack(rules) or nil
+  if rules then
+    for _, rule in ipairs(rules) do
+      if rule == '' then
+        local number = forget_urls(authority, record)
+        if number > 0 then add(result_add, 'opted_out', number) end
+        return nil
+      end
+    end
+  end
+  local hops = record.o.h
+  if hops then
+    record.o.h = hops > 1 and hops - 1 or nil
+    return call('LPOP', P .. 'h:' .. authority)
+  end
+  if robots_wanted(record.rv, record.rx, record.o.rr or 0, due) then return '' end
+  unpark(authority, record, due)
+  for _ = 1, 100 do
+    local element = pop(authority, record)
+    if not element then return nil end
+    if not rules or not is_opted_out(rules, element) then return element end
+    add(result_add, 'opted_out', 1)
+  end
+  return nil
+end
+
+local function grant(authority, record, ip, due)
+  change(authority)
+  local element = next_element(authority, record, due)
+  if not element then
+    place(authority, record)
+    return false
+  end
+  sequence = sequence + 1
+  local expires = due + C.lease
+  local holds = 0
+  if ip ~= '' then
+    holds = 1
+    if record.an < 0 then
+      local state = load_address(ip)
+      state.h, state.c = 1, true
+    end
+  end
+  record.b, record.l = sequence, { due = due, expires = expires, key = A.key, holds = holds, element = element }
+  due_of[authority] = LEASED + expires
+  granted = granted + 1
+  leases[2 * granted - 1], leases[2 * granted] = authority, encode_record(record)
+  if C.audit then audit({ 'grant', token_of(record, record.l), authority, ip, due }) end
+  return true
+end
+
+-- reason why its rules allow a host no more, nil when they do
+local function spent_quota(record)
+  local most_pages, most_bytes = record.o.mp or 0, record.o.mb or 0
+  local bytes, pages = counts_of(record)
+  if most_pages > 0 and pages >= most_pages then return 'quota' end
+  if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
+  return nil
+end
+
+-- when it may be granted, nil when not now
+local function start_of(authority, record)
+  if not record or record.l or record.o.z then return nil end
+  local start = ready(record)
+  local spent = start and start <= horizon and spent_quota(record)
+  if spent then
+    rest(record, now + C.day, spent)
+    change(authority)
+    start = ready(record)
+  end
+  return start and start <= horizon and start or nil
+end
+
+local function try_address(ip)
+  local unit, state = '@' .. ip, load_address(ip)
+  hot_of[unit] = false
+  if state.h == 1 then return end
+  for _ = 1, 8 do
+    if state.n > horizon then break end
+    local head = call('ZPOPMIN', P .. 'w:' .. ip)
+    if not head[1] then
+      state.w, state.c = 0, true
+      return
+    end
+    local authority, record = head[1], load(head[1])
+    if record then
+      record.o.w = nil
+      change(authority)
+    end
+    local start = start_of(authority, record)
+    if not start then
+      if record then place(authority, record) end
+    elseif record.ip ~= ip or record.ix <= now then
+      hot_of[authority] = head[2]
+    elseif grant(authority, record, ip, max(now, start, state.n)) then
+      return
+    end
+  end
+  if call('ZCARD', P .. 'w:' .. ip) > 0 then due_of[unit] = max(state.n, now) end
+end
+
+local function wait_for(ip, authority, record)
+  call('ZADD', P .. 'w:' .. ip, whole(place_in_line(record)), authority)
+  local state = load_address(ip)
+  if state.w == 0 then state.w, state.c = 1, true end
+  others_of(record).w = ip
+  change(authority)
+end
+
+local function try_authority(authority)
+  local record = load(authority)
+  local start = start_of(authority, record)
+  if not start then
+    if record then place(authority, record) end
+    return
+  end
+  local ip = record.ip
+  if ip == '' or record.ix <= now then
+    grant(authority, record, '', max(now, start))
+    return
+  end
+  if record.an > horizon then
+    place(authority, record)
+    return
+  elseif record.an >= 0 then
+    grant(authority, record, ip, max(now, start, record.an))
+    return
+  end
+  local state = load_address(ip)
+  if state.h == 1 then
+    wait_for(ip, authority, record)
+  elseif state.w == 1 and call('EXISTS', P .. 'w:' .. ip) == 1 then
+    wait_for(ip, authority, record)
+    try_address(ip)
+  elseif state.n > horizon then
+    wait_for(ip, authority, record)
+    due_of['@' .. ip] = state.n
+  else
+    grant(authority, record, ip, max(now, start, state.n))
+  end
+end
+
+-- into line, or to where it belongs when it may not be granted now
+local function stand(authority)
+  local record = load(authority)
+  if start_of(authority, record) then
+    unpark(authority, record, horizon)
+    due_of[authority] = false
+    join(authority, place_in_line(record))
+  elseif record then
+    place(authority, record)
+  end
+end
+
+-- those that no call has looked at yet; a host that people or robots.txt led elsewhere before is there already
+local function meet(authorities)
+  call('LTRIM', P .. 'new', #authorities, -1)
+  call('RPUSH', P .. 'known', unpack(authorities))
+  read_texts(authorities)
+  for _, authority in ipairs(authorities) do
+    local record = load(authority)
+    if record and record.b == 0 and due_of[authority] == nil then stand(authority) end
+  end
+end
+
+local function try(unit)
+  if byte(unit) == AT then try_address(sub(unit, 2)) else try_authority(unit) end
+end
+
+return {
+  collect_expired = collect_expired, stand = stand, meet = meet, try = try, read_addresses = read_addresses,
+  flush_places = flush_places, commit = commit,
+}

@@ -1,0 +1,128 @@
+-- The layout of records, and the arithmetic of a visit; also for the quick ways of lease.lua and report.lua, which
+-- see a record as a row of locals.
+--
+-- A record has what every transition needs in a struct, what most hosts lack in a msgpack map, and the URLs of a host
+-- that has few. All of it is one value, so that a host costs one key, or less before its first lease (_newcomers.lua).
+-- Layout, also known to frontier/wire.py:
+--
+--   2 bytes      flags (1 leased before, 2 a map, 4 the end of a lease must look at it, 8 its address is not its own
+--                alone, or not known, 16 a lease must look at the map, 32 leased now), best band (8: no URL waits)
+--   if flag 1    b number of its last lease, n next fetch, an next fetch of the address when no other authority is
+--                known to have it (else -1), ix end of the address' validity, qn queued, cs the counts (bytes, pages,
+--                words, balance of pages alike), lf last fetch, ad admitted; length of mk; mk marks of its last pages;
+--                rv rx robots version and expiry
+--   if flag 32   l the lease (then flag 1, too): due, expires, key (its token's second half; b is the first), holds (1
+--                when it holds the address), length of element; element ('' = the authority's own robots.txt)
+--   if flag 1    length of ip address; ip
+--   if not       ad, qn
+--   always       length of qs; qs; length of i; i
+--   if flag 2    the others, msgpack map with the short names given in frontier/host.py
+--
+-- qs: for each band with URLs, best first, the band (1 byte) and their number (4); i: these URLs themselves in the
+-- order they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.
+--
+-- What a report leaves alone stands behind what it changes, so that it need not be taken apart.
+--
+-- An address that one authority has, as most do in most crawls, costs neither a look nor a write: its next fetch is the
+-- record's `an`, the lease of the authority is its own, and i:ADDRESS only names the authority. When a second one
+-- comes, what the record knew of the address moves there (read_address), for good.
+
+local SERVED, MAPPED, ENDS_SLOWLY, SHARED, LOOKED, HELD = 1, 2, 4, 8, 16, 32
+local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
+local A_PREFIX, I_PREFIX = P .. 'a:', P .. 'i:'
+local MARKS_KEPT, MARK_BYTES = 8, 8
+local NO_OTHERS = {}
+local records, texts = {}, {} -- by authority; false: none, of a text also: it is a newcomer's
+local sets, sets_number = {}, 0 -- keys and values to be written
+local dues, dues_number = {}, 0 -- places in 'due' and authorities
+local ended, ended_number = {}, 0 -- authorities that have none
+
+-- when the address allows it; at the end of its validity it is asked for anew, and may be another
+local function start_by(n, an, ix)
+  if an > n then return max(n, min(an, ix)) end
+  return n
+end
+
+-- whether a lease at `due` must be (no valid record) or should be (refresh) of its robots.txt; retry: not before
+local function robots_wanted(rv, rx, retry, due)
+  if not C.obey then return false end
+  local left = rx - due
+  if left <= 0 then return true end
+  return left < C.robots_refresh and 4 * left <= rx - rv - 4 and retry <= due
+end
+
+local DELAY, ADDRESS_DELAY, FACTOR, ADAPTIVE_CAP = C.delay, C.address_delay, C.factor, C.adaptive_cap
+
+-- delay of the authority, of its address, after a fetch of `lf` ms
+local function delays_of(others, lf)
+  local adaptive = FACTOR * lf
+  adaptive = adaptive < ADAPTIVE_CAP and floor(adaptive) or ADAPTIVE_CAP
+  local delay, address_delay = others.dl or DELAY, others.al or ADDRESS_DELAY
+  local crawl_delay = others.cd
+  if crawl_delay and crawl_delay > delay then delay = crawl_delay end
+  return adaptive > delay and adaptive or delay, adaptive > address_delay and adaptive or address_delay
+end
+
+-- marks and balance after a page with this mark: the balance grows when it looks like one of the last different ones
+local function marked(marks, balance, page_mark)
+  local at = string.find(marks, page_mark, 1, true)
+  while at and at % MARK_BYTES ~= 1 do at = string.find(marks, page_mark, at + 1, true) end
+  if at then return marks, balance + 1 end
+  return sub(marks .. page_mark, -MARKS_KEPT * MARK_BYTES), max(0, balance - 1)
+end
+
+-- a whole number as Redis wants it; Redis itself would write it as a fraction first, at five times the cost
+local last_number, last_text
+local function whole(number)
+  if number ~= last_number then last_number, last_text = number, string.format('%d', number) end
+  return last_text
+end
+
+local function set(key, value)
+  sets[sets_number + 1], sets[sets_number + 2] = key, value
+  sets_number = sets_number + 2
+end
+
+-- a place in 'due'; what due_of has of the authority is written later and counts
+local function due_at(score, authority)
+  dues[dues_number + 1], dues[dues_number + 2] = whole(score), authority
+  dues_number = dues_number + 2
+end
+
+-- the texts of the first `most` units' records that are not loaded yet, in one call; addresses are passed over
+local ASKED = 0
+local function read_texts(units, most)
+  local keys, number = {}, 0
+  most = most or #units
+  for i = 1, most do
+    local unit = units[i]
+    if not texts[unit] and records[unit] == nil and byte(unit) ~= AT then
+      number = number + 1
+      keys[number], texts[unit] = A_PREFIX .. unit, ASKED
+    end
+  end
+  if number == 0 then return end
+  local found = call('MGET', unpack(keys))
+  number = 0
+  for i = 1, most do
+    local unit = units[i]
+    if texts[unit] == ASKED then
+      number = number + 1
+      texts[unit] = found[number]
+    end
+  end
+end
+
+-- writes what was set, and counted
+local function write_visits()
+  for i = 1, sets_number, 4000 do call('MSET', unpack(sets, i, min(i + 3999, sets_number))) end
+  if dues_number > 0 then call('ZADD', P .. 'due', unpack(dues)) end
+  if ended_number > 0 then call('ZREM', P .. 'due', unpack(ended)) end
+  sets, sets_number, dues, dues_number, ended, ended_number = {}, 0, {}, 0, {}, 0
+  for name, number in pairs(meta_add) do
+    if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end
+    meta_add[name] = 0
+  end
+  for name, number in pairs(result_add) do call('HINCRBY', P .. 'results', name, number) end
+  result_add = {}
+end

@@ -1,0 +1,156 @@
+"""Hosts that need nothing special are leased and reported without a table of their record: to the same bytes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import secrets
+from typing import Any
+
+import pytest
+import redis
+
+from frontier import Candidate, FrontierConfig, Lease, Limits, Outcome, RobotsRecord, wire
+from frontier.redis_frontier import RedisFrontier
+from tests.contract.frontier.conftest import Clock, numbers
+
+HOSTS = 6
+RESULTS = ["ok"] * 40 + ["http_404", "http_503", "connect"]
+
+
+def candidates(rng: random.Random, number: int) -> list[Candidate]:
+    """Of few hosts, in all bands; one host's are long, so that its queue lies in lists."""
+    found = []
+    for page in range(number):
+        host = rng.randrange(HOSTS)
+        path = f"{page}-{rng.getrandbits(40)}" + "y" * (400 if host == 0 else 0)
+        found.append(Candidate(f"http://h{host}.example/{path}", score=rng.random()))
+    return found
+
+
+def outcome(lease: Lease, rng: random.Random) -> Outcome:
+    """Mostly a page with a mark, now and then a failure."""
+    if lease.url.endswith("/robots.txt"):
+        return Outcome(lease.token, "ok", robots=RobotsRecord("allow"))
+    result, mark = rng.choice(RESULTS), rng.choice([b"", b"samepage", rng.randbytes(8), rng.randbytes(8)])
+    return Outcome(
+        lease.token,
+        result,
+        fetch_ms=rng.choice([0, 30, 4000]),
+        ended_ago_ms=rng.choice([0, 0, 700]),
+        fetched_bytes=rng.randrange(9000),
+        words=7,
+        page_mark=mark,
+    )
+
+
+def contents(server: Any, frontier: RedisFrontier) -> dict[bytes, Any]:
+    """All keys of the crawl but the audit stream, by what follows the prefix."""
+    prefix = frontier.keys.prefix
+    found: dict[bytes, Any] = {}
+    for key in server.scan_iter(prefix.replace("{", "[{]") + "*"):
+        name = key[len(prefix) :]
+        if name != b"audit":
+            kind = server.type(key)
+            if name.startswith(b"a:"):  # the map behind it comes in any order
+                found[name] = wire.read_record(server.get(key))
+            elif kind == b"zset":
+                found[name] = server.zrange(key, 0, -1, withscores=True)
+            elif kind == b"list":
+                found[name] = server.lrange(key, 0, -1)
+            else:
+                found[name] = server.hgetall(key) if kind == b"hash" else server.get(key)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_ways_lead_to_the_same_state(
+    seed: int, server: redis.Redis, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever writes an audit needs the record of each lease, and so takes the slow way always."""
+    both = [
+        RedisFrontier(
+            server,
+            f"test{next(numbers)}",
+            FrontierConfig(delay_ms=900, address_delay_ms=1500, audit=audit, limits=Limits(equal_pages=4)),
+            now_ms=clock,
+            jitter=lambda: 0.5,
+        )
+        for audit in (False, True)
+    ]
+    rng = random.Random(seed)
+    keys = itertools.count(1)
+    for round_number in range(60):
+        if round_number % 10 == 0:
+            arrivals = candidates(rng, 60)
+            for frontier in both:
+                frontier.take_in(arrivals)
+        limit, ahead_ms, key = rng.choice([1, 3, 32]), rng.choice([0, 400]), next(keys)
+        monkeypatch.setattr(secrets, "randbits", lambda _, key=key: key)
+        grants = [frontier.lease(limit, ahead_ms).leases for frontier in both]
+        assert grants[0] == grants[1]
+        for lease in grants[0]:
+            for frontier in both if not lease.address else []:
+                frontier.bind(lease.token, f"192.0.2.{lease.authority[-9]}")
+        ended = [outcome(lease, rng) for lease in grants[0] if rng.random() < 0.95]
+        assert len({tuple(frontier.report(ended)) for frontier in both}) == 1
+        assert contents(server, both[0]) == contents(server, both[1])
+        clock.forward(rng.choice([0, 300, 1500, 5000]))
+    assert both[0].status().pages > 20
+
+
+def quick_only(server: redis.Redis, clock: Clock) -> RedisFrontier:
+    """One that fails where it would take the slow way."""
+    config = FrontierConfig(delay_ms=1000)
+    frontier = RedisFrontier(server, f"test{next(numbers)}", config, now_ms=clock)
+    for lease in bound(frontier, clock):
+        assert frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))]) == [True]
+    for name in wire.SLOW_PARTS:
+        text = wire.script_text(name, config)
+        begin = "local function define_slow_way()"
+        assert text.count(begin) == 1
+        frontier._scripts[name] = server.register_script(text.replace(begin, begin + " error('slow way')"))
+    return frontier
+
+
+def bound(frontier: RedisFrontier, clock: Clock) -> tuple[Lease, ...]:
+    frontier.take_in(Candidate(f"http://h{n}.example/{page}") for n in range(9) for page in range(3))
+    leases = frontier.lease(9).leases
+    for number, lease in enumerate(leases):
+        assert frontier.bind(lease.token, f"192.0.2.{number}").granted
+    return leases
+
+
+@pytest.mark.parametrize("limit", [1, 4, 9])
+def test_plain_hosts_never_need_the_slow_way(limit: int, server: redis.Redis, clock: Clock) -> None:
+    frontier = quick_only(server, clock)
+    seen: list[str] = []
+    for _ in range(60):
+        clock.forward(1000)
+        leases = frontier.lease(limit).leases
+        outcomes = [Outcome(lease.token, "ok", fetch_ms=20, page_mark=b"%08d" % len(seen)) for lease in leases]
+        assert all(frontier.report(outcomes))
+        seen += [lease.url for lease in leases]
+    assert len(seen) == len(set(seen)) == 27
+    assert frontier.status().queued == 0
+
+
+def test_what_is_not_plain_does(server: redis.Redis, clock: Clock) -> None:
+    """So that the test above cannot pass by accident."""
+    frontier = quick_only(server, clock)
+    clock.forward(1000)
+    (lease,) = frontier.lease(1).leases
+    with pytest.raises(redis.ResponseError, match="slow way"):
+        frontier.report([Outcome(lease.token, "connect")])
+
+
+def test_an_outcome_said_twice_ends_its_lease_once(server: redis.Redis, clock: Clock) -> None:
+    frontier = RedisFrontier(server, f"test{next(numbers)}", now_ms=clock)
+    for lease in bound(frontier, clock):
+        frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))])
+    clock.forward(60_000)
+    (lease,) = frontier.lease(1).leases
+    said = Outcome(lease.token, "ok", fetched_bytes=5)
+    assert frontier.report([said, said]) == [True, True]
+    assert frontier.status().fetched_bytes == 5
+    assert frontier.report([said]) == [True]
