@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crawler.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -46,41 +46,43 @@ class Rescorer:
             if host not in self._left and len(self._strangers) < _MOST_HOSTS:
                 self._strangers.setdefault(host)
 
-    def pages(self, authorities: Iterable[str]) -> None:
-        """Pages of these were judged. It may wait: while the frontier is away or full nothing is moved."""
+    def pages(self, authorities: Iterable[str]) -> int:
+        """Pages of these were judged; the number of URLs moved. It may wait: while the frontier is away or full nothing
+        is moved."""
+        hosts: dict[str, None] = {}
+        for host in authorities:
+            if self._is_due(host):
+                hosts[host] = None
+            self._pages += 1
+            if self._pages % STRANGER_EVERY == 0 and self._strangers:
+                hosts[self._strangers.popitem(last=False)[0]] = None
         with contextlib.suppress(FrontierUnavailable, FrontierFull):
-            for host in authorities:
-                self.page(host)
+            return self._look(list(hosts))
+        return 0
 
-    def page(self, host: str) -> int:
-        """A page of `host` was judged; the number of URLs moved."""
+    def _is_due(self, host: str) -> bool:
         self._strangers.pop(host, None)
         left = self._left.pop(host, 1) - 1
-        moved = 0
-        if left <= 0:
-            looked, moved = self._look(host)
-            left = max(LEAST_PAGES, looked // MOST_A_PAGE)
-        self._left[host] = left
+        self._left[host] = left if left > 0 else LEAST_PAGES
         if len(self._left) > _MOST_HOSTS:
             self._left.popitem(last=False)
-        self._pages += 1
-        return moved + (self._look_at_stranger() if self._pages % STRANGER_EVERY == 0 else 0)
+        return left <= 0
 
-    def _look_at_stranger(self) -> int:
-        if not self._strangers:
-            return 0
-        host, _ = self._strangers.popitem(last=False)
-        looked, moved = self._look(host)
-        if looked:  # else all was fetched by others, or never let in
-            self._strangers[host] = None
+    def _look(self, hosts: Sequence[str]) -> int:
+        moved = 0
+        for host, heads in zip(hosts, self._frontier.heads(hosts, WINDOW), strict=True):
+            if host in self._left:
+                self._left[host] = max(LEAST_PAGES, len(heads) // MOST_A_PAGE)
+            elif heads:  # else all was fetched by others, or never let in
+                self._strangers[host] = None
+            moved += self._rescore(host, heads)
         return moved
 
-    def _look(self, host: str) -> tuple[int, int]:
-        heads = self._frontier.heads(host, WINDOW)
+    def _rescore(self, host: str, heads: Iterable[Queued]) -> int:
         links = {one: link for one in heads if (link := _link(one))}
         found = self._policy.rescore([(one.url, link.since_relevant, link.bucket) for one, link in links.items()])
         scores = sorted(zip(links, found, strict=False), key=lambda pair: -pair[1])
-        return len(heads), self._frontier.rescore(host, scores) if scores else 0
+        return self._frontier.rescore(host, scores) if scores else 0
 
 
 def _link(one: Queued) -> LinkMemo | None:

@@ -190,10 +190,10 @@ class MemoryTables:
         found = [(h.authority, w) for h in self.known.values() for w in admin.waiting_of(h) if w.until_ms]
         return sorted(found, key=lambda pair: (pair[1].until_ms, pair[0]))[:limit]
 
-    def heads(self, authority: str, limit: int) -> list[Queued]:
+    def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
         """See :class:`frontier.types.Frontier`."""
-        host = self.known.get(authority)
-        return rescoring.queued(authority, (e for band in host.bands for e in islice(band, limit))) if host else []
+        bands = ((name, self.known[name].bands if name in self.known else []) for name in authorities)
+        return [rescoring.queued(name, (e for band in found for e in islice(band, limit))) for name, found in bands]
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """See :class:`frontier.types.Frontier`."""

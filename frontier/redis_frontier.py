@@ -285,22 +285,22 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=False)
             pipe.lrange(self.keys.hops(authority), 0, limit - 1)
             hops, parked = pipe.zrange(self.keys.parked(authority), 0, limit - 1, withscores=True).execute()
-        queues = self._queues(authority, limit)
+        ((_, queues),) = self._queues([authority], limit)
         queued = [admin.waiting(authority, element) for queue in (hops, *queues) for element in queue]
         return (queued + [admin.parked(authority, *entry) for entry in parked])[:limit]
 
     def _read(self, names: Iterable[str], most: int = 0) -> list[tuple[str, bytes, list[list[bytes]]]]:
         """Authority, record or b"", heads of its lists (`most` elements of each)."""
         authorities = list(names)
-        found = self._run("read", [most, authorities])
+        found = self._run("read", [most, authorities]) if authorities else []
         return [(name, record, lists) for name, (record, lists) in zip(authorities, found, strict=True)]
 
-    def _queues(self, authority: str, limit: int) -> list[list[bytes]]:
-        """The heads of the bands, best first: few URLs lie in the record, many in lists."""
-        ((_, record, lists),) = self._read([authority], limit)
-        few = wire.read_record(record)["i"] if record else []
-        inline = [[element for element in few if payload.band(element) == band][:limit] for band in range(BANDS)]
-        return [*inline, *lists]
+    def _queues(self, authorities: Sequence[str], limit: int) -> Iterator[tuple[str, list[list[bytes]]]]:
+        """Of each authority the heads of its bands, best first: few URLs lie in the record, many in lists."""
+        for name, record, lists in self._read(authorities, limit):
+            few = wire.read_record(record)["i"] if record else []
+            inline = [[element for element in few if payload.band(element) == band][:limit] for band in range(BANDS)]
+            yield name, [*inline, *lists]
 
     def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
         """See :class:`frontier.types.Frontier`."""
@@ -326,9 +326,10 @@ class RedisFrontier:
 
     # -- counters and audit ------------------------------------------------------------------------------------------
 
-    def heads(self, authority: str, limit: int) -> list[Queued]:
+    def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
         """See :class:`frontier.types.Frontier`."""
-        return rescoring.queued(authority, itertools.chain.from_iterable(self._queues(authority, limit)))
+        chain = itertools.chain.from_iterable
+        return [rescoring.queued(name, chain(queues)) for name, queues in self._queues(authorities, limit)]
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """See :class:`frontier.types.Frontier`."""

@@ -332,8 +332,9 @@ class Frontier(Protocol):
     def explain(self, url: str) -> Explanation:
         """Why `url` is or is not fetched; looks through its authority's queue, so it is for people, not for loops."""
 
-    def heads(self, authority: str, limit: int) -> list[Queued]:
-        """Up to `limit` URLs from the head of each band, best band first: what :meth:`rescore` may be asked for."""
+    def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
+        """Of each of these up to `limit` URLs from the head of each band, best band first: what :meth:`rescore` may be
+        asked for. Many are asked for in one call, since most have few."""
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """Give queued URLs new scores. Those that change their band so go to its end, in order of `scores`; how many

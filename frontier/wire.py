@@ -32,7 +32,7 @@ PARTS = {
     "bind": (*_SHARED, "_give_back", "bind"),
     "set_host": (*_SHARED, "set_host"),
     "rescore": (*_SHARED, "rescore"),
-    "read": ("_common", "_newcomers", "read"),
+    "read": (*_VISITS, "_newcomers", "read"),
 }
 # What a script defines only when it needs it: its function define_slow_way.
 SLOW_PARTS = {

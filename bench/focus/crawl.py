@@ -212,7 +212,7 @@ class _Steered:
             self._frontier.take_in(links)
             self._frontier.report([Outcome(lease.token, "ok")])
             self._rescorer.found(link.url for link in links)
-            self._rescorer.page(lease.authority)
+            self._rescorer.pages([lease.authority])
         return order
 
     def _links(self, node: Node, lease: Lease) -> list[Candidate]:

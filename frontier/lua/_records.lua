@@ -1,8 +1,6 @@
 -- Records of authorities and of addresses: read, taken apart, made.
 
--- c0 is a text as long as the number before it; what may be long, i, is put behind, since struct packs byte by byte
-local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddI4c20I4I4Bc0ddBc0Bc0H'
-local LEASED_NOW, ADDRESS = '<BBddddI4c20I4I4Bc0ddddI4BI4c0Bc0Bc0H', '<BBd'
+local ADDRESS = '<BBd'
 local NEW_WITH_I, SERVED_WITH_I, LEASED_WITH_I = NEW .. 'c0', SERVED_BEFORE .. 'c0', LEASED_NOW .. 'c0'
 local COUNTS = '<dI4I4I4' -- not taken apart with the rest: a Lua table of more than 16 fields costs twice as much
 local NO_COUNTS = pack_struct(COUNTS, 0, 0, 0, 0)

@@ -28,6 +28,9 @@
 -- comes, what the record knew of the address moves there (read_address), for good.
 
 local SERVED, MAPPED, ENDS_SLOWLY, SHARED, LOOKED, HELD = 1, 2, 4, 8, 16, 32
+-- c0 is a text as long as the number before it; what may be long, i, is put behind, since struct packs byte by byte
+local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddI4c20I4I4Bc0ddBc0Bc0H'
+local LEASED_NOW = '<BBddddI4c20I4I4Bc0ddddI4BI4c0Bc0Bc0H'
 local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
 local A_PREFIX, I_PREFIX = P .. 'a:', P .. 'i:'
 local MARKS_KEPT, MARK_BYTES = 8, 8

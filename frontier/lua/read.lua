@@ -1,14 +1,26 @@
 -- Records as they are, and the heads of their queues. ARGV[1]: {most elements of a queue, list of authorities}. returns
--- for each authority {record or '', the elements of its eight lists, best band first}; few URLs lie in the record
--- instead Cost O(authorities + elements). Atomic, so that each URL is in the record or in one of the lists. Made of few
--- parts, since a crawl that scores its queues anew asks as often as it leases.
+-- for each authority {record or '', the elements of its lists, best band first}; few URLs lie in the record instead.
+-- Cost O(authorities + elements). Atomic, so that each URL is in the record or in one of the lists. Made of few parts,
+-- since a crawl that scores its queues anew asks often.
 
-local most, found = A[1], {}
-for i, authority in ipairs(A[2]) do
-  local queues = {}
-  if most > 0 then
-    for band = 0, BANDS - 1 do queues[band + 1] = call('LRANGE', queue_key(authority, band), 0, most - 1) end
+local most, authorities, keys, found = A[1], A[2], {}, {}
+
+local function lists_of(authority, text)
+  local flags = byte(text)
+  local layout = flags >= HELD and LEASED_NOW or flags % 2 == SERVED and SERVED_BEFORE or NEW
+  local fields, lists = { unpack_struct(layout, text) }, {}
+  local qs, inline_bytes = fields[#fields - 2], fields[#fields - 1]
+  if inline_bytes > 0 then return lists end
+  for at = 1, #qs, 5 do
+    lists[#lists + 1] = call('LRANGE', queue_key(authority, byte(qs, at)), 0, most - 1)
   end
-  found[i] = { call('GET', P .. 'a:' .. authority) or newcomer(authority) or '', queues }
+  return lists
+end
+
+for i = 1, #authorities do keys[i] = A_PREFIX .. authorities[i] end
+local texts = call('MGET', unpack(keys))
+for i, authority in ipairs(authorities) do
+  local text = texts[i] or newcomer(authority) or ''
+  found[i] = { text, text ~= '' and most > 0 and lists_of(authority, text) or {} }
 end
 return cmsgpack.pack(found)

@@ -696,7 +696,7 @@ def test_queued_urls_get_new_scores(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/{n}", score=0.5, memo=b"m%d" % n) for n in range(4)])
     frontier.take_in([Candidate(f"{B}/9", score=0.4), Candidate(f"{A}/low", score=0.0)])
-    heads = frontier.heads(A, 3)
+    (heads,) = frontier.heads([A], 3)
     assert [(one.url, one.memo) for one in heads[:3]] == [(f"{A}/{n}", b"m%d" % n) for n in range(3)]
     assert (heads[3].url, heads[3].score) == (f"{A}/low", 0)
     scores = dict(zip(heads, (0.1, 0.51, 0.12, 0.9), strict=True))
@@ -712,7 +712,7 @@ def test_queued_urls_get_new_scores(make: Make) -> None:
     done(frontier, leased)
     assert frontier.rescore(A, list(scores.items())) == 0, "they have moved on"
     assert frontier.rescore("http://none.example", list(scores.items())) == 0
-    assert frontier.heads("http://none.example", 3) == []
+    assert frontier.heads(["http://none.example", A], 1) == [[], frontier.heads([A], 1)[0]]
     assert frontier.status().queued == 5
 
 
@@ -720,14 +720,14 @@ def test_a_new_score_moves_the_authority_in_line(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1", score=0.5), Candidate(f"{B}/1", score=0.4)])
     frontier.lease(0)  # both stand in line
-    assert frontier.rescore(A, [(frontier.heads(A, 9)[0], 0.1)]) == 1
+    assert frontier.rescore(A, [(frontier.heads([A], 9)[0][0], 0.1)]) == 1
     assert [one(frontier).url, one(frontier).url] == [f"{B}/1", f"{A}/1"]
 
 
 def test_what_lies_far_behind_keeps_its_score(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/{n}", score=0.5) for n in range(600)])
-    heads = frontier.heads(A, 600)
+    (heads,) = frontier.heads([A], 600)
     assert frontier.rescore(A, [(heads[511], 1.0), (heads[599], 1.0)]) == 1
     assert frontier.peek(A, 1)[0].url == f"{A}/511"
 

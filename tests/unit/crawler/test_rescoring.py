@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crawler.link_memo import LinkMemo
 from crawler.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
@@ -33,7 +35,7 @@ def taught(policy: Policy) -> Policy:
 
 def test_what_has_become_worth_less_falls_behind() -> None:
     waiting = frontier(*map(link, range(5)))
-    assert Rescorer(taught(make_policy("yield", "zul")), waiting).page(HOST) == 5
+    assert Rescorer(taught(make_policy("yield", "zul")), waiting).pages([HOST]) == 5
     assert all(one.score < 0.5 for one in waiting.peek(HOST))
 
 
@@ -41,32 +43,32 @@ def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
     seed, feed = Candidate(f"{HOST}/", source="seed", score=1.0), Candidate(f"{HOST}/feed", Kind.FEED, score=0.9)
     item = Candidate(f"{HOST}/item", source="feed", score=0.9, memo=LinkMemo(published_s=5).pack())
     waiting = frontier(seed, feed, item)
-    assert Rescorer(taught(make_policy("yield", "zul")), waiting).page(HOST) == 0
-    assert Rescorer(taught(make_policy("threshold", "zul")), frontier(*map(link, range(5)))).page(HOST) == 0
+    assert Rescorer(taught(make_policy("yield", "zul")), waiting).pages([HOST]) == 0
+    assert Rescorer(taught(make_policy("threshold", "zul")), frontier(*map(link, range(5)))).pages([HOST]) == 0
 
 
 def test_how_often_a_queue_is_read_follows_its_length() -> None:
     policy = make_policy("yield", "zul")
     for number, every in ((3, LEAST_PAGES), (256, 16)):
-        reads = []
+        reads: list[str] = []
 
         class Counting(MemoryFrontier):
-            def heads(self, authority: str, limit: int) -> list[Queued]:
-                reads.append(authority)  # noqa: B023
-                return super().heads(authority, limit)
+            def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
+                reads.extend(authorities)  # noqa: B023
+                return super().heads(authorities, limit)
 
         waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
         waiting.take_in(map(link, range(number)))
         rescorer = Rescorer(policy, waiting)
         for _ in range(10 * every):
-            rescorer.page(HOST)
+            rescorer.pages([HOST])
         assert len(reads) == 10
 
 
 def test_it_can_wait_for_a_frontier_that_is_away() -> None:
     class Away(MemoryFrontier):
-        def heads(self, authority: str, limit: int) -> list[Queued]:
-            raise FrontierUnavailable("x", authority)
+        def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
+            raise FrontierUnavailable("x", authorities[0])
 
     Rescorer(make_policy("yield", "zul"), Away()).pages([HOST])
 
@@ -80,7 +82,7 @@ def test_hosts_without_a_page_are_looked_at_in_turn() -> None:
     rescorer = Rescorer(policy, waiting)
     rescorer.found([*elsewhere, f"{HOST}/news/1.html", "http://unknown.example/x"])
     for _ in range(5 * STRANGER_EVERY):
-        rescorer.page(HOST)
+        rescorer.pages([HOST])
     assert all(one.score < 0.7 for url in elsewhere for one in waiting.peek(url.removesuffix("/1")))
 
 
@@ -88,16 +90,16 @@ def test_a_host_whose_pages_come_is_no_stranger() -> None:
     reads: list[str] = []
 
     class Counting(MemoryFrontier):
-        def heads(self, authority: str, limit: int) -> list[Queued]:
-            reads.append(authority)
-            return super().heads(authority, limit)
+        def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
+            reads.extend(authorities)
+            return super().heads(authorities, limit)
 
     waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
     waiting.take_in(map(link, range(3)))
     rescorer = Rescorer(make_policy("yield", "zul"), waiting)
-    rescorer.page(HOST)
+    rescorer.pages([HOST])
     rescorer.found([f"{HOST}/news/1.html", "http://gone.example/x"])
     for _ in range(2 * STRANGER_EVERY):
-        rescorer.page("http://z.example")
+        rescorer.pages(["http://z.example"])
     assert reads.count(HOST) == 1, "when its first page came"
     assert reads.count("http://gone.example") == 1, "nothing waits there: it is forgotten"
