@@ -33,6 +33,12 @@ local function first_element(authority, text, band, place, bytes)
     sub(text, place, at - 1) .. pack_struct('<H', length - (last - at - 1)) .. sub(text, last + 1)
 end
 
+local function hand_out(authority, text, expires)
+  granted = granted + 1
+  leases[2 * granted - 1], leases[2 * granted] = authority, text
+  due_at(LEASED + expires, authority)
+end
+
 -- whether it was
 local function grant_plain(authority, text)
   local flags, best = byte(text, 1, 2)
@@ -45,7 +51,7 @@ local function grant_plain(authority, text)
   if robots_wanted(rv, rx, 0, due) then return false end
   local element, rest = first_element(authority, text, band, place, bytes - 5)
   if not element then return false end
-  sequence, granted = sequence + 1, granted + 1
+  sequence = sequence + 1
   local expires, head = due + C.lease, nil
   if number > 1 then
     head = pack_struct(GRANTED_OF_SOME, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
@@ -56,10 +62,9 @@ local function grant_plain(authority, text)
       due, expires, A.key, 1, #element, element, #ip, ip, bytes - 5)
   end
   text = head .. rest
-  leases[2 * granted - 1], leases[2 * granted] = authority, head
+  hand_out(authority, head, expires)
   set(A_PREFIX .. authority, text)
   texts[authority] = text
-  due_at(LEASED + expires, authority)
   meta_add.queued = meta_add.queued - 1
   return true
 end

@@ -64,9 +64,8 @@ local function grant(authority, record, ip, due)
     end
   end
   record.b, record.l = sequence, { due = due, expires = expires, key = A.key, holds = holds, element = element }
-  due_of[authority] = LEASED + expires
-  granted = granted + 1
-  leases[2 * granted - 1], leases[2 * granted] = authority, encode_record(record)
+  due_of[authority] = nil
+  hand_out(authority, text_to_write(authority, record), expires)
   if C.audit then audit({ 'grant', token_of(record, record.l), authority, ip, due }) end
   return true
 end
@@ -74,6 +73,7 @@ end
 -- reason why its rules allow a host no more, nil when they do
 local function spent_quota(record)
   local most_pages, most_bytes = record.o.mp or 0, record.o.mb or 0
+  if most_pages == 0 and most_bytes == 0 then return nil end
   local bytes, pages = counts_of(record)
   if most_pages > 0 and pages >= most_pages then return 'quota' end
   if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
@@ -179,9 +179,15 @@ local function meet(authorities)
   call('LTRIM', P .. 'new', #authorities, -1)
   call('RPUSH', P .. 'known', unpack(authorities))
   read_texts(authorities)
+  read_buckets(authorities)
   for _, authority in ipairs(authorities) do
-    local record = load(authority)
-    if record and record.b == 0 and due_of[authority] == nil then stand(authority) end
+    local score = not texts[authority] and records[authority] == nil and newcomer_score(authority)
+    if score then
+      join(authority, score)
+    elseif due_of[authority] == nil then
+      local record = load(authority)
+      if record and record.b == 0 then stand(authority) end
+    end
   end
 end
 
@@ -190,6 +196,6 @@ local function try(unit)
 end
 
 return {
-  collect_expired = collect_expired, stand = stand, meet = meet, try = try, read_addresses = read_addresses,
+  collect_expired = collect_expired, stand = stand, meet = meet, try = try, read_ahead = read_ahead,
   flush_places = flush_places, commit = commit,
 }

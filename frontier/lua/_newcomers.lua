@@ -21,6 +21,25 @@ local function bucket_number(authority)
   return number < bucket_count and number or number - half
 end
 
+local function read_counts()
+  if bucket_count then return end
+  local counts = call('HMGET', KEYS[1], 'buckets', 'newcomers')
+  bucket_count, newcomer_count = tonumber(counts[1] or 1), tonumber(counts[2] or 0)
+end
+
+-- those of these newcomers, in one call
+local function read_buckets(authorities)
+  if not authorities[1] then return end
+  read_counts()
+  local asked, keys = {}, {}
+  for i = 1, #authorities do
+    local number = bucket_number(authorities[i])
+    numbers[authorities[i]], asked[i], keys[i] = number, number, B_PREFIX .. number
+  end
+  local found = call('MGET', unpack(keys))
+  for i = 1, #asked do buckets[asked[i]] = buckets[asked[i]] or found[i] or '' end
+end
+
 local function read_bucket(number)
   local text = buckets[number] or call('GET', B_PREFIX .. number) or ''
   buckets[number] = text
@@ -39,10 +58,7 @@ end
 
 -- number and text of its bucket; if it is there, the places of its entry and of its record's ends
 local function find_newcomer(authority)
-  if not bucket_count then
-    local counts = call('HMGET', KEYS[1], 'buckets', 'newcomers')
-    bucket_count, newcomer_count = tonumber(counts[1] or 1), tonumber(counts[2] or 0)
-  end
+  read_counts()
   local number = numbers[authority] or bucket_number(authority)
   numbers[authority] = number
   local text, place = read_bucket(number), 1
@@ -58,6 +74,14 @@ end
 local function newcomer(authority)
   local _, text, place, first, last = find_newcomer(authority)
   return place and sub(text, first, last)
+end
+
+-- its place in line, nil when all of its record must be looked at
+local function newcomer_score(authority)
+  local _, text, place, first = find_newcomer(authority)
+  if not place then return nil end
+  local flags, best = byte(text, first, first + 1)
+  return flags == 0 and best < BANDS and best * BAND_UNIT or nil
 end
 
 -- record '': it is none any more
@@ -90,9 +114,11 @@ end
 local function write_buckets()
   if not next(changed_buckets) then return end
   while newcomer_count > MOST_A_BUCKET * bucket_count do divide_bucket() end
+  local empty = {}
   for number in pairs(changed_buckets) do
     local text = buckets[number]
-    if text == '' then call('DEL', B_PREFIX .. number) else call('SET', B_PREFIX .. number, text) end
+    if text == '' then empty[#empty + 1] = B_PREFIX .. number else set(B_PREFIX .. number, text) end
   end
+  for i = 1, #empty, 4000 do call('DEL', unpack(empty, i, min(i + 3999, #empty))) end
   call('HSET', KEYS[1], 'buckets', bucket_count, 'newcomers', newcomer_count)
 end

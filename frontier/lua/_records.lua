@@ -90,8 +90,15 @@ local function load(authority)
   return record
 end
 
+-- of what changed: true, or its text when that is known already
 local function change(authority)
   changed_records[authority] = true
+end
+
+local function text_to_write(authority, record)
+  local text = encode_record(record)
+  changed_records[authority] = text
+  return text
 end
 
 local function make(authority)
@@ -136,9 +143,14 @@ local function load_addresses(asked)
   for i = 1, #asked do read_address(asked[i], found[i]) end
 end
 
--- those of the first `most` units that are not theirs alone, in one call
-local function read_addresses(units, most)
-  local asked = {}
+-- what the first `most` units need: newcomers' buckets, and addresses that are not an authority's alone; in two calls
+local function read_ahead(units, most)
+  local newcomers, asked = {}, {}
+  for i = 1, most do
+    local unit = units[i]
+    if records[unit] == nil and texts[unit] == false then newcomers[#newcomers + 1] = unit end
+  end
+  read_buckets(newcomers)
   for i = 1, most do
     local text = texts[units[i]]
     local record = text and byte(text) % LOOKED >= SHARED and load(units[i])
@@ -148,12 +160,13 @@ local function read_addresses(units, most)
 end
 
 local function write_records()
-  for authority in pairs(changed_records) do
+  for authority, text in pairs(changed_records) do
     local record = records[authority]
+    if text == true then text = encode_record(record) end
     if record.b == 0 then
-      set_newcomer(authority, encode_record(record))
+      set_newcomer(authority, text)
     else
-      set(A_PREFIX .. authority, encode_record(record))
+      set(A_PREFIX .. authority, text)
       if not texts[authority] then set_newcomer(authority, '') end -- until now it was one
     end
   end

@@ -66,14 +66,14 @@ end
 -- the number of the first units that have been tried
 local function try_all(units)
   local tried = 0
-  local has_addresses = false
+  local has_read = false
   while tried < #units and granted < A.limit do
     tried = tried + 1
     local unit = units[tried]
     local text = texts[unit]
     if not text or records[unit] ~= nil or not grant_plain(unit, text) then
-      if not has_addresses then slow_way().read_addresses(units, min(A.limit, #units)) end
-      has_addresses = true
+      if not has_read then slow_way().read_ahead(units, min(A.limit, #units)) end
+      has_read = true
       slow.try(unit)
     end
   end
