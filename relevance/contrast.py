@@ -25,7 +25,7 @@ from relevance.alphabet import BITS, BOUNDARY, encode
 ORDER = 5
 BUCKETS = 20
 WIDE = 31
-CLOSE = 10.0
+CLOSE = 6.0
 STEP = 0.01
 """Nats of one unit of the table."""
 _MIXER, _PAIR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x100000001B3)

@@ -3,7 +3,8 @@
 A word's evidence for a class is log(l p_word + (1 - l) p_letters), taken relative to the best class and cut at
 `clip` nats: no single word, name or misprint decides a text by itself. Rows are bytes in steps of STEP nats, so a text
 is a sum of bytes. The frequent words' rows come with the model; new words go through the n-grams together, as arrays
-(relevance.trie), and are remembered.
+(relevance.trie), and are remembered. What a word says of close siblings counts less where it is strange to all of them
+(relevance.strangeness).
 
 Source: spec/relevance.md section 3 (what worked in prototypes). Not thread-safe while it meets new words.
 """
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance import storage, trie
+from relevance import storage, strangeness, trie
 from relevance.alphabet import encode, word_starts
 from relevance.errors import UnknownLanguageError
 
@@ -52,8 +53,8 @@ def lay_out(model: storage.Parameters) -> storage.Arrays:
 
 def _interleaved(rows: storage.Rows) -> Unsigned:
     """Rows as whole 64-bit numbers, so that eight classes are added at once (`_summed`): the low bytes of the 16-bit
-    lanes are the first half of the classes, the high ones the second; at least one column is left over."""
-    half = rows.shape[1] // 8 * 4 + 4
+    lanes are the first half of the classes, the high ones the second; at least two columns are left over."""
+    half = (rows.shape[1] + 1) // 8 * 4 + 4
     out = np.full((len(rows), half, 2), 255, dtype=np.uint8)
     out[:, : min(half, rows.shape[1]), 0] = rows[:, :half]
     out[:, : max(0, rows.shape[1] - half), 1] = rows[:, half:]
@@ -68,6 +69,11 @@ def _summed(rows: Unsigned, starts: npt.NDArray[np.int64]) -> Sums:
     rows &= _LANES
     sums = np.concatenate([np.add.reduceat(rows, starts, axis=0), np.add.reduceat(high, starts, axis=0)], axis=1)
     return sums.view(np.uint16)
+
+
+def _packed(evidence: Evidence) -> list[bytes]:
+    """One string of bytes a word."""
+    return evidence.view(f"V{evidence.shape[1]}").ravel().tolist()
 
 
 class Model:
@@ -90,15 +96,24 @@ class Model:
         self._words = text.split("\n") if text else []
         family = meta.get("family", ())
         columns = [place for place, name in enumerate(self.classes) if name in family]
-        # A slice where it can be: much faster to look up.
-        self._family = slice(len(columns)) if columns == list(range(len(columns))) else columns
+        self._family = strangeness.columns(columns)
+        self._strangeness = strangeness.Strangeness(
+            columns or range(len(self.classes)), [self._with_seconds(group) for group in groups]
+        )
+        self._unlisted = -np.float32(np.log1p(-self._share))
         # Evidence by steps behind the best class, for a word by its letters alone.
         most = int(np.ceil(self._clip / self._step))
         self._steps = self._cut(np.arange(most + 1, dtype=np.float32) * np.float32(self._step))
         ready = np.zeros((len(self._words), 8 * self._rows.shape[1]), dtype=np.uint8)
-        ready[:, : len(self.classes)] = arrays["evidence"] if "evidence" in arrays else self.listed_evidence()
-        self._ready = dict(zip(self._words, self._packed(ready), strict=True))
+        ready[:, : len(self.classes) + 2] = arrays["evidence"] if "evidence" in arrays else self.listed_evidence()
+        self._ready = dict(zip(self._words, _packed(ready), strict=True))
         self._known = self._ready.copy()
+
+    def _with_seconds(self, group: Sequence[int]) -> list[int]:
+        """The classes of a group and those that are split from them."""
+        stages = self.meta.get("second_stage", {})
+        names = {self.classes[place] for place in group}
+        return [place for place, name in enumerate(self.classes) if name in names or stages.get(name) in names]
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -126,27 +141,30 @@ class Model:
         return logs
 
     def listed_evidence(self) -> Evidence:
-        """Evidence of all listed words in their order, computed."""
-        out = np.zeros((len(self._words), len(self.classes)), dtype=np.uint8)
+        """Evidence of all listed words in their order, computed; without the columns that have no meaning."""
+        out = np.zeros((len(self._words), len(self.classes) + 2), dtype=np.uint8)
         for at in range(0, len(self._words), _TOGETHER):
-            logs = self.word_logs(self._words[at : at + _TOGETHER])
-            out[at : at + len(logs)] = self._cut(logs.max(axis=1, keepdims=True) - logs)
+            some = self._words[at : at + _TOGETHER]
+            logs = self.word_logs(some)
+            rows = out[at : at + len(some)]
+            rows[:, :-2] = self._cut(logs.max(axis=1, keepdims=True) - logs)
+            self._finish(rows, self._strangeness.lowest(-logs), some)
         return out
+
+    def _finish(self, evidence: Evidence, lowest: strangeness.Nats, tokens: Sequence[str]) -> None:
+        """Puts the columns behind the classes' and weighs what words say of siblings."""
+        best = np.minimum.reduce(evidence[:, self._family], axis=1, initial=255)
+        np.equal(best, 0, out=evidence[:, len(self.classes)])
+        evidence[:, len(self.classes) + 1] = self._strangeness.weigh(evidence, lowest, tokens)
 
     def _cut(self, behind: Floats) -> Evidence:
         steps: Evidence = np.rint(np.minimum(behind, self._clip) / np.float32(STEP)).astype(np.uint8)
         return steps
 
-    def _packed(self, evidence: Evidence) -> list[bytes]:
-        """One string of bytes a word: its evidence and, in the first column left over, 1 where a class of the family is
-        as good as any."""
-        best = np.minimum.reduce(evidence[:, self._family], axis=1, initial=255)
-        np.equal(best, 0, out=evidence[:, len(self.classes)])
-        return evidence.view(f"V{evidence.shape[1]}").ravel().tolist()
-
     def evidence(self, tokens: Sequence[str]) -> Evidence:
-        """Nats behind the best class in steps of STEP, word x class; 0 is the best. Behind these columns: 1 where a
-        class of the model's family is as good as any; and some without meaning."""
+        """Nats behind the best class in steps of STEP, word x class; 0 is the best, but among siblings what is strange
+        to them counts less (relevance.strangeness). Behind these columns: 1 where a class of the model's family is as
+        good as any; what the word costs the family; and some without meaning."""
         try:
             data = b"".join(map(self._known.__getitem__, tokens))
         except KeyError:
@@ -162,8 +180,11 @@ class Model:
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]
             sums = self._letter_sums(some)
+            lowest = self._strangeness.lowest(sums) * np.float32(self._step) + self._unlisted
             sums -= np.minimum.reduce(sums, axis=1, keepdims=True)
-            self._known.update(zip(some, self._packed(self._steps.take(sums, mode="clip")), strict=True))
+            evidence = self._steps.take(sums, mode="clip")
+            self._finish(evidence, lowest, some)
+            self._known.update(zip(some, _packed(evidence), strict=True))
 
     def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The listed words of a class with their probabilities."""

@@ -28,10 +28,10 @@ import zstandard
 from relevance.alphabet import BITS
 from relevance.errors import ModelError
 
-MAGIC = b"ulwembu-langid 1\n"
+MAGIC = b"ulwembu-langid 2\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
-LAYOUT = 9
+LAYOUT = 10
 """Version of the arrays in the cache; part of their file name."""
 
 Rows = npt.NDArray[np.uint8]
@@ -48,7 +48,7 @@ class Parameters:
     rows: Rows  # -log p in steps, n-gram x class
     words: tuple[str, ...]
     word_rows: Rows  # -log p in steps, 255 = not in that language's list
-    evidence: Rows | None = None  # of the words, as Model.evidence gives it: spares the look-ups of frequent words
+    evidence: Rows | None = None  # Model.listed_evidence: spares the look-ups of frequent words
     contrasts: tuple[npt.NDArray[np.int8], ...] = ()  # of each group of siblings: relevance.contrast.Table
 
 
@@ -100,7 +100,9 @@ def read(path: Path) -> Parameters:
     word_rows = np.frombuffer(sections["word_rows"], np.uint8).reshape(classes, len(words)).T
     evidence = None
     if "evidence" in sections:
-        evidence = np.ascontiguousarray(np.frombuffer(sections["evidence"], np.uint8).reshape(classes, len(words)).T)
+        evidence = np.ascontiguousarray(
+            np.frombuffer(sections["evidence"], np.uint8).reshape(classes + 2, len(words)).T
+        )
     groups = [(f"contrast{n}", len(group)) for n, group in enumerate(header.get("siblings", ()))]
     contrasts = tuple(_table(sections, name, size) for name, size in groups if name in sections)
     return Parameters(header, tuple(keys), rows, words, np.ascontiguousarray(word_rows), evidence, contrasts)

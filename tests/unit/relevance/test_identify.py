@@ -7,10 +7,11 @@ import pytest
 
 import relevance
 from relevance.alphabet import words
-from relevance.identification import GUARD, GUARDED, Identifier, sampled
+from relevance.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
 from relevance.mixed import labels_by_word
 from relevance.model import SHIPPED, STEP, load, shipped
 from relevance.sample import sentences
+from relevance.strangeness import NONE, UNIT
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,8 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
     counts = [len(some) for some in tokens]
     costs = identifier._costs(sums, counts)
     for row, (some, count) in enumerate(zip(sums.tolist(), counts, strict=True)):
-        guard = GUARD * min(count, GUARDED)
+        strange = (some[len(labels) + 1] - NONE * count) * UNIT
+        guard = GUARD * min(count, GUARDED) + min(max(strange, 0.0), STRANGEST)
         plain = {name: some[n] * STEP for n, name in enumerate(shipped().classes)}
         for n, name in enumerate(shipped().classes):
             if name in shipped().meta["second_stage"] or name in shipped().meta["second_stage"].values():

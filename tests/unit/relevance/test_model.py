@@ -18,6 +18,7 @@ from relevance.kneserney import KneserNey, count_ngrams
 from relevance.making import in_memory, make, make_to_size
 from relevance.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
 from relevance.sample import sentences
+from relevance.strangeness import LEAST, NONE, PLAIN, SLOPE, UNIT, USUAL
 from relevance.trie import Trie
 
 TEXT = {
@@ -155,15 +156,27 @@ def test_rows_are_summed_in_lanes_as_one_by_one(classes: Any) -> None:
 
 def test_evidence_is_what_the_probabilities_say() -> None:
     model, rng = shipped(), random.Random(2)
-    listed = {word for name in model.classes for word in model.vocabulary(name)[0]}
+    classes, meta = model.classes, model.meta
+    listed = {word for name in classes for word in model.vocabulary(name)[0]}
     new = {"".join(rng.choices("abeghiklmnostuyzêṱ", k=rng.randint(1, 45))) for _ in range(3000)} - listed
+    groups = [[classes.index(name) for name in group] for group in meta["siblings"]]
+    groups = [g + [classes.index(s) for s, f in meta["second_stage"].items() if classes.index(f) in g] for g in groups]
+    others = sorted(set(range(len(classes))).difference(*groups))
+    family = [classes.index(name) for name in meta["family"]]
     for tokens in (sorted(new), sorted(listed)[::40]):
         logs = model.word_logs(tokens)
-        behind = np.minimum(logs.max(axis=1, keepdims=True) - logs, model.meta["clip"])
+        behind = np.rint(np.minimum(logs.max(axis=1, keepdims=True) - logs, meta["clip"]) / np.float32(STEP))
         found = model.evidence(tokens)
-        assert np.array_equal(found[:, : len(model.classes)], np.rint(behind / np.float32(STEP)))
-        family = [model.classes.index(name) for name in model.meta["family"]]
-        assert np.array_equal(found[:, len(model.classes)], (found[:, family] == 0).any(axis=1))
+        assert np.array_equal(found[:, others], behind[:, others])
+        assert np.array_equal(found[:, len(classes)], (behind[:, family] == 0).any(axis=1))
+        lengths = np.array([min(len(token), 40) + 1 for token in tokens])
+        for group in groups:
+            strange = -logs[:, group].max(axis=1) / lengths
+            share = np.clip(1 - SLOPE * (strange - PLAIN), LEAST, 1)[:, np.newaxis]
+            mean = behind[:, group].mean(axis=1, keepdims=True)
+            assert found[:, group] == pytest.approx(mean + (behind[:, group] - mean) * share, abs=0.51)
+        cost = (-logs[:, family].max(axis=1) - USUAL * lengths) / UNIT + NONE
+        assert found[:, len(classes) + 1] == pytest.approx(np.clip(cost, 0, 255), abs=0.51)
 
 
 def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:

@@ -1,0 +1,95 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relevance import training
+from relevance.identification import GUARD, STRANGEST, Identifier
+from relevance.making import in_memory, make
+from relevance.model import Model
+from relevance.strangeness import LEAST, NONE, PLAIN, UNIT, USUAL, Strangeness, columns
+
+WORD = "abcdefghi"  # ten letters with its end
+TEXT = {
+    "aaa": "umuntu ubona abantu abaningi emzini omkhulu wakithi ekhaya " * 5,
+    "bbb": "umntu ubona abantu abaninzi emzini omkhulu wethu ekhaya " * 5,
+    "ccc": "the people who live in this house are many and they see the town " * 5,
+}
+
+
+def weighed(evidence: list[int], costs: list[float]) -> tuple[list[int], int]:
+    """Evidence of one word of ten letters under a family of three and one more class; what it costs the family."""
+    weights = Strangeness([0, 1, 2], [[0, 1, 2]])
+    rows = np.array([evidence], dtype=np.uint8)
+    [cost] = weights.weigh(rows, weights.lowest(np.array([costs])), [WORD])
+    return rows[0].tolist(), int(cost)
+
+
+def test_a_plain_word_keeps_what_it_says() -> None:
+    assert weighed([0, 60, 120, 90], [10 * PLAIN, 20.0, 30.0, 1.0])[0] == [0, 60, 120, 90]
+
+
+def test_a_strange_word_hardly_tells_siblings_apart_and_says_as_much_of_the_rest() -> None:
+    found, _ = weighed([0, 60, 120, 90], [80.0, 90.0, 100.0, 1.0])
+    assert found == [60 - round(60 * LEAST), 60, 60 + round(60 * LEAST), 90]
+
+
+@given(st.lists(st.integers(0, 200), min_size=4, max_size=4), st.floats(0, 100))
+def test_siblings_keep_their_order_and_their_sum(evidence: list[int], cost: float) -> None:
+    found, _ = weighed(evidence, [cost, cost + 1, cost + 2, 0.0])
+    assert found[3] == evidence[3]
+    assert sum(found[:3]) == pytest.approx(sum(evidence[:3]), abs=1.5)
+    pairs = [(a, b) for a in range(3) for b in range(3) if evidence[a] <= evidence[b]]
+    assert all(found[a] <= found[b] for a, b in pairs)
+
+
+@given(st.floats(0, 60))
+def test_what_a_word_costs_the_family_is_counted_from_what_is_usual(cost: float) -> None:
+    steps = weighed([0, 0, 0, 0], [cost + 5, cost, cost + 3, 0.0])[1]
+    assert (steps - NONE) * UNIT == pytest.approx(
+        min(max(cost - 10 * USUAL, -NONE * UNIT), (255 - NONE) * UNIT), abs=0.06
+    )
+
+
+@pytest.mark.parametrize("family", [[], [0]])
+def test_a_model_without_siblings_weighs_nothing(family: list[int]) -> None:
+    weights = Strangeness(family or range(2), [])
+    rows = np.array([[0, 80]], dtype=np.uint8)
+    weights.weigh(rows, weights.lowest(np.array([[40.0, 50.0]])), [WORD])
+    assert rows.tolist() == [[0, 80]]
+
+
+def test_columns_are_a_slice_where_they_can_be() -> None:
+    assert columns([2, 3, 4]) == slice(2, 5)
+    assert columns([2, 4]) == [2, 4]
+    assert columns([]) == slice(0, 0)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in TEXT)
+    settings = training.Settings(order=4, min_count=1)
+    description = training.Description(
+        "small", specs, (training.Source("x"),), ("aaa", "bbb"), {}, settings, siblings=(("aaa", "bbb"),)
+    )
+    corpus: Any = {name: {"x": [text]} for name, text in TEXT.items()}
+    return in_memory(make(description, corpus))
+
+
+def test_strange_words_must_lead_by_more(model: Model) -> None:
+    identifier = Identifier(model)
+    costs = {}
+    for word in ("abantu", "qxqxqxqx"):
+        sums = model.evidence([word]).astype(np.int32)
+        costs[word] = identifier._costs(sums, [1])[0] - sums[0, :3] * 0.05
+    assert costs["abantu"].tolist() == pytest.approx([0, 0, -GUARD])
+    assert costs["qxqxqxqx"].tolist() == pytest.approx([0, 0, -GUARD - STRANGEST])
+
+
+def test_no_guard_among_named_languages(model: Model) -> None:
+    sums = model.evidence(["qxqxqxqx"]).astype(np.int32)
+    assert Identifier(model, ["aaa", "ccc"])._costs(sums[:, [0, 2, 3]], [1])[0].tolist() == pytest.approx(
+        (sums[0, [0, 2]] * 0.05).tolist()
+    )
