@@ -35,8 +35,15 @@ local function add(counts, name, number)
   counts[name] = (counts[name] or 0) + number
 end
 
+local queue_prefixes = {}
+
 local function queue_key(authority, band)
-  return P .. 'q' .. sub('01234567', band + 1, band + 1) .. ':' .. authority
+  local prefix = queue_prefixes[band]
+  if not prefix then
+    prefix = P .. 'q' .. band .. ':'
+    queue_prefixes[band] = prefix
+  end
+  return prefix .. authority
 end
 
 local function audit(row)

@@ -5,7 +5,8 @@ local horizon = now + A.ahead
 local has_opt_outs = call('EXISTS', P .. 'optout') == 1
 local leases, granted, sequence = {}, 0, nil
 local fresh, scores, joined = {}, {}, 0 -- units that join the line in this call, their places in it
-local WAITS = '<dddI4c28Bc0ddBc0BBI4' -- from n on; of the queue its first band and its number
+local LEASE_MS, KEY = C.lease, A.key
+local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number
 local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
 local GRANTED_OF_SOME = GRANTED .. 'BI4'
 local most_flags = (has_opt_outs or C.audit) and 0 or SHARED
@@ -13,6 +14,29 @@ local most_flags = (has_opt_outs or C.audit) and 0 or SHARED
 local function join(unit, score)
   joined = joined + 1
   fresh[joined], scores[joined] = unit, score
+end
+
+local function in_order()
+  local order, units = {}, {}
+  for i = 1, joined do order[i] = i end
+  table.sort(order, function(a, b)
+    if scores[a] ~= scores[b] then return scores[a] < scores[b] end
+    return fresh[a] < fresh[b]
+  end)
+  for i = 1, joined do units[i] = fresh[order[i]] end
+  return units
+end
+
+-- the first of the line, after what is fresh has joined it
+local function head_of_line()
+  if joined > 0 then
+    local adds = {}
+    for i = 1, joined do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
+    call('ZADD', P .. 'hot', unpack(adds))
+  end
+  local units = call('ZRANGE', P .. 'hot', 0, A.limit + 15)
+  read_texts(units, min(A.limit, #units))
+  return units
 end
 
 -- the place in line that a text's authority has when it is due; nil when all of its record must be looked at
@@ -41,9 +65,8 @@ end
 
 -- whether it was
 local function grant_plain(authority, text)
-  local flags, best = byte(text, 1, 2)
-  if flags >= most_flags or best == BANDS then return false end
-  local n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place = unpack_struct(WAITS, text, 11)
+  if byte(text) >= most_flags or byte(text, 2) == BANDS then return false end
+  local flags, best, _, n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place = unpack_struct(WAITS, text)
   local due = start_by(n, an, ix)
   if due > horizon or an > horizon or ix <= now then return false end
   if an > due then due = an end
@@ -52,14 +75,14 @@ local function grant_plain(authority, text)
   local element, rest = first_element(authority, text, band, place, bytes - 5)
   if not element then return false end
   sequence = sequence + 1
-  local expires, head = due + C.lease, nil
+  local expires, head = due + LEASE_MS, nil
   if number > 1 then
     head = pack_struct(GRANTED_OF_SOME, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
-      due, expires, A.key, 1, #element, element, #ip, ip, bytes, band, number - 1)
+      due, expires, KEY, 1, #element, element, #ip, ip, bytes, band, number - 1)
   else
     best = bytes > 5 and byte(text, place) or BANDS
     head = pack_struct(GRANTED, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
-      due, expires, A.key, 1, #element, element, #ip, ip, bytes - 5)
+      due, expires, KEY, 1, #element, element, #ip, ip, bytes - 5)
   end
   text = head .. rest
   hand_out(authority, head, expires)

@@ -35,9 +35,10 @@ end
 
 local LEASED_PAGE = '<BBddddI4dI4I4I4I4I4Bc0c16ddI4BI4B' -- up to the element's first byte
 local ENDED = '<BBddddI4dI4I4I4I4I4Bc0c16'
-local answers, counted, is_plain = {}, {}, {}
+local answers, counted, is_plain, page_of = {}, {}, {}, {}
+local pages_seen, bytes_seen, words_seen = 0, 0, 0
 for i, rule in ipairs(A.rows) do
-  counted[i] = 0
+  counted[i], page_of[i] = 0, rule[8] and 1 or 0
   is_plain[i] = rule[1] and rule[2] == 0 and rule[5] == 0 and not C.audit
 end
 
@@ -61,11 +62,8 @@ local function end_plain(i, place, key_of_record, text)
   local delay, address_delay = delays_of(NO_OTHERS, lf)
   if end_ms + delay > n then n = end_ms + delay end
   if end_ms + address_delay > an then an = end_ms + address_delay end
-  if A.rows[result][8] then
-    pages = pages + 1
-    meta_add.pages = meta_add.pages + 1
-  end
-  meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
+  pages, pages_seen = pages + page_of[result], pages_seen + page_of[result]
+  bytes_seen, words_seen = bytes_seen + bytes, words_seen + words
   counted[result] = counted[result] + 1
   local head = pack_struct(ENDED, flags, best, b, n, an, ix, qn, all_bytes + bytes, pages, all_words + words, balance,
     lf, ad, #marks, marks, robots)
@@ -78,4 +76,12 @@ local function end_plain(i, place, key_of_record, text)
   end
   note_end(b)
   return true
+end
+
+local function write_plain()
+  for i, number in ipairs(counted) do
+    if number > 0 then add(result_add, A.results[i], number) end
+  end
+  meta_add.pages, meta_add.bytes, meta_add.words = pages_seen, bytes_seen, words_seen
+  write_visits()
 end

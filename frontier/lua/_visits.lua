@@ -46,12 +46,14 @@ local function start_by(n, an, ix)
   return n
 end
 
+local OBEY, REFRESH = C.obey, C.robots_refresh
+
 -- whether a lease at `due` must be (no valid record) or should be (refresh) of its robots.txt; retry: not before
 local function robots_wanted(rv, rx, retry, due)
-  if not C.obey then return false end
+  if not OBEY then return false end
   local left = rx - due
   if left <= 0 then return true end
-  return left < C.robots_refresh and 4 * left <= rx - rv - 4 and retry <= due
+  return left < REFRESH and 4 * left <= rx - rv - 4 and retry <= due
 end
 
 local DELAY, ADDRESS_DELAY, FACTOR, ADAPTIVE_CAP = C.delay, C.address_delay, C.factor, C.adaptive_cap
@@ -92,28 +94,19 @@ local function due_at(score, authority)
   dues_number = dues_number + 2
 end
 
--- the texts of the first `most` units' records that are not loaded yet, in one call; addresses are passed over
-local ASKED = 0
+-- the texts of the first `most` units' records that are not known yet, in one call; an address has none
 local function read_texts(units, most)
-  local keys, number = {}, 0
-  most = most or #units
-  for i = 1, most do
+  local keys, asked, number = {}, {}, 0
+  for i = 1, most or #units do
     local unit = units[i]
-    if not texts[unit] and records[unit] == nil and byte(unit) ~= AT then
+    if not texts[unit] then
       number = number + 1
-      keys[number], texts[unit] = A_PREFIX .. unit, ASKED
+      keys[number], asked[number] = A_PREFIX .. unit, unit
     end
   end
   if number == 0 then return end
   local found = call('MGET', unpack(keys))
-  number = 0
-  for i = 1, most do
-    local unit = units[i]
-    if texts[unit] == ASKED then
-      number = number + 1
-      texts[unit] = found[number]
-    end
-  end
+  for i = 1, number do texts[asked[i]] = found[i] end
 end
 
 -- writes what was set, and counted

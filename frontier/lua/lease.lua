@@ -39,30 +39,6 @@ local function promote()
   return #units
 end
 
-local function in_order()
-  local order, units = {}, {}
-  for i = 1, joined do order[i] = i end
-  table.sort(order, function(a, b)
-    if scores[a] ~= scores[b] then return scores[a] < scores[b] end
-    return fresh[a] < fresh[b]
-  end)
-  for i = 1, joined do units[i] = fresh[order[i]] end
-  return units
-end
-
--- the first of the line, after what is fresh has joined it
-local function head_of_line()
-  if slow then slow.flush_places() end
-  if joined > 0 then
-    local adds = {}
-    for i = 1, joined do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
-    call('ZADD', P .. 'hot', unpack(adds))
-  end
-  local units = call('ZRANGE', P .. 'hot', 0, A.limit + 15)
-  read_texts(units, min(A.limit, #units))
-  return units
-end
-
 -- the number of the first units that have been tried
 local function try_all(units)
   local tried = 0
@@ -89,6 +65,7 @@ local function grant_all()
   local in_line = joined > A.limit or call('EXISTS', P .. 'hot') == 1
   if in_line then
     if promoted > 0 then call('ZREMRANGEBYRANK', P .. 'due', 0, promoted - 1) end
+    if slow then slow.flush_places() end
     local tried = try_all(head_of_line())
     if tried > 0 then call('ZREMRANGEBYRANK', P .. 'hot', 0, tried - 1) end
   else

@@ -16,10 +16,7 @@ for i = 1, #authorities do
     others[#others + 1] = i
   end
 end
-for i, number in ipairs(counted) do
-  if number > 0 then add(result_add, A.results[i], number) end
-end
-write_visits()
+write_plain()
 if others[1] then define_slow_way()(others) end
 write_ends()
 return cmsgpack.pack(answers)
