@@ -66,7 +66,8 @@ end
 -- whether it was
 local function grant_plain(authority, text)
   if byte(text) >= most_flags or byte(text, 2) == BANDS then return false end
-  local flags, best, _, n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place = unpack_struct(WAITS, text)
+  local flags, best, _, n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place =
+    unpack_struct(WAITS, text)
   local due = start_by(n, an, ix)
   if due > horizon or an > horizon or ix <= now then return false end
   if an > due then due = an end
