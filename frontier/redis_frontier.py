@@ -292,7 +292,9 @@ class RedisFrontier:
     def _read(self, names: Iterable[str], most: int = 0) -> list[tuple[str, bytes, list[list[bytes]]]]:
         """Authority, record or b"", heads of its lists (`most` elements of each)."""
         authorities = list(names)
-        found = self._run("read", [most, authorities]) if authorities else []
+        found: list[list[Any]] = []
+        for start in range(0, len(authorities), MOST_LEASES):
+            found += self._run("read", [most, authorities[start : start + MOST_LEASES]])
         return [(name, record, lists) for name, (record, lists) in zip(authorities, found, strict=True)]
 
     def _queues(self, authorities: Sequence[str], limit: int) -> Iterator[tuple[str, list[list[bytes]]]]:

@@ -716,6 +716,14 @@ def test_queued_urls_get_new_scores(make: Make) -> None:
     assert frontier.status().queued == 5
 
 
+def test_many_hosts_are_looked_at_in_one_call(make: Make) -> None:
+    frontier = make(FREE)
+    frontier.take_in(Candidate(f"http://h{number}.example/1") for number in range(2_500))
+    assert len(frontier.hosts(9_000)) == 2_500
+    heads = frontier.heads([f"http://h{number}.example" for number in range(2_500)] * 4, 3)
+    assert [len(found) for found in heads] == [1] * 10_000
+
+
 def test_a_new_score_moves_the_authority_in_line(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1", score=0.5), Candidate(f"{B}/1", score=0.4)])
