@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import redis
 
-from frontier import Candidate, FrontierConfig, Lease, Limits, Outcome, RobotsRecord, wire
+from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outcome, RobotsRecord, wire
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
 
@@ -31,8 +31,12 @@ def candidates(rng: random.Random, number: int) -> list[Candidate]:
 def outcome(lease: Lease, rng: random.Random) -> Outcome:
     """Mostly a page with a mark, now and then a failure."""
     if lease.url.endswith("/robots.txt"):
-        return Outcome(lease.token, "ok", robots=RobotsRecord("allow", expires_in_ms=40_000))
-    result, mark = rng.choice(RESULTS), rng.choice([b"", b"samepage", rng.randbytes(8), rng.randbytes(8)])
+        body = b"User-agent: *\nCrawl-delay: 3\n" if "h3." in lease.url else b""
+        return Outcome(lease.token, "ok", robots=RobotsRecord("rules", body, expires_in_ms=40_000))
+    result, mark = (
+        rng.choice(RESULTS if "h4." not in lease.url else RESULTS[30:]),
+        rng.choice([b"", b"samepage", rng.randbytes(8), rng.randbytes(8)]),
+    )
     return Outcome(
         lease.token,
         result,
@@ -85,8 +89,12 @@ def test_both_ways_lead_to_the_same_state(
         )
         for audit in (False, True)
     ]
+    for frontier in both:
+        frontier.configure(
+            {"http://h1.example": HostPolicy(delay_ms=2500), "http://h2.example": HostPolicy(max_pages=9)}
+        )
     rng = random.Random(seed)
-    keys = itertools.count(1)
+    keys, granted = itertools.count(1), 0
     for round_number in range(60):
         if round_number % 10 == 0:
             arrivals = candidates(rng, 60)
@@ -96,6 +104,7 @@ def test_both_ways_lead_to_the_same_state(
         monkeypatch.setattr(secrets, "randbits", lambda _, key=key: key)
         grants = [frontier.lease(limit, ahead_ms).leases for frontier in both]
         assert grants[0] == grants[1]
+        granted += len(grants[0])
         for lease in grants[0]:
             for frontier in both if not lease.address else []:
                 frontier.bind(lease.token, f"192.0.2.{lease.authority[-9]}")
@@ -104,6 +113,7 @@ def test_both_ways_lead_to_the_same_state(
         assert contents(server, both[0]) == contents(server, both[1])
         clock.forward(rng.choice([0, 300, 1500, 5000]))
     assert both[0].status().pages > 20
+    assert sum(row.event == "grant" for row in both[1].audit()) == granted
 
 
 def quick_only(server: redis.Redis, clock: Clock) -> RedisFrontier:
@@ -151,6 +161,18 @@ def test_what_is_not_plain_does(server: redis.Redis, clock: Clock) -> None:
         frontier.report([Outcome(lease.token, "connect")])
 
 
+def test_a_token_of_another_number_or_key_ends_nothing(server: redis.Redis, clock: Clock) -> None:
+    frontier = quick_only(server, clock)
+    frontier._scripts["report"] = server.register_script(wire.script_text("report", frontier.config))
+    clock.forward(1000)
+    (lease,) = frontier.lease(1).leases
+    name, number, key = wire.token_parts(lease.token)
+    others = [wire.token_of(name, number + 1, key), wire.token_of(name, number, key ^ 1)]
+    assert frontier.report([Outcome(token, "ok") for token in others[:1]]) == [False]
+    assert frontier.report([Outcome(token, "ok") for token in others[1:]]) == [False]
+    assert frontier.report([Outcome(lease.token, "ok")]) == [True]
+
+
 def test_an_outcome_said_twice_ends_its_lease_once(server: redis.Redis, clock: Clock) -> None:
     frontier = RedisFrontier(server, f"test{next(numbers)}", now_ms=clock)
     for lease in bound(frontier, clock):
@@ -161,3 +183,14 @@ def test_an_outcome_said_twice_ends_its_lease_once(server: redis.Redis, clock: C
     assert frontier.report([said, said]) == [True, True]
     assert frontier.status().fetched_bytes == 5
     assert frontier.report([said]) == [True]
+
+
+def test_an_opt_out_counts_for_plain_hosts(server: redis.Redis, clock: Clock) -> None:
+    frontier = RedisFrontier(server, f"test{next(numbers)}", now_ms=clock)
+    for lease in bound(frontier, clock):
+        frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))])
+    frontier.opt_out(["http://h4.example/", *(f"http://h5.example/{page}" for page in range(2))])
+    clock.forward(60_000)
+    leases = {lease.authority: lease.url for lease in frontier.lease(9).leases}
+    assert len(leases) == 8
+    assert leases["http://h5.example"] == "http://h5.example/2"
