@@ -39,8 +39,8 @@ _CLASSES = (0.1, 0.5, 0.85)
 """Gains of hosts that bound the classes in which the worth of links is learnt apart."""
 _HUB = 3.0
 """Worth of a relevant page on an unknown host found through a host, per page fetched of that host."""
-NOVELTY, FIRST = 0.1, 2
-"""What is added for an unknown host, and for how many pages it is one."""
+NOVELTY, GROWN, FIRST = 0.1, 500, 2
+"""What is added for an unknown host at first; after how many fetches twice that; for how many pages it is one."""
 _UNKNOWN = "100000"
 """Bucket of a page of which nobody knows how it was found."""
 NEW = "all:new"
@@ -242,12 +242,14 @@ class YieldPolicy(ThresholdPolicy):
         return guesses.get(key, evidence.anchors_guess if key == evidence.anchors else 0.0)
 
     def _novelty(self, pages: int, since: str) -> float:
-        """Bonus of the first pages of an unknown host, while the exploration budget lasts. It grows from nothing with
-        the fetches: a crawl that has just begun has better links to follow."""
+        """Bonus of the first pages of an unknown host, while the exploration budget lasts. Both grow with the fetches:
+        a crawl that has just begun has better links to follow; later a whole site may be missing."""
         if pages >= FIRST or since not in "01":
             return 0.0
         fetched, explored = self._estimates.counts(ALL)[0], self._estimates.counts(NEW)[0]
-        return NOVELTY * (1.0 - pages / FIRST) if explored <= self.exploration * fetched else 0.0
+        if explored > self.exploration * fetched:
+            return 0.0
+        return NOVELTY * (1.0 + min(1.0, fetched / GROWN)) * (1.0 - pages / FIRST)
 
     def _hub(self, host: str, pages: int) -> float:
         """What links from this host to others have been worth, for each of its pages."""
