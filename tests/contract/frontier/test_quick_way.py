@@ -14,8 +14,8 @@ from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outco
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
 
-HOSTS = 6
-RESULTS = ["ok"] * 40 + ["http_404", "http_503", "connect"]
+HOSTS, HOST = 6, "http://h.example"
+RESULTS = ["ok"] * 40 + ["http_404", "http_503", "connect", "refused_address", "not_modified"]
 
 
 def candidates(rng: random.Random, number: int) -> list[Candidate]:
@@ -45,6 +45,7 @@ def outcome(lease: Lease, rng: random.Random) -> Outcome:
         fetched_bytes=rng.randrange(9000),
         words=7,
         page_mark=mark,
+        again_in_ms=rng.choice([None] * 20 + [3000]),
     )
 
 
@@ -194,3 +195,40 @@ def test_an_opt_out_counts_for_plain_hosts(server: redis.Redis, clock: Clock) ->
     leases = {lease.authority: lease.url for lease in frontier.lease(9).leases}
     assert len(leases) == 8
     assert leases["http://h5.example"] == "http://h5.example/2"
+
+
+def one_host(server: redis.Redis, clock: Clock) -> RedisFrontier:
+    """A host that is plain, with URLs enough."""
+    frontier = RedisFrontier(server, f"test{next(numbers)}", now_ms=clock, jitter=lambda: 0.0)
+    frontier.take_in(Candidate(f"{HOST}/{page}") for page in range(9))
+    (lease,) = frontier.lease(1).leases
+    frontier.bind(lease.token, "192.0.2.1")
+    frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))])
+    clock.forward(60_000)
+    return frontier
+
+
+def test_who_is_parked_while_leased_rests_after_the_report(server: redis.Redis, clock: Clock) -> None:
+    frontier = one_host(server, clock)
+    (lease,) = frontier.lease(1).leases
+    assert frontier.park(HOST, "by hand", 600_000)
+    assert frontier.report([Outcome(lease.token, "ok")]) == [True]
+    clock.forward(599_000)
+    assert not frontier.lease(1).leases
+    clock.forward(2_000)
+    assert frontier.lease(1).leases
+
+
+def test_failures_are_forgiven_one_by_one(server: redis.Redis, clock: Clock) -> None:
+    frontier = one_host(server, clock)
+    failures = []
+    for result in ("connect", "connect", "connect", "ok", "ok"):
+        clock.forward(500_000)
+        (lease,) = frontier.lease(1).leases
+        address = lease.address or "192.0.2.1"
+        frontier.bind(lease.token, address)
+        assert frontier.report([Outcome(lease.token, result)]) == [True]
+        state = frontier.host(HOST)
+        assert state is not None
+        failures.append(state.failures)
+    assert failures == [1, 2, 3, 2, 1]
