@@ -622,6 +622,17 @@ def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
     assert state.rest_reason == "trap_equal_pages"
 
 
+def test_a_mark_within_two_others_is_a_new_one(make: Make, clock: Clock) -> None:
+    frontier = make(FrontierConfig(obey_robots=False, limits=Limits(equal_pages=1)))
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(9)])
+    for mark in (b"aaaaaaab", b"baaaaaaa", b"aabbaaaa", b"baaaaaaa"):
+        clock.forward(10_000)
+        leased = one(frontier)
+        done(frontier, leased, page_mark=mark)
+    clock.forward(10_000)
+    assert frontier.lease(1).leases == (), "the last came for the second time"
+
+
 def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/private/1"), Candidate(f"{A}/open"), Candidate(f"{B}/1")])
