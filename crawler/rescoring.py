@@ -12,7 +12,6 @@ at, too, in turn.
 
 from __future__ import annotations
 
-import contextlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
@@ -56,9 +55,11 @@ class Rescorer:
             self._pages += 1
             if self._pages % STRANGER_EVERY == 0 and self._strangers:
                 hosts[self._strangers.popitem(last=False)[0]] = None
-        with contextlib.suppress(FrontierUnavailable, FrontierFull):
+        try:
             return self._look(list(hosts))
-        return 0
+        except (FrontierUnavailable, FrontierFull):
+            self._strangers.update(dict.fromkeys(host for host in hosts if host not in self._left))
+            return 0
 
     def _is_due(self, host: str) -> bool:
         self._strangers.pop(host, None)

@@ -45,6 +45,8 @@ from sieve.urls import authority as authority_of
 MOST_LEASES = 1000
 INTAKE_BATCH = 2000
 _READY_BATCHES = 256
+_HOSTS_A_LOOK = 16
+"""Hosts whose queues are read in one call: a long queue is long in all of its bands, and everybody waits meanwhile."""
 ANSWER_WITHIN_S = 10.0
 
 
@@ -293,8 +295,9 @@ class RedisFrontier:
         """Authority, record or b"", heads of its lists (`most` elements of each)."""
         authorities = list(names)
         found: list[list[Any]] = []
-        for start in range(0, len(authorities), MOST_LEASES):
-            found += self._run("read", [most, authorities[start : start + MOST_LEASES]])
+        step = _HOSTS_A_LOOK if most else MOST_LEASES
+        for start in range(0, len(authorities), step):
+            found += self._run("read", [most, authorities[start : start + step]])
         return [(name, record, lists) for name, (record, lists) in zip(authorities, found, strict=True)]
 
     def _queues(self, authorities: Sequence[str], limit: int) -> Iterator[tuple[str, list[list[bytes]]]]:

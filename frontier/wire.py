@@ -41,7 +41,7 @@ SLOW_PARTS = {
 }
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
-# The same structs as in lua/_visits.lua and lua/report.lua.
+# The same structs as in lua/_visits.lua and lua/_report_quick.lua.
 _CORE = struct.Struct("<4dId5IB")
 _CORE_NAMES = ("b", "n", "an", "ix", "qn", "by", "pg", "wd", "mc", "lf", "ad")
 _ROBOTS = struct.Struct("<2d")

@@ -27,15 +27,19 @@ local function read_counts()
   bucket_count, newcomer_count = tonumber(counts[1] or 1), tonumber(counts[2] or 0)
 end
 
--- those of these newcomers, in one call
+-- those of these newcomers that are not known yet, in one call
 local function read_buckets(authorities)
-  if not authorities[1] then return end
-  read_counts()
   local asked, keys = {}, {}
   for i = 1, #authorities do
-    local number = bucket_number(authorities[i])
-    numbers[authorities[i]], asked[i], keys[i] = number, number, B_PREFIX .. number
+    local authority = authorities[i]
+    if not numbers[authority] then
+      read_counts()
+      local number = bucket_number(authority)
+      numbers[authority], asked[#asked + 1] = number, number
+      keys[#asked] = B_PREFIX .. number
+    end
   end
+  if not asked[1] then return end
   local found = call('MGET', unpack(keys))
   for i = 1, #asked do buckets[asked[i]] = buckets[asked[i]] or found[i] or '' end
 end

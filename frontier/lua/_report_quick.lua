@@ -31,6 +31,7 @@ local function write_ends()
     call('BITFIELD', P .. 'done:' .. chunk, unpack(additions))
     call('EXPIRE', P .. 'done:' .. chunk, 1209600)
   end
+  chunks = {}
 end
 
 local LEASED_PAGE = '<BBddddI4dI4I4I4I4I4Bc0c16ddI4BI4B' -- up to the element's first byte
@@ -84,4 +85,5 @@ local function write_plain()
   end
   meta_add.pages, meta_add.bytes, meta_add.words = pages_seen, bytes_seen, words_seen
   write_visits()
+  write_ends()
 end

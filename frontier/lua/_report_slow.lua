@@ -37,4 +37,5 @@ return function(others)
   load_addresses(ips)
   for _, i in ipairs(others) do answers[i] = end_lease_of(i) end
   commit()
+  write_ends()
 end

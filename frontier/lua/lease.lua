@@ -1,7 +1,8 @@
 -- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half).
--- returns {leases, now, next due or -1, budget spent or ''}; leases: authority, its record (_visits.lua), authority,
--- ... Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a
--- call. Atomic, so that of all workers one gets an authority, and one an address.
+-- returns {leases, now, next due or -1, budget spent or ''}; leases: authority, its record (_visits.lua) or what of it
+-- stands in front of the queue, authority, record, ...
+-- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
+-- Atomic, so that of all workers one gets an authority, and one an address.
 
 local slow -- the functions of the slow way; to define them costs as much as two leases
 

@@ -1,8 +1,8 @@
 -- End leases with their outcomes. ARGV[1]: map h authorities; once, whether they differ; o structs one after another:
 -- both halves of the token, place of the result in results, age of the end of the answer, fetch_ms, jitter, bytes,
--- words, page mark (zeros: none); more: index -> map of the other fields (see _finish.lua); results, rows: names and
--- rows. returns {1 or 0 each}: accepted, also when it was accepted before. Cost O(outcomes * log(authorities)). Atomic,
--- so that a lease ends once.
+-- words, page mark (zeros: none); more: index -> map of the other fields (see _finish.lua); results, rows: names, rows.
+-- returns {1 or 0 each}: accepted, also when it was accepted before.
+-- Cost O(outcomes * log(authorities)). Atomic, so that a lease ends once.
 
 call('DEL', P .. 'oom')
 local keys, others = {}, {}
@@ -18,5 +18,4 @@ for i = 1, #authorities do
 end
 write_plain()
 if others[1] then define_slow_way()(others) end
-write_ends()
 return cmsgpack.pack(answers)

@@ -162,6 +162,16 @@ def test_what_is_not_plain_does(server: redis.Redis, clock: Clock) -> None:
         frontier.report([Outcome(lease.token, "connect")])
 
 
+def test_what_was_written_is_said_to_be_accepted_whatever_comes_after(server: redis.Redis, clock: Clock) -> None:
+    """Else a worker would drop its copy of a page that the frontier has done with."""
+    frontier = quick_only(server, clock)
+    clock.forward(1000)
+    plain, special = frontier.lease(2).leases
+    with pytest.raises(redis.ResponseError, match="slow way"):
+        frontier.report([Outcome(special.token, "connect"), Outcome(plain.token, "ok")])
+    assert frontier.accepted([plain.token, special.token]) == {plain.token}
+
+
 def test_a_token_of_another_number_or_key_ends_nothing(server: redis.Redis, clock: Clock) -> None:
     frontier = quick_only(server, clock)
     frontier._scripts["report"] = server.register_script(wire.script_text("report", frontier.config))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from crawler.link_memo import LinkMemo
 from crawler.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
@@ -15,6 +15,22 @@ from relevance.policy import PageContext, Policy
 
 HOST = "http://a.example"
 ENGLISH = Block("The news of today comes from all over the country and the world, as it does every day.", "main")
+
+
+class Counting(MemoryFrontier):
+    """Notes whose queues are read, and can be away."""
+
+    is_away = False
+
+    def __init__(self, config: FrontierConfig, clock: Callable[[], int]) -> None:
+        super().__init__(config, clock)
+        self.reads: list[str] = []
+
+    def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
+        if self.is_away:
+            raise FrontierUnavailable("x", authorities[0])
+        self.reads.extend(authorities)
+        return super().heads(authorities, limit)
 
 
 def frontier(*candidates: Candidate) -> MemoryFrontier:
@@ -50,27 +66,25 @@ def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
 def test_how_often_a_queue_is_read_follows_its_length() -> None:
     policy = make_policy("yield", "zul")
     for number, every in ((3, LEAST_PAGES), (256, 16)):
-        reads: list[str] = []
-
-        class Counting(MemoryFrontier):
-            def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
-                reads.extend(authorities)  # noqa: B023
-                return super().heads(authorities, limit)
-
         waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
         waiting.take_in(map(link, range(number)))
         rescorer = Rescorer(policy, waiting)
         for _ in range(10 * every):
             rescorer.pages([HOST])
-        assert len(reads) == 10
+        assert len(waiting.reads) == 10
 
 
 def test_it_can_wait_for_a_frontier_that_is_away() -> None:
-    class Away(MemoryFrontier):
-        def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
-            raise FrontierUnavailable("x", authorities[0])
-
-    Rescorer(make_policy("yield", "zul"), Away()).pages([HOST])
+    waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    stranger = "http://b.example/1"
+    waiting.take_in([link(1), Candidate(stranger, score=0.9, memo=LinkMemo(1, "100000").pack())])
+    rescorer = Rescorer(make_policy("yield", "zul"), waiting)
+    rescorer.found([stranger])
+    waiting.is_away = True
+    assert rescorer.pages([HOST] * STRANGER_EVERY) == 0
+    waiting.is_away = False
+    rescorer.pages([HOST] * STRANGER_EVERY)
+    assert "http://b.example" in waiting.reads, "it is not forgotten"
 
 
 def test_hosts_without_a_page_are_looked_at_in_turn() -> None:
@@ -87,13 +101,6 @@ def test_hosts_without_a_page_are_looked_at_in_turn() -> None:
 
 
 def test_a_host_whose_pages_come_is_no_stranger() -> None:
-    reads: list[str] = []
-
-    class Counting(MemoryFrontier):
-        def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
-            reads.extend(authorities)
-            return super().heads(authorities, limit)
-
     waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
     waiting.take_in(map(link, range(3)))
     rescorer = Rescorer(make_policy("yield", "zul"), waiting)
@@ -101,5 +108,5 @@ def test_a_host_whose_pages_come_is_no_stranger() -> None:
     rescorer.found([f"{HOST}/news/1.html", "http://gone.example/x"])
     for _ in range(2 * STRANGER_EVERY):
         rescorer.pages(["http://z.example"])
-    assert reads.count(HOST) == 1, "when its first page came"
-    assert reads.count("http://gone.example") == 1, "nothing waits there: it is forgotten"
+    assert waiting.reads.count(HOST) == 1, "when its first page came"
+    assert waiting.reads.count("http://gone.example") == 1, "nothing waits there: it is forgotten"
