@@ -134,6 +134,23 @@ def test_labels_by_word() -> None:
     assert labels_by_word("") == []
 
 
+def test_single_words_of_another_language_are_found_and_none_goes_to_a_sibling() -> None:
+    text = "Sizothumela leyo document kumphathi wethu kusasa ekuseni ngemva kwe meeting yabasebenzi basehhovisi"
+    assert {word: label for word, label in labels_by_word(text) if label != "zul"} == {
+        "document": "eng",
+        "meeting": "eng",
+    }
+    found = labels_by_word("Ngicela ungithumele imali yokuthenga ukudla kwasekuseni namuhla ntambama ngoba ngilambile")
+    assert {label for _, label in found} == {"zul"}
+
+
+def test_a_long_text_in_two_siblings_keeps_both() -> None:
+    rng = random.Random(3)
+    halves = [sentences(language, rng, 60) for language in ("zul", "xho")]
+    labels = [label for _, label in labels_by_word(" ".join(halves))]
+    assert labels[:60].count("zul") > 45 < labels[60:].count("xho")
+
+
 def test_the_thesis_method_is_there_for_comparison() -> None:
     text = sentences("zul", random.Random(10), 100)
     assert relevance.identify([text], model="afriweb")[0].language == "zul"
