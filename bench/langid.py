@@ -17,12 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from relevance.alphabet import words
-from relevance.evaluation import KINDS, cut, figures
+from relevance.evaluation import cut, figures
 from relevance.identification import identify
 from relevance.mixed import labels_by_word
 
 NGUNI = ("zul", "xho", "nbl", "ssw")
 SOUTH_AFRICAN = (*NGUNI, "nso", "sot", "tsn", "tso", "ven", "afr", "eng")
+KINDS = ("sentence", "short", "chars")
 TURNS = ((1, 2, 1, 2), (4, 8, 1, 1), (2, 4, 2, 4), (3, 8, 3, 8))
 """Words of the one and of the other language at a time: least and most."""
 Namer = Callable[[Sequence[str]], list[str]]

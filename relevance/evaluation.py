@@ -1,7 +1,8 @@
 """How good a model is: by source, length and language, and what it confuses.
 
 Figures are at equal priors: every language counts alike, whatever the number of its lines. Strings are cut from the
-lines with a fixed seed: `sentence` the line itself (5 words or more), `short` 1-4 words, `chars` 15 characters.
+lines with a fixed seed: `document` and `paragraph` 20 and 5 lines together, `sentence` the line itself (5 words or
+more), `utterance` 5-8 words, `short` 1-4 words, `chars` 15 characters.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from relevance.model import Model
 Texts = Mapping[str, Sequence[str]]
 """language -> texts."""
 Decide = Callable[[Sequence[str]], list[str]]
-KINDS = ("sentence", "short", "chars")
+KINDS = ("document", "paragraph", "sentence", "utterance", "short", "chars")
+_TOGETHER = {"document": 20, "paragraph": 5}
+"""Lines of a string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +38,33 @@ class Figures:
 
 
 def cut(lines: Sequence[str], kind: str, most: int = 1000, seed: int = 1) -> list[str]:
-    """Test strings of a kind from lines."""
+    """Test strings of a kind from lines; `most`: strings, but no line is used twice."""
     rng = random.Random(seed)
-    lines = rng.sample(list(lines), min(most, len(lines)))
-    out: list[str] = []
-    for line in lines:
-        tokens = words(line)
-        if kind == "sentence" and len(tokens) >= 5:
-            out.append(line)
-        elif kind == "short" and tokens:
-            size = rng.randint(1, min(4, len(tokens)))
-            start = rng.randint(0, len(tokens) - size)
-            text = " ".join(tokens[start : start + size])
-            out += [text] if len(text) > 3 else []
-        elif kind == "chars":
-            text = " ".join(tokens)
-            if len(text) > 15:
-                start = rng.randint(0, len(text) - 15)
-                out.append(text[start : start + 15])
-    return out
+    together = _TOGETHER.get(kind, 1)
+    lines = rng.sample(list(lines), min(most * together, len(lines)))
+    if together > 1:
+        return ["\n".join(lines[at : at + together]) for at in range(0, len(lines) - together + 1, together)]
+    return [text for line in lines if (text := _cut_line(line, kind, rng))]
+
+
+def _cut_line(line: str, kind: str, rng: random.Random) -> str:
+    """A string of the kind from the line; empty where it is too short for one."""
+    tokens = words(line)
+    if kind == "sentence":
+        return line if len(tokens) >= 5 else ""
+    if kind == "chars":
+        text = " ".join(tokens)
+        if len(text) <= 15:
+            return ""
+        start = rng.randint(0, len(text) - 15)
+        return text[start : start + 15]
+    least, largest = (5, 8) if kind == "utterance" else (1, 4)
+    if len(tokens) < least:
+        return ""
+    size = rng.randint(least, min(largest, len(tokens)))
+    start = rng.randint(0, len(tokens) - size)
+    text = " ".join(tokens[start : start + size])
+    return text if len(text) > 3 else ""
 
 
 def figures(decide: Decide, texts: Texts, among: Sequence[str] | None = None) -> Figures:
