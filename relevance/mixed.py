@@ -55,7 +55,8 @@ def labels_by_word(
         if (label in languages if languages is not None else name not in second)
     ]
     likely = np.exp(model.evidence(tokens)[:, columns].astype(np.float64) * -STEP)
-    siblings = [[columns.index(place) for place in group if place in columns] for group, _ in model.contrasts]
+    among = [model.classes[column] for column in columns]
+    siblings = [[among.index(name) for name in group if name in among] for group in model.meta.get("siblings", ())]
     shares = _made_of(likely, siblings)
     best = _by_word(likely, shares).argmax(axis=1).tolist()
     return [(word, model.labels[columns[place]]) for word, place in zip(tokens, best, strict=True)]

@@ -132,6 +132,7 @@ def test_labels_by_word() -> None:
     labels = labels_by_word(text, ["zul", "eng"])
     assert [label for _, label in labels] == ["zul"] * 4 + ["eng"] * 11
     assert labels_by_word("") == []
+    assert {label for _, label in labels_by_word(text, ["eng"])} == {"eng"}
 
 
 def test_single_words_of_another_language_are_found_and_none_goes_to_a_sibling() -> None:
