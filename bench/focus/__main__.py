@@ -1,4 +1,4 @@
-"""`python -m bench.focus [--seeds N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
+"""`python -m bench.focus [--seeds N] [--first N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
 
 Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and
 multiples of the oracle's (it knows which of the URLs it has found are relevant) and of the all-knowing one's (it knows
@@ -107,6 +107,7 @@ def plot(folder: Path, name: str, found: dict[str, Found]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the first web's seed (default: 0)")
     parser.add_argument("--web", choices=sorted(WEBS), action="append", help="only this kind (repeatable)")
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw recall against fetches")
     parser.add_argument("--warc", type=Path, action="append", help="replay stored pages (repeatable)")
@@ -122,7 +123,7 @@ def main() -> None:
         return
     for name in arguments.web or WEBS:
         runs = []
-        for seed in range(arguments.seeds):
+        for seed in range(arguments.first, arguments.first + arguments.seeds):
             web = WEBS[name](seed)
             runs.append((web, run(web)))
         print("\n".join(table(name, runs)) + "\n", flush=True)

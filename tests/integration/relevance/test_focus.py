@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bench.focus import __main__ as focus
 from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle
 from bench.focus.webs import Builder, gateways, mixed
 
@@ -46,6 +47,20 @@ def test_yield_crosses_english_pages_from_the_start() -> None:
     web.seeds = [next(place for place, node in enumerate(web.nodes) if node.url == "http://portal1.example/")]
     ours, plain = (curve(web, crawl(web)) for crawl in (by_yield, breadth_first))
     assert (ours.fetches_for(0.95) or 10_000) <= 0.5 * (plain.fetches_for(0.95) or 0)
+
+
+def test_the_bench_can_begin_at_any_seed(monkeypatch: Any, capsys: Any) -> None:
+    def tiny(seed: int) -> Any:
+        seeds.append(seed)
+        builder = Builder("tiny", seed)
+        return builder.done([builder.host("izindaba.example", 9, 0.9)[0]])
+
+    seeds: list[int] = []
+    monkeypatch.setattr(focus, "WEBS", {"tiny": tiny})
+    monkeypatch.setattr(sys, "argv", ["focus", "--seeds", "2", "--first", "5"])
+    focus.main()
+    assert seeds == [5, 6]
+    assert "tiny: 9 pages" in capsys.readouterr().out
 
 
 def run(*arguments: Any, stdin: str = "") -> Any:
