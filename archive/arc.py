@@ -11,7 +11,7 @@ import re
 from archive.headers import Headers
 
 LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]* \S+[ ]*\r?\n")
-NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]* \d{8,} [^\r\n]*\r?\n)")
+NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]*+\r?\n)(?=[^\r\n]* \d{8,}+ )")
 _DATE_DIGITS = 14
 _FIELDS_V1, _FIELDS_V2 = 5, 10
 

@@ -17,18 +17,18 @@ class Headers:
     @classmethod
     def parse(cls, lines: bytes) -> Headers:
         """Header lines (CRLF or LF); a line beginning with white space goes on the one before; others are left out."""
-        pairs: list[tuple[str, str]] = []
+        fields: list[tuple[str, list[str]]] = []
         for line in lines.decode("utf-8", "surrogateescape").split("\n"):
             if not line or line == "\r":
                 continue
             if line[0] in " \t":
-                if pairs:
-                    pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {line.strip()}".strip())
+                if fields:
+                    fields[-1][1].append(line.strip())
                 continue
             name, colon, value = line.partition(":")
             if colon:
-                pairs.append((name.strip(), value.strip()))
-        return cls(pairs)
+                fields.append((name.strip(), [value.strip()]))
+        return cls([(name, " ".join(filter(None, pieces))) for name, pieces in fields])
 
     def get(self, name: str, default: str = "") -> str:
         """The first value of that name."""

@@ -15,8 +15,11 @@ from archive.headers import Headers
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"\s*HTTP/(\d(?:\.\d)?)[ \t]+(\d{1,3})[ \t]*([^\r\n]*)")
 _REQUEST = re.compile(rb"\s*([A-Za-z-]+)[ \t]+(\S+)(?:[ \t]+HTTP/(\d(?:\.\d)?))?")
-_CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]+)[^\r\n]*\r?\n")
+_CHUNK_SIZE = re.compile(rb"[ \t]*+([0-9A-Fa-f]++)[^\r\n]*+\r?\n")
 MAX_BODY_BYTES = 256 << 20
+MOST_CODINGS = 5
+"""Content-codings taken off a body: servers use one, rarely two, and a head has room for thousands."""
+_STEP_BYTES = 1 << 20
 
 
 class HttpHead:
@@ -112,12 +115,14 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
     state = brotli.Decompressor()
     parts: list[bytes] = []
     size = 0
+    start = 0
     try:
-        for start in range(0, len(body), 4096):
-            parts.append(state.process(body[start : start + 4096]))
+        while size < limit and not state.is_finished() and (start < len(body) or not state.can_accept_more_data()):
+            # A few bytes may stand for gigabytes: what is given at a time is bounded, not only what is fed.
+            piece = body[start : start + 4096] if state.can_accept_more_data() else b""
+            start += len(piece)
+            parts.append(state.process(piece, output_buffer_limit=_STEP_BYTES))
             size += len(parts[-1])
-            if size >= limit:
-                break
     except brotli.error:
         pass
     return b"".join(parts)[:limit]
@@ -141,12 +146,13 @@ def _unzstd(body: bytes, limit: int) -> bytes:
 def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
     """The body with chunks and content-codings taken off, at most ``limit`` bytes; as far as a broken coding goes.
 
-    An unknown coding, or one that is announced but not there, leaves the body as it is.
+    An unknown coding, or one that is announced but not there, leaves the body as it is; so do codings before the last
+    :data:`MOST_CODINGS`.
     """
     if "chunked" in head.headers.get("transfer-encoding", "").lower():
         body = dechunk(body)
     names = ",".join(head.headers.get_all("content-encoding")).lower().replace(" ", "").split(",")
-    for name in reversed(names):
+    for name in names[: -MOST_CODINGS - 1 : -1]:
         decoded = b""
         if name in ("gzip", "x-gzip", "deflate"):
             decoded = _inflate(body, limit)

@@ -22,8 +22,8 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"wOF2", "font/woff2"),
 )
 _HTML = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|meta"
-    rb"|link)[\s>/]",
+    rb"\s*+(?><!--.*?-->\s*)*+<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p"
+    rb"|meta|link)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
 _XML = ((b"<rss", "application/rss+xml"), (b"<feed", "application/atom+xml"), (b"<html", "application/xhtml+xml"))

@@ -32,6 +32,9 @@ _QUERY_SESSION = tuple(
 _PORTS = {"http": "80", "https": "443", "ftp": "21"}
 _KEPT = frozenset(range(0x21, 0x7F)) - frozenset(b"#%")
 _MAX_UNESCAPE = 8
+_LONGEST_SESSION = 8192
+"""Letters of a path or query up to which session ids are looked for: no server takes more, and the patterns' cost grows
+with the square."""
 
 
 def _unescape(data: bytes) -> bytes:
@@ -83,7 +86,7 @@ def _path(path: str) -> str:
             if index == len(parts) - 1:
                 kept.append("")
         path = "/".join(kept)
-    if path.endswith((".aspx", ".ASPX")) or ";" in path or "(" in path:
+    if len(path) <= _LONGEST_SESSION and (path.endswith((".aspx", ".ASPX")) or ";" in path or "(" in path):
         for pattern in _PATH_SESSION:
             match = pattern.match(path)
             if match:
@@ -94,7 +97,7 @@ def _path(path: str) -> str:
 
 def _query(query: str) -> str:
     query = _escape(query)
-    for pattern in _QUERY_SESSION:
+    for pattern in _QUERY_SESSION if len(query) <= _LONGEST_SESSION else ():
         match = pattern.match(query)
         if match:
             query = match[1] + (match[2] or "") if match[2] else match[1]

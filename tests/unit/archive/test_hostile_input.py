@@ -1,0 +1,69 @@
+"""Inputs made to take long: each is read in a fraction of a second, and by a pattern or loop that shares them out among
+its parts (or a length that nobody bounds) in minutes, hours or never."""
+
+import zlib
+from collections.abc import Callable
+from random import Random
+
+import brotli
+import pytest
+
+from archive import arc
+from archive.headers import Headers
+from archive.http import MOST_CODINGS, HttpHead, dechunk, decode
+from archive.sniff import payload_type
+from archive.surt import surt
+
+HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
+EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 100_000 + b"\x07"
+
+READ: dict[str, Callable[[], object]] = {
+    "comments before no tag": lambda: payload_type(HEAD, b"<!---->" * 73 + b"x"),
+    "blanks between comments": lambda: payload_type(HEAD, b"<!-- -->   " * 46 + b"x"),
+    "a chunk size that never ends": lambda: dechunk(b"1" * 500_000),
+    "a header of many lines": lambda: Headers.parse(b"a: b\n" + b" x\n" * 200_000),
+    "thousands of codings": lambda: decode(
+        HttpHead(0, b"Content-Encoding: " + b"deflate," * 30_000 + b"\r\n"), EMPTY_BLOCKS
+    ),
+    "session ids begun": lambda: surt("http://h/?" + "cfid=" * 100_000),
+    "session folders": lambda: surt("http://h/" + f"(a({'1' * 24}))/" * 20_000 + ";x"),
+    "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
+}
+
+
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+def test_is_read_at_once(read: Callable[[], object]) -> None:
+    read()
+
+
+def test_a_comment_is_passed_over_to_its_first_end() -> None:
+    assert payload_type(HEAD, b"<!-- a --> \n<!-- b --><html>") == "text/html"
+    assert payload_type(HEAD, b"<!-- a <html>") == ""
+
+
+def test_a_folded_header_is_one_value() -> None:
+    lines = b"a: b\r\n \r\n\tc \r\nd:\r\n e\r\n"
+    assert Headers.parse(lines).pairs == [("a", "b c"), ("d", "e")]
+
+
+def test_codings_are_taken_off_up_to_a_number() -> None:
+    body = b"text"
+    for _ in range(MOST_CODINGS):
+        body = zlib.compress(body)
+    head = HttpHead(0, b"Content-Encoding: " + b", ".join([b"deflate"] * MOST_CODINGS))
+    assert decode(head, body) == b"text"
+    assert decode(head, zlib.compress(body)) == zlib.compress(b"text")
+
+
+def test_a_small_brotli_body_gives_no_more_than_the_limit() -> None:
+    body = brotli.compress(b"\0" * (64 << 20), quality=1)
+    assert decode(HttpHead(0, b"Content-Encoding: br"), body, limit=1000) == b"\0" * 1000
+
+
+def test_a_brotli_body_is_given_whole_or_as_far_as_it_goes() -> None:
+    text = Random(1).randbytes(3 << 20)
+    head = HttpHead(0, b"Content-Encoding: br")
+    assert decode(head, brotli.compress(text, quality=1)) == text
+    cut = decode(head, brotli.compress(text, quality=1)[: 2 << 20])
+    assert len(cut) > 1 << 20
+    assert text.startswith(cut)
