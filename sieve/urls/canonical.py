@@ -49,8 +49,16 @@ _PLAIN_REST = re.compile(
 )
 
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-_UNKNOWN_PUNYCODE = re.compile(r"(?i)\s*(https?):[/\\]{2}((?:[a-z0-9_-]+\.)*xn--[a-z0-9_.-]*?)(:\d*)?(?=[/\\?#]|\s*$)")
+_UNKNOWN_PUNYCODE = re.compile(
+    r"(?i)\s*(https?):[/\\]{2}((?:(?!xn--)[a-z0-9_-]++\.)*+xn--[a-z0-9_.-]*+)(:\d*+)?+(?=[/\\?#]|\s*$)"
+)
 _STAND_IN = "stand-in.invalid"
+MAX_CHARS = 8192
+"""Of a URL that is looked at. No server takes more (Apache: 8,190 bytes a request line), and a page of a few megabytes
+could otherwise make thousands of links as long as itself."""
+_MAX_HOST_CHARS = 512
+"""A name has 253 octets (RFC 1035 2.3.4), user and port not counted; converting longer ones costs the square."""
+_HOST = re.compile(r"[^:]*+:[/\\]*+([^/\\?#]*+)")
 
 
 class UrlError(ValueError):
@@ -64,6 +72,10 @@ class UrlError(ValueError):
 
 def parse(url: str) -> str:
     """WHATWG serialisation of an absolute http or https URL, without fragment."""
+    measured(url.partition("#")[0])
+    found = _HOST.match(url)
+    if found is not None and len(found[1].rpartition("@")[2]) > _MAX_HOST_CHARS:
+        raise UrlError(url, f"a host name of more than {_MAX_HOST_CHARS} characters")
     try:
         href: str = can_ada.parse(url).href
     except TypeError:
@@ -76,7 +88,14 @@ def parse(url: str) -> str:
         href = _parse_unknown_punycode(url)
     if not href.startswith(("https://", "http://")):
         raise UrlError(url, "neither http nor https")
-    return href.partition("#")[0]
+    return measured(href.partition("#")[0])
+
+
+def measured(url: str) -> str:
+    """`url`; :class:`UrlError` when it is longer than :data:`MAX_CHARS`."""
+    if len(url) > MAX_CHARS:
+        raise UrlError(url, f"longer than {MAX_CHARS} characters")
+    return url
 
 
 def _parse_unknown_punycode(url: str) -> str:
@@ -171,7 +190,7 @@ def canonical_quickly(url: str) -> str | None:
 
 def with_plain_origin(url: str, end: int) -> str | None:
     """The canonical form of `url`, whose origin ends at `end` and is plain; ``None`` when the rest needs parsing."""
-    if "/." in url:
+    if "/." in url or len(url) > MAX_CHARS:
         return None
     try:
         odd = url.encode().translate(None, _SIMPLE)
@@ -184,18 +203,18 @@ def with_plain_origin(url: str, end: int) -> str | None:
     if not url.isascii():
         url = url[:end] + _NON_ASCII.sub(_escape, url[end:])
     found = _PLAIN_REST.fullmatch(url, end)
-    return None if found is None else _clean_query(url)
+    return None if found is None or len(url) > MAX_CHARS else _clean_query(url)
 
 
 def is_plain(url: str, end: int) -> bool:
     """Whether parsing would change nothing of `url`, whose origin ends at `end` and is plain."""
-    return "/." not in url and _PLAIN_REST.fullmatch(url, end) is not None
+    return "/." not in url and len(url) <= MAX_CHARS and _PLAIN_REST.fullmatch(url, end) is not None
 
 
 @lru_cache(maxsize=8192)
 def plain_origin(origin: str) -> bool:
     """Whether parsing changes nothing of a scheme and host; an origin with a port counts as not plain."""
-    return _ORIGIN.fullmatch(origin) is not None
+    return len(origin) <= _MAX_HOST_CHARS and _ORIGIN.fullmatch(origin) is not None
 
 
 def canonical_slowly(url: str) -> str:
@@ -203,7 +222,7 @@ def canonical_slowly(url: str) -> str:
     result = parse(url)
     for step in STEPS:
         result = step(result)
-    return result
+    return measured(result)
 
 
 def _rules(text: str) -> tuple[dict[str, re.Pattern[str]], tuple[str, ...], re.Pattern[str]]:

@@ -17,6 +17,7 @@ from sieve.urls.canonical import (
     canonical_quickly,
     canonical_slowly,
     is_plain,
+    measured,
     parse,
     plain_origin,
     with_plain_origin,
@@ -80,7 +81,7 @@ def _resolve(link: str, base: Base | None) -> str:
         if end > 0 and plain_origin(head[:end]) and is_plain(head, end):
             return head
     elif base is not None and base.root and head[:1] == "/" != head[1:2] and is_plain(head, 0):
-        return base.origin + head
+        return measured(base.origin + head)
     return parse(link if base is None else _join(base, link))
 
 
@@ -128,7 +129,7 @@ def _canonical(link: str, base: Base | None) -> str:
         if base is not None and base.root and head[1:2] != "/":
             found = with_plain_origin(head, 0)
             if found is not None:
-                return base.origin + found
+                return measured(base.origin + found)
     elif base is not None and base.root and head.startswith(base.root):
         found = with_plain_origin(head, len(base.origin))
     elif head.startswith("http"):
