@@ -25,10 +25,15 @@ MAX_STRAY = 500  # "<" that open nothing, in a document that is to be rescued
 MAX_WORK = 50_000_000  # sum over all tags of the depth at which they stand
 MAX_ENTITY_BYTES = 64
 MAX_ENTITIES = 300
+MAX_PROLOG = 32 << 10  # before the first element
+MAX_PREFIXES = 200
+MAX_BASE = 8 << 10  # of the tags with xml:base that stand in one another
 
-_TAG = re.compile(rb"<([/!?]?)([^\s<>/]*)([^<>]*)>")
+_TAG = re.compile(rb"<([/!?]?)([^\s<>/]*+)([^<>]*+)>")
+_SECTION = re.compile(rb"<!--|<!\[CDATA\[")
+_PREFIX = re.compile(rb"xmlns:([^\s=<>]{1,100})")
 _ENTRY = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)[\s/>]", re.IGNORECASE)
-_ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s>]+)\s+(\"[^\"]*\"|'[^']*'|[^>]*)", re.IGNORECASE)
+_ENTITY = re.compile(rb"<!ENTITY\s++(%\s*+[^\s>]*+|[^\s>]++)\s*+(\"[^\"]*\"|'[^']*'|[^>]*)", re.IGNORECASE)
 _CHARACTER = re.compile(rb"&#\w{1,8};")
 _VOID = frozenset(b"br img hr meta link input area base col embed source track wbr p li".split())
 
@@ -43,6 +48,8 @@ def check_text(text: bytes) -> None:
     """Refuse a document (UTF-8) that would cost too much to parse."""
     check_size(text)
     _check_entities(text)
+    if text.count(b"xmlns:") > MAX_PREFIXES and len(set(_PREFIX.findall(text))) > MAX_PREFIXES:
+        raise FeedError("too_many_attributes", f"more than {MAX_PREFIXES} namespace prefixes")
     for count, _ in enumerate(_ENTRY.finditer(text), start=1):
         if count > MAX_ENTRIES:
             raise FeedError("too_many_tags", f"more than {MAX_ENTRIES} items")
@@ -52,6 +59,8 @@ def check_text(text: bytes) -> None:
 def _check_entities(text: bytes) -> None:
     first = re.search(rb"<[\w]", text)
     head = text[: first.start()] if first else text
+    if first and len(head) > MAX_PROLOG:
+        raise FeedError("broken_markup", f"{len(head)} bytes before the first element, limit {MAX_PROLOG}")
     if b"<!ENTITY" not in head.upper():
         return
     for number, match in enumerate(_ENTITY.finditer(head)):
@@ -67,21 +76,20 @@ def _without_sections(text: bytes) -> bytes:
     """The text less its comments and CDATA sections; one that never ends takes the rest along."""
     kept, position = [], 0
     while True:
-        comment, cdata = text.find(b"<!--", position), text.find(b"<![CDATA[", position)
-        starts = [start for start in (comment, cdata) if start >= 0]
-        if not starts:
+        section = _SECTION.search(text, position)
+        if section is None:
             kept.append(text[position:])
             return b"".join(kept)
-        start = min(starts)
-        kept.append(text[position:start])
-        end = text.find(b"-->" if start == comment else b"]]>", start)
+        kept.append(text[position : section.start()])
+        end = text.find(b"-->" if section[0] == b"<!--" else b"]]>", section.start())
         if end < 0:
             return b"".join(kept)
         position = end + 3
 
 
 def _check_markup(text: bytes) -> None:
-    tags = depth = work = 0
+    tags = depth = work = based = 0
+    bases: list[tuple[int, int]] = []  # depth and size of the open tags with xml:base
     for tags, match in enumerate(_TAG.finditer(text), start=1):
         mark, name, rest = match.groups()
         if mark == b"/":
@@ -89,6 +97,13 @@ def _check_markup(text: bytes) -> None:
         elif not mark and not rest.endswith(b"/") and name.lower() not in _VOID and match[0][-2:] != b"/>":
             depth += 1
         work += depth
+        if b":base" in rest:
+            while bases and bases[-1][0] >= depth:
+                based -= bases.pop()[1]
+            bases.append((depth, len(rest)))
+            based += len(rest)
+            if based > MAX_BASE:
+                raise FeedError("too_many_attributes", f"more than {MAX_BASE} bytes of xml:base")
         if rest.count(b"=") > MAX_ATTRIBUTES:
             raise FeedError("too_many_attributes", f"more than {MAX_ATTRIBUTES} in one element")
         if tags > MAX_TAGS:

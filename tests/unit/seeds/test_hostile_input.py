@@ -1,0 +1,58 @@
+"""Documents made to take long: each is read or refused in a fraction of a second, where a careless reading of them
+(ours or a library's) takes minutes or hours, as its time grows with the square of their length."""
+
+import pytest
+
+from seeds import feeds
+from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
+from seeds.feed_types import FeedError
+
+SIZE = 300_000
+REFUSED = {
+    "namespace prefixes": "".join(f'<a{n}:b xmlns:a{n}="u"/>' for n in range(5000)),
+    "a long base": f'<item xml:base="http://h/{"a" * SIZE}/"><link>x</link></item>',
+    "bases in one another": '<a xml:base="abcdefghi/">' * (MAX_BASE // 20),
+}
+READ = {
+    "an author without end": f"<item><title>t</title><author>{'a' * SIZE}</author></item>",
+    "a creator without end": f"<item><title>t</title><dc:creator>{'a-' * SIZE}</dc:creator></item>",
+    "categories": f"<item><title>t</title>{''.join(f'<category>{n}</category>' for n in range(10_000))}</item>",
+    "an unclosed tag": f"<item><title>t</title></item><{'a' * SIZE}",
+    "comments": f"<item><title>t</title></item>{'<!---->' * SIZE}",
+}
+
+
+def _rss(items: str, prolog: str = "") -> bytes:
+    return f'{prolog}<rss version="2.0"><channel><title>t</title>{items}</channel></rss>'.encode()
+
+
+@pytest.mark.parametrize("items", READ.values(), ids=READ)
+def test_is_read_at_once(items: str) -> None:
+    assert [entry.title for entry in feeds.entries(_rss(items), "http://h/")] == ["t"]
+
+
+@pytest.mark.parametrize("items", REFUSED.values(), ids=REFUSED)
+def test_is_refused_at_once(items: str) -> None:
+    with pytest.raises(FeedError):
+        feeds.entries(_rss(items), "http://h/")
+
+
+@pytest.mark.parametrize("blanks", ["\n", " ", "\r\n", "\t\n"])
+def test_blanks_before_the_first_element_cost_nothing(blanks: str) -> None:
+    items = "<item><title>t</title></item>"
+    for prolog in (blanks * SIZE, f'<?xml version="1.0"?>{blanks * SIZE}'):
+        assert len(feeds.entries(_rss(items, prolog), "http://h/")) == 1
+
+
+def test_a_long_prolog_is_refused() -> None:
+    with pytest.raises(FeedError, match="before the first element"):
+        feeds.entries(_rss("", "\n<!DOCTYPE" * 100_000), "http://h/")
+    with pytest.raises(FeedError, match="entity"):
+        check_text(b"<!ENTITY" + b" " * 30_000 + b'% a "b"><rss>')
+
+
+def test_usual_namespaces_and_bases_are_read() -> None:
+    item = '<item xmlns:a="u" xml:base="http://h/a/"><title>t</title><link>b</link></item>'
+    found = feeds.entries(_rss(item * (MAX_PREFIXES + 300)), "http://h/")
+    assert len(found) == MAX_PREFIXES + 300
+    assert found[-1].link == "http://h/a/b"
