@@ -18,9 +18,9 @@ from w3lib.encoding import resolve_encoding
 PRESCAN = 8192
 FALLBACK = "cp1252"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,>/]+)", re.I)
+_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([^\s\"';,>/]+)", re.I)
 _CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"';]+))", re.I)
-_LABEL = re.compile(r"[A-Za-z0-9_.:+() -]+")
+_LABEL = re.compile(r"[A-Za-z0-9_.:+() -]{1,64}")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(
     rb"([^\s/>][^\s/>=]*)[ \t\n\f\r]*(?:=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"'][^\s>]*)|(?=>)|(?=[\"']))?)?"

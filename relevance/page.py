@@ -17,6 +17,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from relevance.encoding import decode
+from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -26,18 +27,10 @@ KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "
 _NAV_PARTS = ["nav", "footer", "aside", "header", "menu"]
 _NAV_PARTS += [f"[role={role}]" for role in ("navigation", "banner", "contentinfo", "search", "complementary")]
 _NAV = ",".join(_NAV_PARTS)
-_NAV_LINKS = ",".join(f"{part} a[href]" for part in _NAV_PARTS)
-_OWN_LINKS = "article header a[href],main header a[href]"
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
-_DROP = ["script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"]
-_DROP += ["select", "textarea", "button"]
-_INLINE_NAMES = (
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike "
-    "strong sub sup time tt u var wbr"
-)
-_INLINE = frozenset(_INLINE_NAMES.split())
+_INLINE = frozenset(INLINE_NAMES.split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_REFRESH = re.compile(r"^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?\s*([^\"']+?)\s*[\"']?\s*$", re.I)
+_REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +88,10 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     if content_type and content_type.split(";")[0].strip().lower() == "text/plain":
         blocks = tuple(Block(line.strip(), "main") for line in decoded.text.splitlines() if line.strip())
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
-    tree = LexborHTMLParser(decoded.text)
+    tree = LexborHTMLParser(flattened(decoded.text))
     facts = _head(tree)
     links = _links(tree)
-    tree.strip_tags(_DROP)
+    tree.strip_tags(list(NEVER_TEXT))
     return Page(
         url=url,
         charset=decoded.charset,
@@ -136,7 +129,7 @@ def _head(tree: LexborHTMLParser) -> dict[str, Any]:
         elif http == "content-language":
             facts.setdefault("content_language", content.lower())
         elif http == "refresh" and "refresh" not in facts and (found := _REFRESH.match(content)):
-            facts["refresh"] = found[1]
+            facts["refresh"] = found[1].rstrip()
     facts["robots_meta"] = frozenset(robots)
     facts.update(_relations(tree))
     return facts
@@ -168,6 +161,7 @@ class _Gatherer:
         self._linked = 0
         self._block: int = 0
         self._tag = ""
+        self._owners: dict[int, tuple[int, str, bool]] = {}
 
     def walk(self, root: Any) -> None:
         for node in root.traverse(include_text=True):
@@ -186,17 +180,28 @@ class _Gatherer:
             if self._parts:
                 self._parts.append(" ")
             return
-        owner, linked = node.parent, False
-        while owner is not None and owner.tag in _INLINE:
-            linked = linked or owner.tag == "a"
-            owner = owner.parent
-        identity = owner.mem_id if owner is not None else 0
+        identity, tag, linked = self._owner(node.parent)
         if identity != self._block:
             self._flush()
-            self._block, self._tag = identity, (owner.tag or "") if owner is not None else ""
+            self._block, self._tag = identity, tag
         self._parts.append(text)
         if linked:
             self._linked += len(text)
+
+    def _owner(self, node: Any) -> tuple[int, str, bool]:
+        """The block element around text in this one (0, "" without) and whether a link lies between; each element is
+        passed once, however deep they nest."""
+        chain: list[Any] = []
+        while node is not None and node.tag in _INLINE and node.mem_id not in self._owners:
+            chain.append(node)
+            node = node.parent
+        if node is None:
+            found = (0, "", False)
+        else:
+            found = self._owners.get(node.mem_id) or (node.mem_id, node.tag or "", False)
+        for inline in reversed(chain):
+            found = self._owners[inline.mem_id] = (found[0], found[1], found[2] or inline.tag == "a")
+        return found
 
     def _flush(self) -> None:
         text = " ".join("".join(self._parts).split())
@@ -217,12 +222,55 @@ class _Gatherer:
         return "list" if self._tag in _LIST_ITEMS else "short"
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Navigation parts in document order; `own`: headers inside an article, which are the article's own."""
+
+    nodes: list[Any]
+    own: frozenset[int]
+
+    @property
+    def outermost(self) -> list[Any]:
+        """Those that lie in no other one and are no article's own."""
+        nodes = [node for node in self.nodes if node.mem_id not in self.own]
+        inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
+        return [node for node in nodes if node.mem_id not in inner]
+
+
+def _parts(tree: LexborHTMLParser) -> _Parts:
+    articles = frozenset(node.mem_id for node in tree.css("article,main"))
+    return _Parts(tree.css(_NAV), _inside(tree.css("header"), articles))
+
+
+def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
+    """Those of the nodes that lie in a root. A selector would climb from each; here no element is passed twice."""
+    if not roots:
+        return frozenset()
+    known: dict[int, bool] = {}
+    found: set[int] = set()
+    for node in nodes:
+        chain: list[int] = []
+        parent = node.parent
+        while parent is not None and parent.mem_id not in known and parent.mem_id not in roots:
+            chain.append(parent.mem_id)
+            parent = parent.parent
+        within = parent is not None and (parent.mem_id in roots or known[parent.mem_id])
+        known.update(dict.fromkeys(chain, within))
+        if within:
+            found.add(node.mem_id)
+    return frozenset(found)
+
+
 def _links(tree: LexborHTMLParser) -> list[Link]:
-    inside = {node.mem_id for node in tree.css(_NAV_LINKS)} - {node.mem_id for node in tree.css(_OWN_LINKS)}
+    anchors, parts = tree.css("a[href]"), _parts(tree)
+    inside = _inside(anchors, frozenset(node.mem_id for node in parts.nodes)) - _inside(anchors, parts.own)
     out = []
+    room = 2 * MAX_BODY  # links inside one another share their text
     for node in tree.css("a[href],area[href]")[:MAX_LINKS]:
         attributes = node.attributes
-        text = " ".join(node.text().split())[:300]
+        whole = node.text() if room > 0 else ""
+        room -= len(whole)
+        text = " ".join(whole.split())[:300]
         rel, language = attributes.get("rel") or "", attributes.get("hreflang") or ""
         context = "nav" if node.mem_id in inside else "main"
         href = (attributes.get("href") or "").strip()
@@ -232,7 +280,7 @@ def _links(tree: LexborHTMLParser) -> list[Link]:
 
 def _blocks(tree: LexborHTMLParser) -> list[Block]:
     main, nav = _Gatherer(nav=False), _Gatherer(nav=True)
-    aside = _outermost(tree)
+    aside = _parts(tree).outermost
     for node in aside:
         nav.walk(node)
     for node in aside:
@@ -240,18 +288,3 @@ def _blocks(tree: LexborHTMLParser) -> list[Block]:
     if tree.body is not None:
         main.walk(tree.body)
     return main.blocks + nav.blocks
-
-
-def _outermost(tree: LexborHTMLParser) -> list[Any]:
-    """Navigation parts that lie in no other one; a header inside an article is the article's own."""
-    own = {node.mem_id for node in tree.css("article header,main header")}
-    nodes = [node for node in tree.css(_NAV) if node.mem_id not in own]
-    inside = {node.mem_id for node in nodes}
-    out = []
-    for node in nodes:
-        parent = node.parent
-        while parent is not None and parent.mem_id not in inside:
-            parent = parent.parent
-        if parent is None:
-            out.append(node)
-    return out

@@ -1,0 +1,73 @@
+"""Pages made to take long: each is read in a fraction of a second, where a careless reading takes minutes, hours or all
+the memory there is, as its cost grows with the square (or a higher power) of the page."""
+
+import pytest
+
+from relevance.flattened import MOST_TAGS, flattened
+from relevance.page import Page, read_page
+
+MANY = 40_000
+HOSTILE = {
+    "blanks in a refresh": f"<meta http-equiv=refresh content='0{' ' * MANY}\"x'>",
+    "blocks in blocks": "<div>" * MANY,
+    "lists in lists": "<ul><li>" * MANY,
+    "text in inline elements": "<span>y" * 10_000,
+    "parts of navigation in one another": "<nav>" * 5000 + "<a href=x>y</a>" * 4000,
+    "headers of articles in one another": "<article><header>" * 2000 + "<a href=x>y</a>" * 2000,
+    "formatting that is not closed": "<p>" + "".join(f"<font c={n}>" for n in range(5000)) + "<p>y" * 5000,
+    "a long link that is not closed": f"<p><a href={'z' * MANY * 10}>" + "<p>y" * 5000,
+    "attributes": f"<div {' '.join(f'a{n}' for n in range(MANY))}>",
+    "attributes behind a quoted sign": "<div " + " ".join(f'a{n}=">"' for n in range(MANY)) + ">",
+    "attributes without blanks": "<div " + "".join(f'a{n}=""' for n in range(MANY)) + ">",
+    "attributes of the root": "".join(f"<html a{n}>" for n in range(MANY)),
+    "links in links": "<a href=x>yy<object>" * 3000,
+    "ends of nothing": "<div>" * 15_000 + "</p>" * 15_000,
+    "tags that do not end": "<a " * MANY,
+    "comments that do not end": "<!--" * MANY,
+}
+
+
+def _read(html: str) -> Page:
+    return read_page(html.encode(), "http://h/", "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
+def test_is_read_at_once(html: str) -> None:
+    assert _read(f"<title>T</title><p>{html}").title == "T"
+
+
+def test_blanks_in_a_content_type_cost_nothing() -> None:
+    assert read_page(b"<p>x", "http://h/", f"text/html; charset={' ' * 200_000};").charset == "utf-8"
+
+
+@pytest.mark.parametrize("refresh", ["0;url=a b ", "0; URL='a b'", ' 5 , "a b" ', "0.5 a b", "3;URL = a b"])
+def test_a_refresh_is_found(refresh: str) -> None:
+    assert _read(f"<meta http-equiv=refresh content='{refresh}'>".replace("'a b'", '"a b"')).refresh == "a b"
+
+
+def test_usual_pages_stay_as_they_are() -> None:
+    for html in (
+        "<div>" * 9000,
+        "<p><font color=red>x</font>" * 900,
+        "<p>word word" * 9000,
+        "<a href=/x>y</a> " * 9000,
+    ):
+        assert flattened(html) == html
+
+
+def test_text_and_links_of_a_flat_page_stay() -> None:
+    html = (
+        "<html lang=zu><head><title>T &lt; <b></title><script>if (a<b) '</p>'</script><!-- <p>no --></head><body>"
+        "<nav><a href=/one rel=next>One</a></nav><div><h1>Two</h1><span>th</span>ree &amp; <b>f</b>our"
+        "<svg><title>no</title></svg><table><tr><td>five<td>six</table> 1 < 2 <p title='>'>seven"
+    )
+    page = _read(html + "<i></i>" * MOST_TAGS)
+    assert (page.title, page.html_lang) == ("T < <b>", "zu")
+    assert [(link.href, link.text, link.rel) for link in page.links] == [("/one", "One", "next")]
+    assert [block.text for block in page.blocks] == ["One", "Two", "three & four", "five", "six", "1 < 2", "seven"]
+
+
+def test_a_link_around_a_block_keeps_its_text_in_a_flat_page() -> None:
+    page = _read("<a href=/x><div>one</div></a><a href=/y>two" + "<p>three" * MOST_TAGS)
+    assert (page.links[0].href, page.links[0].text) == ("/x", "one")
+    assert len(page.links) < 10
