@@ -20,7 +20,9 @@ from relevance.page import MAX_BODY
 _FIRST = 0xF0000
 _MOST = 0xFFF0
 _END = "\U00100000"
-_OPEN_TAG = re.compile(r"""<a\b(?>[^>"']|"[^"]*"|'[^']*')*+>""", re.I)
+_OPEN_TAG = re.compile(r"""<a\b((?>[^>"']|"[^"]*"|'[^']*')*+>)?""", re.I)
+_MOST_UNENDED = 16
+"""Tags without an end that a page may have; each is looked through to the end of the page."""
 _CLOSE_TAG = re.compile(r"</a\s*>", re.I)
 _MARKS = re.compile("[\U000f0000-\U000ffff0\U00100000]")
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
@@ -61,16 +63,17 @@ def place_links(body: bytes, content_type: str | None, page: Page) -> list[tuple
 def _marked(text: str) -> str | None:
     if _MARKS.search(text):
         return None
-    count = 0
-
-    def mark(match: re.Match[str]) -> str:
-        nonlocal count
-        if "href" not in match[0].lower():
-            return match[0]
-        count += 1
-        return match[0] + chr(_FIRST + count - 1) if count <= _MOST else match[0]
-
-    return _CLOSE_TAG.sub(lambda match: _END + match[0], _OPEN_TAG.sub(mark, text))
+    parts: list[str] = []
+    count = unended = done = 0
+    for match in _OPEN_TAG.finditer(text):
+        if match[1] is None:
+            unended += 1
+            if unended > _MOST_UNENDED:
+                return None
+        elif "href" in match[1].lower() and count < _MOST:
+            parts += (text[done : match.end()], chr(_FIRST + count))
+            count, done = count + 1, match.end()
+    return _CLOSE_TAG.sub(lambda match: _END + match[0], "".join((*parts, text[done:])))
 
 
 def _taken_off(text: str, targets: dict[int, str]) -> tuple[str, tuple[Link, ...]]:

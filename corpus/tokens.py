@@ -30,7 +30,7 @@ _WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‑]\w[\w\u0300-\u036f]*)*"
 _TOKEN = re.compile(
     rf"""
       (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's own sign after it
-    | [\w.+-]+@\w[\w-]*(?:\.[\w-]+)+                            # mail address
+    | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
     | [@\#]\w+                                                  # @name, #tag
     | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
     | {_WORD}
@@ -87,21 +87,17 @@ def sentences(text: str, spans: Sequence[Span]) -> list[list[Span]]:
     """The tokens of a text, sentence by sentence; every token is in one, none is empty."""
     found: list[list[Span]] = []
     current: list[Span] = []
+    ended = False
     for place, span in enumerate(spans):
         current.append(span)
-        if place + 1 < len(spans) and _ends(current) and _begins(text, span, spans, place + 1):
+        if span.form not in _CLOSING:  # what closes goes with the end before it
+            ended = _ENDS.match(span.form) is not None
+        if ended and place + 1 < len(spans) and _begins(text, span, spans, place + 1):
             found.append(current)
-            current = []
+            current, ended = [], False
     if current:
         found.append(current)
     return found
-
-
-def _ends(current: Sequence[Span]) -> bool:
-    for span in reversed(current):
-        if span.form not in _CLOSING:
-            return _ENDS.match(span.form) is not None
-    return False
 
 
 def _begins(text: str, last: Span, spans: Sequence[Span], place: int) -> bool:

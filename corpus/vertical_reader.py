@@ -17,9 +17,9 @@ from corpus.errors import FormatError
 from corpus.vertical import unescape_token
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w]*)((?:\s[^>]*)?)(/?)>\Z")
-_ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
-_LENGTH = re.compile(r'<len(?:gth|ght)="?(\d+)"?\s*/?>\Z')
+_LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 
