@@ -38,9 +38,9 @@ _NODE_BYTES = 350
 _EQUAL = 3  # formatting elements with equal attributes that the standard opens anew, of thirteen names
 _PLAIN_BYTES = 13 * _EQUAL * _NODE_BYTES
 _MOST_FLAT = 100
-_FORMATTING = re.compile(
-    r"<(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*+|<(?:html|body)[\s/>]", re.I
-)
+_FORMATTING = re.compile(r"<(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*+", re.I)
+_ROOT = re.compile(r"<(?:html|body)[\s/>]", re.I)
+_MOST_ROOTS = 10  # the attributes of all are brought together
 _BLANK = r"[ \t\n\f\r]"
 _ONE = rf"[^\s/>][^\s/>=]*+{_BLANK}*+(?:={_BLANK}*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]*+))?+"
 _ATTRIBUTE = re.compile(_ONE)
@@ -70,21 +70,24 @@ def _is_usual(text: str) -> bool:
     tags = text.count("<")
     if tags > MOST_TAGS:
         return False
-    longest = roots = 0
-    formatting: Counter[str] = Counter()
-    for found in _FORMATTING.finditer(text):
-        if found[1] is None:
-            roots += 1
-        elif found[1] in ("a", "A"):  # one at a time
-            longest = max(longest, found.end() - found.start())
-        else:
-            formatting[found[0]] += 1
-    copied = sum((_NODE_BYTES + len(tag)) * min(count, _EQUAL) for tag, count in formatting.items())
-    if (_PLAIN_BYTES + longest + copied) * tags > MOST_COPIED or roots > 10:
+    if tags * (tags * _NODE_BYTES // 4 + len(text)) > MOST_COPIED < tags * _copied(text):
         return False
     if len(text) <= 2 * MOST_PARTS or _parts(text) <= MOST_PARTS:
         return True
-    return not any(_is_crowded(token) for token in _TOKEN.finditer(text))
+    return len(_ROOT.findall(text)) <= _MOST_ROOTS and not any(map(_is_crowded, _TOKEN.finditer(text)))
+
+
+def _copied(text: str) -> int:
+    """Bytes, at most, that the parser may open anew in each paragraph."""
+    longest = 0
+    formatting: Counter[str] = Counter()
+    for found in _FORMATTING.finditer(text):
+        if found[1] in ("a", "A"):  # one at a time
+            longest = max(longest, found.end() - found.start())
+        else:
+            formatting[found[0]] += 1
+    several = sum((_NODE_BYTES + len(tag)) * min(count, _EQUAL) for tag, count in formatting.items())
+    return _PLAIN_BYTES + longest + several
 
 
 def _parts(text: str) -> int:
