@@ -28,6 +28,8 @@ _LENIENT = {
     "lenient_optional_crlf_after_chunk": True,
     "lenient_spaces_after_chunk_size": True,
 }
+_MOST_INTERIM = 50
+"""1xx answers before the real one; each is looked for in all that has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class HttpConnection(asyncio.Protocol):
         self._answer = Answer()
         self._head = bytearray()
         self._parser: httptools.HttpResponseParser | None = None
+        self._interim = 0
         self._in_body = False
         self._keep_alive = False
         self._surplus = False
@@ -130,6 +133,7 @@ class HttpConnection(asyncio.Protocol):
         self._answer = Answer()
         self._head = bytearray()
         self._in_body = False
+        self._interim = 0
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(**_LENIENT)
 
@@ -199,6 +203,8 @@ class HttpConnection(asyncio.Protocol):
         self._answer.status = status
         self._answer.version = self._parser.get_http_version()
         self._answer.head = _head_of(self._head)
+        if len(self._answer.head) > self._limits.max_head_bytes:
+            self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
         self._head = bytearray()
         self._in_body = True
 
@@ -214,6 +220,10 @@ class HttpConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         assert self._parser is not None
         if not self._in_body:  # an interim answer: the real one follows
+            self._interim += 1
+            if self._interim > _MOST_INTERIM:
+                self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
+                return
             cut = _head_end(self._head)
             self._head = self._head[cut:]
             self._answer = Answer()

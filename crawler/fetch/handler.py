@@ -15,6 +15,7 @@ import contextlib
 import ipaddress
 import ssl
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,9 +174,7 @@ class FetchHandler(BaseDownloadHandler):
             raise StaleLeaseError("the lease could run out during the fetch")
 
     def _response(self, request: Request, answer: Answer, address: str) -> Response:
-        headers = Headers()
-        for name, value in answer.headers:
-            headers.appendlist(name, value)
+        headers = headers_of(answer.headers)
         body = bytes(answer.body)
         response_class = responsetypes.from_args(headers=headers, url=request.url, body=body)
         return response_class(
@@ -188,6 +187,14 @@ class FetchHandler(BaseDownloadHandler):
             protocol=f"HTTP/{answer.version}",
             ip_address=ipaddress.ip_address(address),
         )
+
+
+def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Scrapy's headers. (To append values of one name to them one by one costs the square of their number.)"""
+    together: dict[bytes, list[bytes]] = {}
+    for name, value in pairs:
+        together.setdefault(name.title(), []).append(value)
+    return Headers(together)
 
 
 def tls_context(settings: BaseSettings) -> ssl.SSLContext:

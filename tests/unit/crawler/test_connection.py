@@ -10,6 +10,7 @@ import pytest
 
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
+from crawler.fetch.handler import headers_of
 from crawler.fetch.pool import ConnectionPool
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
@@ -183,3 +184,21 @@ def test_a_server_without_tls_is_a_tls_error() -> None:
         await server.wait_closed()
 
     asyncio.run(run())
+
+
+def test_a_flood_of_interim_answers_is_cut() -> None:
+    with pytest.raises(CutError, match="interim"):
+        ask(b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000)
+
+
+def test_a_head_beyond_its_limit_is_cut_when_it_comes_at_once() -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + b"a:\r\n" * 300 + b"Content-Length: 2\r\n\r\nok"
+    with pytest.raises(CutError, match="bytes of headers"):
+        ask(head, limits=Limits(max_head_bytes=1000))
+    assert ask(head).body == b"ok"
+
+
+def test_headers_keep_order_and_repeats_at_the_cost_of_their_number() -> None:
+    found = headers_of([(b"x-b", b"1"), (b"X-A", b"2"), (b"X-B", b"3")])
+    assert list(found.items()) == [(b"X-B", [b"1", b"3"]), (b"X-A", [b"2"])]
+    assert len(headers_of([(b"a", b"")] * 30_000).getlist("A")) == 30_000
