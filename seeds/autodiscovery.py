@@ -13,6 +13,8 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
+from seeds.links import first_tags
+
 __all__ = ["discover", "likely_feeds"]
 
 FEED_TYPES = frozenset(
@@ -37,6 +39,7 @@ _FEED_PATH = re.compile(
 _FEED_TEXT = re.compile(r"\b(?:rss|atom|feed|xml)\b", re.IGNORECASE)
 _COMMENTS = re.compile(r"comments?/(?:feed|default)|/comments\b|[?&]feed=comments", re.IGNORECASE)
 _PAGE_BYTES = 2 << 20
+_LONGEST_BASE = 4096  # it is put before each link
 _MOST = 50
 
 # The software a page seems made with, and where such sites keep their feeds.
@@ -62,7 +65,7 @@ def discover(html: bytes, url: str) -> list[str]:
 
     Links in the text count only when the head names none. At most 50.
     """
-    tree = LexborHTMLParser(_decoded(html[:_PAGE_BYTES]))
+    tree = LexborHTMLParser(first_tags(_decoded(html[:_PAGE_BYTES])))
     base = _base(tree, url)
     found = list(_alternates(tree)) or list(_anchors(tree))
     absolute = (_join(base, href) for href in found)
@@ -89,7 +92,7 @@ def _decoded(html: bytes) -> str:
 def _base(tree: LexborHTMLParser, url: str) -> str:
     element = tree.css_first("base[href]")
     href = (element.attributes.get("href") or "") if element else ""
-    return _join(url, href) or url
+    return (_join(url, href) or url) if len(href) <= _LONGEST_BASE else url
 
 
 def _alternates(tree: LexborHTMLParser) -> Iterator[str]:
@@ -106,10 +109,15 @@ def _alternates(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _anchors(tree: LexborHTMLParser) -> Iterator[str]:
+    room = 2 * _PAGE_BYTES  # links inside one another share their text
     for anchor in tree.css("a[href]"):
         href = (anchor.attributes.get("href") or "").strip()
         kind = (anchor.attributes.get("type") or "").strip().lower()
-        said = href.lower().endswith((".xml", ".json")) and _FEED_TEXT.search(anchor.text(strip=True)[:80])
+        said = False
+        if room > 0 and href.lower().endswith((".xml", ".json")):
+            text = anchor.text(strip=True)
+            room -= len(text)
+            said = _FEED_TEXT.search(text[:80]) is not None
         if kind in FEED_TYPES or said or _is_feed_path(href):
             yield href
 

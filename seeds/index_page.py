@@ -20,7 +20,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from seeds.feed_types import Feed, FeedEntry
 from seeds.history import fingerprint
-from seeds.links import clean_link
+from seeds.links import clean_link, first_tags
 
 __all__ = ["PlacedLink", "placed_links", "read_index"]
 
@@ -67,18 +67,22 @@ def read_index(html: bytes, url: str, places: dict[int, int]) -> tuple[Feed, dic
 
 def placed_links(html: bytes, url: str) -> list[PlacedLink]:
     """The links of a page to pages of its own site, outside navigation, at most 3,000."""
-    tree = LexborHTMLParser(html[:_PAGE_BYTES].decode("utf-8", "replace"))
+    tree = LexborHTMLParser(first_tags(html[:_PAGE_BYTES].decode("utf-8", "replace")))
     base_element = tree.css_first("base[href]")
     base = _absolute(url, (base_element.attributes.get("href") or "") if base_element else "") or url
     own = urlsplit(url).hostname or ""
     found: list[PlacedLink] = []
+    known: dict[int, str | None] = {}
+    room = 2 * _PAGE_BYTES  # links inside one another share their text
     for anchor in tree.css("a[href]")[:_MOST_LINKS]:
         link = _absolute(base, anchor.attributes.get("href") or "")
         if not link or link == url or not _is_article_address(link, own):
             continue
-        place = _place(anchor)
+        place = _place(anchor, known)
         if place is not None:
-            found.append(PlacedLink(clean_link(link), " ".join(anchor.text(deep=True).split())[:300], place))
+            text = anchor.text(deep=True) if room > 0 else ""
+            room -= len(text)
+            found.append(PlacedLink(clean_link(link), " ".join(text.split())[:300], place))
     return found
 
 
@@ -95,19 +99,30 @@ def _is_article_address(link: str, own: str) -> bool:
     return same and len(parts.path) > 1 and not _FILE.search(parts.path)
 
 
-def _place(anchor: LexborNode) -> int | None:
-    """The fingerprint of the elements and classes above a link; None inside navigation and the like."""
+def _place(anchor: LexborNode, known: dict[int, str | None]) -> int | None:
+    """The fingerprint of the elements and classes above a link; None inside navigation and the like. `known`: the steps
+    of elements met before, since a class attribute may be long and stand above thousands of links."""
     steps: list[str] = []
     node: LexborNode | None = anchor
     while node is not None and node.tag not in ("body", "html") and len(steps) < _DEEPEST:
-        name = node.tag or ""
-        classes = node.attributes.get("class") or ""
-        if name in _ASIDE or (name != "a" and _ASIDE_CLASS.search(classes)):
+        if node.mem_id not in known:
+            known[node.mem_id] = _step(node)
+        step = known[node.mem_id]
+        if step is None:
             return None
-        words = sorted({re.sub(r"\d+", "", word) for word in classes.split()} - {""}) if name != "a" else []
-        steps.append(f"{name}.{'.'.join(words[:4])}")
+        steps.append(step)
         node = node.parent
     return fingerprint("/".join(steps))
+
+
+def _step(node: LexborNode) -> str | None:
+    """An element and its classes without numbers; None for navigation and the like."""
+    name = node.tag or ""
+    classes = node.attributes.get("class") or ""
+    if name in _ASIDE or (name != "a" and _ASIDE_CLASS.search(classes)):
+        return None
+    words = sorted({re.sub(r"\d+", "", word) for word in classes.split()} - {""}) if name != "a" else []
+    return f"{name}.{'.'.join(words[:4])}"
 
 
 def _absolute(base: str, href: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from seeds import feeds
 from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feed_types import FeedError
+from seeds.index_page import read_index
 
 SIZE = 300_000
 REFUSED = {
@@ -56,3 +57,25 @@ def test_usual_namespaces_and_bases_are_read() -> None:
     found = feeds.entries(_rss(item * (MAX_PREFIXES + 300)), "http://h/")
     assert len(found) == MAX_PREFIXES + 300
     assert found[-1].link == "http://h/a/b"
+
+
+PAGES = {
+    "blocks in blocks": "<div>" * 300_000,
+    "a long class above many links": f'<div class="{"a " * SIZE}">' + "<a href=/x>y</a>" * 2500,
+    "links in links": "<a href=/x.xml>yy<object>" * 3000,
+    "a long base": f'<base href="/{"a" * SIZE}/">' + "<a href=rss>y</a>" * 4000,
+}
+
+
+@pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
+def test_a_page_is_looked_through_at_once(html: str) -> None:
+    head = '<link rel=alternate type="application/rss+xml" href=/f>'
+    assert feeds.discover((head + html).encode(), "http://h/") == ["http://h/f"]
+    assert len(feeds.discover(html.encode(), "http://h/")) <= 50
+    page, places = read_index(html.encode(), "http://h/", {})
+    assert len(page.entries) == len(places)
+
+
+def test_the_first_links_of_a_long_page_are_found() -> None:
+    html = "".join(f"<p><a href=/a/{n}>A title of some length</a></p>" for n in range(10_000))
+    assert len(read_index(html.encode(), "http://h/", {})[0].entries) == 3000
