@@ -39,6 +39,7 @@ _EMBEDDED = re.compile(rb"\r?\n(?=WARC/\d\.\d+[ \t]*\r?\n)")
 _FILLER = re.compile(rb"[\r\n]*")
 _START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 _MAX_HEAD = 1 << 20
+_USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
 
@@ -139,7 +140,7 @@ class Reader:
             if self._is_arc:
                 record = self._arc_record()
             else:
-                head_end = plain.buffer.find(b"\r\n\r\n", start)
+                head_end = plain.buffer.find(b"\r\n\r\n", start, start + _USUAL_HEAD)
                 if head_end < 0 or not self._usual_head(start, head_end):
                     head_end = self._odd_head()
                     if head_end < 0:
@@ -264,10 +265,10 @@ class Reader:
     def _arc_record(self) -> Record | None:
         plain = self._plain
         match = arc.LINE.match(plain.buffer, plain.position)
-        while match is None and b"\n" not in plain.buffer[plain.position :] and plain.more():
+        while match is None and not self._has_line() and plain.more():
             match = arc.LINE.match(plain.buffer, plain.position)
         if match is None:
-            if b"\n" in plain.buffer[plain.position :]:
+            if self._has_line():
                 self._skip_junk()
             else:
                 self._skip_tail()
@@ -280,6 +281,11 @@ class Reader:
         if not sound:
             record.damage = self._report(unit, inner, f"unsound ARC line {match[0][:80]!r}")
         return self._take(record, match.end(), length)
+
+    def _has_line(self) -> bool:
+        """Is there a whole line at the position, or more than any header line has?"""
+        plain = self._plain
+        return len(plain.buffer) - plain.position > _MAX_HEAD or plain.buffer.find(b"\n", plain.position) >= 0
 
     def _take(self, record: Record, block: int, length: int) -> Record | None:
         """Give the record its block, go past it, and check how it ends."""

@@ -1,6 +1,8 @@
 """Inputs made to take long: each is read in a fraction of a second, and by a pattern or loop that shares them out among
 its parts (or a length that nobody bounds) in minutes, hours or never."""
 
+import io
+import lzma
 import zlib
 from collections.abc import Callable
 from random import Random
@@ -8,7 +10,7 @@ from random import Random
 import brotli
 import pytest
 
-from archive import arc
+from archive import Reader, arc
 from archive.headers import Headers
 from archive.http import MOST_CODINGS, HttpHead, dechunk, decode
 from archive.sniff import payload_type
@@ -16,6 +18,13 @@ from archive.surt import surt
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 100_000 + b"\x07"
+LF_RECORD = b"WARC/1.0\nContent-Length: 1\n\nx\n\n"
+ARC = b"filedesc://a 1.1.1.1 20200101000000 text/plain 1\nx\n"
+
+
+def _records(archive: bytes) -> int:
+    return sum(1 for _ in Reader(io.BytesIO(archive)))
+
 
 READ: dict[str, Callable[[], object]] = {
     "comments before no tag": lambda: payload_type(HEAD, b"<!---->" * 73 + b"x"),
@@ -27,6 +36,10 @@ READ: dict[str, Callable[[], object]] = {
     ),
     "session ids begun": lambda: surt("http://h/?" + "cfid=" * 100_000),
     "session folders": lambda: surt("http://h/" + f"(a({'1' * 24}))/" * 20_000 + ";x"),
+    "records whose lines end with LF": lambda: _records(
+        lzma.compress(b"WARC/1.0\nContent-Length: 1\n\nx\n\n" * 20_000)
+    ),
+    "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
     "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
 }
 
@@ -34,6 +47,13 @@ READ: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
 def test_is_read_at_once(read: Callable[[], object]) -> None:
     read()
+
+
+def test_long_heads_and_lines_are_read() -> None:
+    head = b"WARC/1.0\r\nA: " + b"a" * 100_000 + b"\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    assert [record.block() for record in Reader(io.BytesIO(head * 3))] == [b"x"] * 3
+    line = b"http://h/" + b"a" * 600_000 + b" 1.1.1.1 20200101000000 text/plain 1\ny\n"
+    assert [record.block() for record in Reader(io.BytesIO(ARC + line))] == [b"x", b"y"]
 
 
 def test_a_comment_is_passed_over_to_its_first_end() -> None:
