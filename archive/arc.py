@@ -13,6 +13,7 @@ from archive.headers import Headers
 LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]* \S+[ ]*\r?\n")
 NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]*+\r?\n)(?=[^\r\n]* \d{8,}+ )")
 _DATE_DIGITS = 14
+_LENGTH_DIGITS = 18
 _FIELDS_V1, _FIELDS_V2 = 5, 10
 
 
@@ -29,7 +30,7 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
         return Headers([("WARC-Type", "response"), ("WARC-Target-URI", words[0])]), 0, False
     url = " ".join(words[: len(words) - count + 1])
     address, date, media = words[len(words) - count + 1 : len(words) - count + 4]
-    length = int(words[-1]) if words[-1].isdigit() else -1
+    length = int(words[-1]) if words[-1].isdecimal() and len(words[-1]) <= _LENGTH_DIGITS else -1
     kind = "arc_header" if url.startswith("filedesc:") else "response"
     pairs = [("WARC-Type", kind), ("WARC-Date", _iso(date)), ("WARC-Target-URI", url), ("WARC-IP-Address", address)]
     if kind == "response" and url.lower().startswith("http"):

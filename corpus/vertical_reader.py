@@ -21,6 +21,7 @@ _ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
+_NO_CHARACTER = re.compile(r"&#\d{10,}+;?")  # html.unescape makes an int of it, however long
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 
 
@@ -156,18 +157,22 @@ class _Reading:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    return {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+    return {name: _unescaped(value) for name, value in _ATTRIBUTE.findall(text)}
+
+
+def _unescaped(written: str) -> str:
+    return html.unescape(_NO_CHARACTER.sub("\ufffd", written))
 
 
 def _parse(row: str) -> Token:
     first, *rest = row.split("\t")
     image = _IMAGE.match(first)
-    token = Token("", image=html.unescape(image[1])) if image else Token(unescape_token(first))
+    token = Token("", image=_unescaped(image[1])) if image else Token(unescape_token(first))
     columns = []
     for column in rest:
         link, length = _LINK.match(column), _LENGTH.match(column)
         if link:
-            token.link = html.unescape(link[1])
+            token.link = _unescaped(link[1])
         elif length:
             token.length = int(length[1])
         else:

@@ -45,8 +45,8 @@ def retry_after_ms(response: Response) -> int | None:
     if response.status not in (429, 503):
         return None
     value = _header(response, "Retry-After")
-    if value.isdigit():
-        return int(value) * 1000
+    if value.isascii() and value.isdigit():
+        return int(value[:10]) * 1000
     wanted = _instant(value)
     if wanted is None:
         return None

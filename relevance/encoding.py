@@ -45,7 +45,8 @@ def known(label: str | None) -> str | None:
         return None
     try:
         name = codecs.lookup(name).name
-    except LookupError:
+        b"a".decode(name, "replace")  # rot13 and the like are codecs, but not of text
+    except (LookupError, UnicodeError):
         return None
     return None if name.startswith(("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode_escape")) else name
 

@@ -36,6 +36,7 @@ _UNASKED = re.compile(
     rb"subject|tags)[\s/>])",
     re.IGNORECASE,
 )
+_NO_CHARACTER = re.compile(rb"&#\d{10,}+;?|&#[xX][0-9a-fA-F]{10,}+;?")  # feedparser makes an int of it, however long
 _DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _WIDE = (  # how documents of more than one byte a character begin; the longer first
@@ -81,7 +82,8 @@ def _unburdened(text: bytes) -> bytes:
     """Without what costs feedparser most: long blanks before the first element, elements that nobody asks for."""
     first = re.search(rb"<\w", text)
     start = first.start() if first else 0
-    return _BLANKS.sub(b"\n", text[:start]) + _UNASKED.sub(rb"\1x-", text[start:])
+    rest = _NO_CHARACTER.sub("\ufffd".encode(), _UNASKED.sub(rb"\1x-", text[start:]))
+    return _BLANKS.sub(b"\n", text[:start]) + rest
 
 
 def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
@@ -148,13 +150,18 @@ def _hints(feed: Any, text: bytes) -> FeedHints:
     ttl = _text(feed, "ttl")
     period = _PERIODS_S.get(_text(feed, "sy_updateperiod").lower())
     frequency = _text(feed, "sy_updatefrequency")
-    times = int(frequency) if frequency.isdigit() and 0 < int(frequency) < 10_000 else 1
+    times = _number(frequency) if 0 < _number(frequency) < 10_000 else 1
     return FeedHints(
-        ttl_s=int(ttl) * 60 if ttl.isdigit() and 0 < int(ttl) < 1_000_000 else None,
+        ttl_s=_number(ttl) * 60 or None,
         update_period_s=period // times if period else None,
         skip_hours=frozenset(hours) if len(hours) < 24 else frozenset(),
         skip_days=frozenset(days) if len(days) < 7 else frozenset(),
     )
+
+
+def _number(text: str) -> int:
+    """A number below a million, 0 for anything else."""
+    return int(text) if len(text) <= 6 and text.isdecimal() else 0
 
 
 def _linked(links: list[Any], url: str, relation: str) -> str:

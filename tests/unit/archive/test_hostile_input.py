@@ -56,6 +56,14 @@ def test_long_heads_and_lines_are_read() -> None:
     assert [record.block() for record in Reader(io.BytesIO(ARC + line))] == [b"x", b"y"]
 
 
+@pytest.mark.parametrize("length", ["²", "9" * 5000])
+def test_a_length_that_is_none_is_told(length: str) -> None:
+    line = f"http://h/ 1.1.1.1 20200101000000 text/plain {length}\ny\n".encode()
+    reader = Reader(io.BytesIO(ARC + line))
+    assert len(list(reader)) == 2
+    assert "unsound ARC line" in reader.damages[0].reason
+
+
 def test_a_comment_is_passed_over_to_its_first_end() -> None:
     assert payload_type(HEAD, b"<!-- a --> \n<!-- b --><html>") == "text/html"
     assert payload_type(HEAD, b"<!-- a <html>") == ""

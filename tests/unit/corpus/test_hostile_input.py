@@ -36,5 +36,10 @@ def test_closing_signs_go_with_their_sentence() -> None:
     assert _sentences(") Yebo") == [[")", "Yebo"]]
 
 
+def test_a_reference_to_no_character_is_none() -> None:
+    (document,) = read_vertical([f'<doc title="a&#{"1" * 5000};b&#98;">', "</doc>"])
+    assert document.attributes["title"] == "a\ufffdbb"
+
+
 def test_mail_addresses_are_one_token() -> None:
     assert _sentences("ku-x.y+z@a-b.co.za!") == [["ku-x.y+z@a-b.co.za", "!"]]

@@ -51,6 +51,8 @@ def test_results(response: Response, result: str) -> None:
 def test_retry_after_in_seconds() -> None:
     assert answers.retry_after_ms(answer(503, Retry_After="120")) == 120_000
     assert answers.retry_after_ms(answer(429, Retry_After=" 0 ")) == 0
+    assert answers.retry_after_ms(answer(429, Retry_After="²")) is None
+    assert answers.retry_after_ms(answer(429, Retry_After="9" * 5000)) == 9_999_999_999_000
 
 
 def test_retry_after_as_a_date_is_read_against_the_servers_clock() -> None:

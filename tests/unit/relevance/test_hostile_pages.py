@@ -40,6 +40,11 @@ def test_blanks_in_a_content_type_cost_nothing() -> None:
     assert read_page(b"<p>x", "http://h/", f"text/html; charset={' ' * 200_000};").charset == "utf-8"
 
 
+@pytest.mark.parametrize("label", ["rot13", "zlib", "undefined", "hex", "u" * 100])
+def test_a_charset_that_is_none_is_not_believed(label: str) -> None:
+    assert read_page("<p>é".encode(), "http://h/", f"text/html; charset={label}").charset == "utf-8"
+
+
 @pytest.mark.parametrize("refresh", ["0;url=a b ", "0; URL='a b'", ' 5 , "a b" ', "0.5 a b", "3;URL = a b"])
 def test_a_refresh_is_found(refresh: str) -> None:
     assert _read(f"<meta http-equiv=refresh content='{refresh}'>".replace("'a b'", '"a b"')).refresh == "a b"

@@ -59,6 +59,13 @@ def test_usual_namespaces_and_bases_are_read() -> None:
     assert found[-1].link == "http://h/a/b"
 
 
+@pytest.mark.parametrize("number", ["²", "1" * 5000, "-1", ""])
+def test_numbers_that_are_none_are_not_believed(number: str) -> None:
+    feed = feeds.parse(_rss(f"<ttl>{number}</ttl><item><title>a&#{number or 0};b</title></item>"), "http://h/")
+    assert feed.hints.ttl_s is None
+    assert len(feed.entries) == 1
+
+
 PAGES = {
     "blocks in blocks": "<div>" * 300_000,
     "a long class above many links": f'<div class="{"a " * SIZE}">' + "<a href=/x>y</a>" * 2500,
