@@ -43,7 +43,6 @@ _ROOT = re.compile(r"<(?:html|body)[\s/>]", re.I)
 _MOST_ROOTS = 10  # the attributes of all are brought together
 _BLANK = r"[ \t\n\f\r]"
 _ONE = rf"[^\s/>][^\s/>=]*+{_BLANK}*+(?:={_BLANK}*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]*+))?+"
-_ATTRIBUTE = re.compile(_ONE)
 _TOKEN = re.compile(
     rf"""
       <!--(?:-?>|.*?(?:--!?>|\Z)) | <[!?][^>]*+>?
@@ -56,6 +55,21 @@ _TOKEN = re.compile(
     """,
     re.X | re.I | re.S,
 )
+_FOREIGN = re.compile(r"<(svg|math)(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)", re.I | re.S)
+_ATTRIBUTES = rf"(?:[\s/]*+{_ONE}){{0,{MOST_ATTRIBUTES}}}+[\s/]*+(?:>|\Z)"
+_RAW = ("script", "style", "iframe", "xmp", "noembed", "noframes", "textarea", "title")
+# A name at a time: Python's re may fail with groups that are remembered within what never goes back (cpython 101955).
+_RAW_ELEMENTS = " | ".join(rf"<{name}(?=[\s/>]){_ATTRIBUTES}(?:[^<]++|<(?!/{name}[\s/>]))*+" for name in _RAW)
+_CALM = re.compile(
+    rf"""
+    (?: [^<]++ | <!--(?:-?>|.*?(?:--!?>|\Z)) | <[!?][^>]*+>?
+      | {_RAW_ELEMENTS} | </?(?!(?:{"|".join(_RAW)})[\s/>])[a-zA-Z][^\s/>]*+{_ATTRIBUTES} | </(?={"|".join(_RAW)})
+      | <(?!/?[a-zA-Z])
+    )*+
+    """,
+    re.X | re.I | re.S,
+)
+"""As much of a page as comes before the first element with too many attributes."""
 _KEPT = frozenset(("html", "meta", "link", "base", "a", "area", "br", "h1", "h2", "h3", "h4", "h5", "h6", "li"))
 _LISTED = frozenset(("td", "th", "dt"))
 _LEFT_OUT = frozenset((*INLINE_NAMES.split(), "head", "body", "img", "input", "embed", "source", "param", "track"))
@@ -74,7 +88,12 @@ def _is_usual(text: str) -> bool:
         return False
     if len(text) <= 2 * MOST_PARTS or _parts(text) <= MOST_PARTS:
         return True
-    return len(_ROOT.findall(text)) <= _MOST_ROOTS and not any(map(_is_crowded, _TOKEN.finditer(text)))
+    if len(_ROOT.findall(text)) > _MOST_ROOTS:
+        return False
+    if any(_parts(found[0]) > MOST_PARTS for found in _FOREIGN.finditer(text)):
+        return False  # within svg and math other rules hold for what is text
+    calm = _CALM.match(text)
+    return calm is not None and calm.end() == len(text)
 
 
 def _copied(text: str) -> int:
@@ -93,13 +112,6 @@ def _copied(text: str) -> int:
 def _parts(text: str) -> int:
     """At least as many as there may be attributes."""
     return len(text.split()) + text.count("/") + text.count("=")
-
-
-def _is_crowded(token: re.Match[str]) -> bool:
-    if token["never"] and token["never"].lower() in ("svg", "math"):  # other rules hold in there, so do not trust it
-        return _parts(token[0]) > MOST_PARTS
-    tag = token["rest"] if token["never"] is None else token[0].partition(">")[0]
-    return tag is not None and _parts(tag) > MOST_ATTRIBUTES < sum(1 for _ in _ATTRIBUTE.finditer(tag))
 
 
 class _Flat:

@@ -232,14 +232,27 @@ class _Parts:
     @property
     def outermost(self) -> list[Any]:
         """Those that lie in no other one and are no article's own."""
-        nodes = [node for node in self.nodes if node.mem_id not in self.own]
-        inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
-        return [node for node in nodes if node.mem_id not in inner]
+        return _outermost([node for node in self.nodes if node.mem_id not in self.own])
+
+    @property
+    def links(self) -> frozenset[int]:
+        """Links in navigation, but not in an article's own header."""
+        own = [node for node in self.nodes if node.mem_id in self.own]
+        return _links_in(_outermost(self.nodes)) - _links_in(_outermost(own))
 
 
 def _parts(tree: LexborHTMLParser) -> _Parts:
     articles = frozenset(node.mem_id for node in tree.css("article,main"))
     return _Parts(tree.css(_NAV), _inside(tree.css("header"), articles))
+
+
+def _outermost(nodes: list[Any]) -> list[Any]:
+    inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
+    return [node for node in nodes if node.mem_id not in inner]
+
+
+def _links_in(nodes: list[Any]) -> frozenset[int]:
+    return frozenset(link.mem_id for node in nodes for link in node.css("a[href]"))
 
 
 def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
@@ -262,8 +275,7 @@ def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
 
 
 def _links(tree: LexborHTMLParser) -> list[Link]:
-    anchors, parts = tree.css("a[href]"), _parts(tree)
-    inside = _inside(anchors, frozenset(node.mem_id for node in parts.nodes)) - _inside(anchors, parts.own)
+    inside = _parts(tree).links
     out = []
     room = 2 * MAX_BODY  # links inside one another share their text
     for node in tree.css("a[href],area[href]")[:MAX_LINKS]:

@@ -50,7 +50,7 @@ _PLAIN_REST = re.compile(
 
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _UNKNOWN_PUNYCODE = re.compile(
-    r"(?i)\s*(https?):[/\\]{2}((?:(?!xn--)[a-z0-9_-]++\.)*+xn--[a-z0-9_.-]*+)(:\d*+)?+(?=[/\\?#]|\s*$)"
+    r"(?i)\s*(https?):[/\\]{2}((?:(?!xn--)[a-z0-9_-]++\.)*+xn--[a-z0-9_.-]*+)(:\d*+)?(?=[/\\?#]|\s*$)"
 )
 _STAND_IN = "stand-in.invalid"
 MAX_CHARS = 8192

@@ -19,6 +19,9 @@ HOSTILE = {
     "attributes": f"<div {' '.join(f'a{n}' for n in range(MANY))}>",
     "attributes behind a quoted sign": "<div " + " ".join(f'a{n}=">"' for n in range(MANY)) + ">",
     "attributes without blanks": "<div " + "".join(f'a{n}=""' for n in range(MANY)) + ">",
+    "attributes in a template": f"<template><div {' '.join(f'a{n}' for n in range(MANY))}>",
+    "attributes of a script": f"<script {' '.join(f'a{n}' for n in range(MANY))}></script>",
+    "attributes behind a script": f"<script>a<b c='</script><div {' '.join(f'a{n}' for n in range(MANY))}>'>",
     "attributes of the root": "".join(f"<html a{n}>" for n in range(MANY)),
     "links in links": "<a href=x>yy<object>" * 3000,
     "ends of nothing": "<div>" * 15_000 + "</p>" * 15_000,
@@ -56,6 +59,8 @@ def test_usual_pages_stay_as_they_are() -> None:
         "<p><font color=red>x</font>" * 900,
         "<p>word word" * 9000,
         "<a href=/x>y</a> " * 9000,
+        f"<script>{'if (i<n) a = b / c; ' * 9000}</script><p>x",
+        f"<p title='{'word ' * 9000}>'>{'word ' * 90_000}",
     ):
         assert flattened(html) == html
 
