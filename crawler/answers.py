@@ -46,7 +46,7 @@ def retry_after_ms(response: Response) -> int | None:
         return None
     value = _header(response, "Retry-After")
     if value.isascii() and value.isdigit():
-        return int(value[:10]) * 1000
+        return int(value.lstrip("0")[:10] or 0) * 1000
     wanted = _instant(value)
     if wanted is None:
         return None

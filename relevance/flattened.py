@@ -24,6 +24,8 @@ MOST_COPIED = 500_000_000
 """Bytes, at most, of the formatting elements that the parser may open anew."""
 MOST_PARTS = 20_000
 """White space, slashes and equals signs of a page whose tags are not looked at one by one."""
+_PART_CHARS = 4
+"""Of an attribute and what is before it, at least in the mean: few different names are shorter than three letters."""
 MOST_ATTRIBUTES = 1000
 """Of an element in a page that is parsed as it is."""
 NEVER_TEXT = (
@@ -86,7 +88,7 @@ def _is_usual(text: str) -> bool:
         return False
     if tags * (tags * _NODE_BYTES // 4 + len(text)) > MOST_COPIED < tags * _copied(text):
         return False
-    if len(text) <= 2 * MOST_PARTS or _parts(text) <= MOST_PARTS:
+    if len(text) <= _PART_CHARS * MOST_PARTS or _parts(text) <= MOST_PARTS:
         return True
     if len(_ROOT.findall(text)) > _MOST_ROOTS:
         return False

@@ -53,6 +53,7 @@ def test_retry_after_in_seconds() -> None:
     assert answers.retry_after_ms(answer(429, Retry_After=" 0 ")) == 0
     assert answers.retry_after_ms(answer(429, Retry_After="²")) is None
     assert answers.retry_after_ms(answer(429, Retry_After="9" * 5000)) == 9_999_999_999_000
+    assert answers.retry_after_ms(answer(429, Retry_After="0" * 5000 + "60")) == 60_000
 
 
 def test_retry_after_as_a_date_is_read_against_the_servers_clock() -> None:

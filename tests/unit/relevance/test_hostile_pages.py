@@ -1,6 +1,8 @@
 """Pages made to take long: each is read in a fraction of a second, where a careless reading takes minutes, hours or all
 the memory there is, as its cost grows with the square (or a higher power) of the page."""
 
+from itertools import product
+
 import pytest
 
 from relevance.flattened import MOST_TAGS, flattened
@@ -17,6 +19,7 @@ HOSTILE = {
     "formatting that is not closed": "<p>" + "".join(f"<font c={n}>" for n in range(5000)) + "<p>y" * 5000,
     "a long link that is not closed": f"<p><a href={'z' * MANY * 10}>" + "<p>y" * 5000,
     "attributes": f"<div {' '.join(f'a{n}' for n in range(MANY))}>",
+    "short attributes": f"<div {' '.join(map(''.join, product('abcdefghijklmnopqrstuvwxyz0123', repeat=3)))}>"[:79_000],
     "attributes behind a quoted sign": "<div " + " ".join(f'a{n}=">"' for n in range(MANY)) + ">",
     "attributes without blanks": "<div " + "".join(f'a{n}=""' for n in range(MANY)) + ">",
     "attributes in a template": f"<template><div {' '.join(f'a{n}' for n in range(MANY))}>",
