@@ -18,8 +18,8 @@ def card(meta: Mapping[str, Any], size: int, measured: Mapping[str, Mapping[str,
     )
     if meta.get("siblings"):
         out.append(f"Tuned to be told apart: {'; '.join(', '.join(group) for group in meta['siblings'])}.")
-    if meta.get("lead"):
-        out.append(f"Nats in every text: {', '.join(f'{name} {nats:+.1f}' for name, nats in meta['lead'].items())}.")
+    if meta.get("wanted"):
+        out.append(f"Named before likelier siblings where its own F1 gains by it: {meta['wanted']}.")
     out += ["", "## Sources", "", "| source | licence |", "|---|---|"]
     out += [f"| {source['name']} | {source['licence']} |" for source in meta["sources"]]
     out += ["", "## Classes", "", "| class | answer | words of training text |", "|---|---|---:|"]

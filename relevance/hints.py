@@ -28,6 +28,8 @@ _REMEMBERED = 20_000
 """Anchors and URLs remembered before starting anew."""
 _SHORT = 2
 """Words from which an anchor is identified."""
+_LIKELY = 0.5
+"""Probability from which on an anchor is said to be in its language."""
 
 SIBLING, NEITHER, OTHER, OURS = 1, 0, 2, 3
 """What a hint says; the digits of a bucket."""
@@ -85,7 +87,7 @@ class Hints:
         said = {text: OURS if self._names(some) else NEITHER for text, some in tokens.items()}
         open_ = [text for text, some in tokens.items() if len(some) >= _SHORT and not said[text]]
         for text, found in zip(open_, self._identifier.of_words([tokens[text] for text in open_]), strict=True):
-            if found.margin * found.words < 1.5:
+            if found.score < _LIKELY:
                 continue
             if found.language == self._target:
                 said[text] = OURS

@@ -9,6 +9,9 @@ margin: as an equal class it takes 5-10 % of out-of-domain isiZulu sentences. A 
 when it leads what is not of the family by GUARD nats a word and by what its words cost the family more than is usual
 (relevance.strangeness), up to STRANGEST: names and loans in thousands of languages look like isiZulu, while true text
 leads by seven. (African languages never seen in training called isiZulu: 0.01 % of sentences, 0.24 % of 1-4 words.)
+
+The language that a model is made for (`wanted`) is named, too, where a sibling is likelier but it is likely enough
+(relevance.calibration).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
-from math import inf
+from math import exp, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +27,7 @@ import numpy.typing as npt
 
 from relevance import contrast, strangeness
 from relevance.alphabet import words
+from relevance.calibration import temperature, threshold
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.model import STEP, Model, shipped
 
@@ -48,7 +52,8 @@ class Identification(NamedTuple):
     """What a text is written in.
 
     language: ISO 639-3, or "und": no words, or a language the model only knows as "another".
-    score: probability of that class at equal priors, 0 to 1. margin: nats a word to the next language.
+    score: probability of that class at equal priors, 0 to 1. margin: nats a word to the next language; 0 where that is
+    likelier.
     family_share: part of the different words that fit a language of the model's family (Nguni) at least as well as any
     other. words: all words looked at (long texts are sampled).
     """
@@ -94,8 +99,10 @@ class Identifier:
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
         self._guarded = languages is None and bool(self._family.any() and not self._family.all())
         self._others = strangeness.columns(np.flatnonzero(~self._family).tolist())
-        lead = model.meta.get("lead", {})
-        self._lead = np.array([float(lead.get(name, 0.0)) for name in names])
+        wanted, siblings = model.meta.get("wanted", ""), model.meta.get("siblings", ())
+        self._wanted = names.index(wanted) if wanted in names else 0
+        rivals = {name for group in siblings if wanted in group for name in group} if wanted in names else set()
+        self._rivals = frozenset(names.index(name) for name in rivals & set(names) - {wanted})
         self._next = min(1, len(names) - 1)
         alone = languages is not None and len(names) == 1
         self._contrasts = list(self._narrow_contrasts(columns))
@@ -120,8 +127,9 @@ class Identifier:
         sums = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32)
         costs = self._costs(sums, counts)
         self._look_again(costs, [tokens[place] for place in full])
-        shares = sums[:, len(self._labels)] / counts
-        for place, found in zip(full, self._decide(costs, shares, [len(tokens[place]) for place in full]), strict=True):
+        shares = (sums[:, len(self._labels)] / counts).tolist()
+        sizes = [(len(tokens[place]), count) for place, count in zip(full, counts, strict=True)]
+        for place, found in zip(full, self._decide(costs, shares, sizes), strict=True):
             out[place] = found
         return out
 
@@ -159,18 +167,25 @@ class Identifier:
         if self._guarded:
             pairs = zip(sums[:, len(self._labels) + 1].tolist(), counts, strict=True)
             costs[:, self._others] -= [[_guard(steps, count)] for steps, count in pairs]
-        costs -= self._lead
         return costs
 
-    def _decide(self, costs: Costs, shares: Costs, counts: Sequence[int]) -> Iterator[Identification]:
-        """One answer a row of `costs`; shares: parts of the words that fit the family, counts: words."""
+    def _decide(
+        self, costs: Costs, shares: Sequence[float], sizes: Sequence[tuple[int, int]]
+    ) -> Iterator[Identification]:
+        """One answer a row of `costs`. shares: of words that fit the family; sizes: words, different words."""
         leading = costs.copy()
         leading.partition(self._next, axis=1)
-        weights = np.add.reduce(np.exp(leading[:, :1] - costs), axis=1).tolist()
+        heats = [temperature(different) for _, different in sizes]
+        behind = (leading[:, :1] - costs) / np.array(heats)[:, np.newaxis]
+        weights = np.add.reduce(np.exp(behind), axis=1).tolist()
         best, lowest = costs.argmin(axis=1).tolist(), leading[:, : self._next + 1].tolist()
-        answers = zip(best, weights, lowest, shares.tolist(), counts, strict=True)
-        for place, weight, ends, share, count in answers:
+        wanted = behind[:, self._wanted].tolist()
+        answers = zip(best, weights, lowest, wanted, shares, sizes, strict=True)
+        for place, weight, ends, other, share, (count, different) in answers:
             low, after = ends[0], ends[-1]
+            if place in self._rivals and (likely := exp(other) / weight) >= threshold(different):
+                yield Identification(self._labels[self._wanted], likely, 0.0, share, count)
+                continue
             margin = (after - low) / count if after < inf else 0.0
             yield Identification(self._labels[place], 1.0 / weight, margin, share, count)
 

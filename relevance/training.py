@@ -57,8 +57,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A training description as read. siblings: classes that are tuned to be told apart, by group; lead: nats that a
-    class has in advance in every text."""
+    """A training description as read. siblings: classes that are tuned to be told apart, by group; wanted: the class
+    among them that a text is called by where it is likely enough (relevance.calibration)."""
 
     name: str
     classes: tuple[ClassSpec, ...]
@@ -67,7 +67,7 @@ class Description:
     second_stage: Mapping[str, str] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     siblings: tuple[tuple[str, ...], ...] = ()
-    lead: Mapping[str, float] = field(default_factory=dict)
+    wanted: str = ""
 
 
 def read_description(path: Path) -> Description:
@@ -82,9 +82,12 @@ def read_description(path: Path) -> Description:
         settings = Settings(**raw.get("settings", {}))
         siblings = tuple(tuple(group) for group in raw.get("siblings", ()))
         named = {c.name for c in classes}
-        unknown = ({name for group in siblings for name in group} | set(raw.get("lead", {}))) - named
+        wanted, together = raw.get("wanted", ""), {name for group in siblings for name in group}
+        unknown = together - named
         if unknown:
             raise TrainingError(f"{path}: no class {', '.join(sorted(unknown))}")
+        if wanted and wanted not in together:
+            raise TrainingError(f"{path}: wanted {wanted} is in no group of siblings")
         return Description(
             name=raw["name"],
             classes=classes,
@@ -92,7 +95,7 @@ def read_description(path: Path) -> Description:
             family=tuple(raw.get("family", ())),
             second_stage=raw.get("second_stage", {}),
             siblings=siblings,
-            lead=raw.get("lead", {}),
+            wanted=wanted,
             settings=settings,
         )
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
@@ -203,7 +206,7 @@ def _meta(description: Description, counted: Mapping[str, WordCounts]) -> dict[s
         "family": list(description.family),
         "second_stage": dict(description.second_stage),
         "siblings": [list(group) for group in description.siblings],
-        "lead": dict(description.lead),
+        "wanted": description.wanted,
         "classes": [{"name": c.name, "label": c.label, "words": counted[c.name].total()} for c in description.classes],
         "sources": [{"name": s.name, "licence": s.licence} for s in description.sources],
     }

@@ -38,7 +38,7 @@ def test_yield_beats_breadth_first_and_afriweb(make: Any, seed: int) -> None:
     assert fetches is not None
     assert fetches <= 0.5 * (plain.fetches_for(0.95) or 0)
     assert fetches <= 1.25 * (best.fetches_for(0.95) or 0)
-    assert max(theirs - own for theirs, own in zip(thesis.relevant, ours.relevant, strict=False)) <= 1
+    assert max(theirs - own for theirs, own in zip(thesis.relevant, ours.relevant, strict=False)) <= 2
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 
 import relevance
 from relevance.alphabet import words
+from relevance.calibration import temperature, threshold
 from relevance.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
 from relevance.mixed import labels_by_word
 from relevance.model import SHIPPED, STEP, load, shipped
@@ -74,13 +75,19 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
             if name in shipped().meta["second_stage"] or name in shipped().meta["second_stage"].values():
                 continue
             known = 0.0 if name in shipped().meta["family"] else guard
-            assert costs[row, n] == pytest.approx(plain[name] - known - shipped().meta.get("lead", {}).get(name, 0.0))
-    found = identifier._decide(costs, sums[:, len(labels)] / counts, counts)
-    for one, answer in zip(costs.tolist(), found, strict=True):
+            assert costs[row, n] == pytest.approx(plain[name] - known)
+    found = identifier._decide(costs, [0.5] * len(texts), [(count + 1, count) for count in counts])
+    for one, count, answer in zip(costs.tolist(), counts, found, strict=True):
         low, after = sorted(one)[:2]
-        assert answer.language == labels[one.index(low)]
-        assert answer.score == pytest.approx(1 / sum(exp(low - cost) for cost in one), rel=1e-12)
-        assert answer.margin * answer.words == pytest.approx(after - low)
+        heat = temperature(count)
+        likely = [exp((low - cost) / heat) / sum(exp((low - other) / heat) for other in one) for cost in one]
+        place = one.index(low)
+        if labels[place] in ("xho", "nbl", "ssw") and likely[0] >= threshold(count):
+            place, after = 0, low
+        assert answer.language == labels[place]
+        assert answer.score == pytest.approx(likely[place], rel=1e-12)
+        assert answer.margin * (count + 1) == pytest.approx(after - low)
+        assert (answer.words, answer.family_share) == (count + 1, 0.5)
 
 
 def test_case_and_punctuation_are_no_features() -> None:

@@ -127,16 +127,18 @@ def test_the_descent_finds_the_minimum() -> None:
     assert np.allclose(tuning.descend(bowl, np.zeros(30), 200), wanted, atol=1e-4)
 
 
-def test_a_lead_decides_what_is_even() -> None:
+def test_the_language_wanted_is_named_where_it_is_likely_enough() -> None:
     even = {name: {"x": ["bona bona ubona"]} for name in NAMES}
-    for lead, language in ((0.0, "one"), (0.1, "two")):
-        identifier = Identifier(in_memory(make(description(lead={"two": lead}), even)), ("one", "two"))
-        assert identifier(["bona"])[0].language == language
+    for wanted, named in (("", "one"), ("one", "one"), ("two", "two")):
+        model = in_memory(make(description(siblings=(("one", "two"),), wanted=wanted), even))
+        found = Identifier(model, ("one", "two"))(["bona", "bona ubona"])
+        assert [one.language for one in found] == [named] * 2
+        assert [one.score for one in found] == pytest.approx([0.5] * 2, abs=0.01)
 
 
-@pytest.mark.parametrize("line", ['siblings = [["zul", "zzz"]]', "lead = { zzz = 1.0 }"])
+@pytest.mark.parametrize("line", ['siblings = [["zul", "zzz"]]', 'wanted = "zzz"', 'wanted = "zul"'])
 def test_a_class_that_is_not_described_is_refused(tmp_path: Any, line: Any) -> None:
     file = tmp_path / "d.toml"
     file.write_text(f'name = "d"\n{line}\n[[source]]\nname = "x"\n[[class]]\nname = "zul"\n')
-    with pytest.raises(TrainingError, match="zzz"):
+    with pytest.raises(TrainingError, match=r"zzz|wanted zul"):
         training.read_description(file)
