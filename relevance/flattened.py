@@ -4,30 +4,35 @@ A parser that goes by the standard needs time that grows with the square of the 
 element, and for each paragraph opens anew whatever formatting elements (`<font …>`) were not closed: 100 KB of those
 become gigabytes. Browsers cap nesting (512 in WebKit and Blink); lexbor does not.
 
-`flattened` returns usual pages as they are, judged by counts alone: up to 10,000 elements or so, without heaps of
-formatting elements with attributes. Of others it leaves what cannot nest: paragraphs, headings, list entries, links
-and what the head says; other block elements become paragraphs, inline ones are left out, likewise what is never text.
-So text and links stay; what is lost is what navigation is. Linear in the page, whatever it holds.
-Source: WHATWG HTML 13.2.5 (tags).
+`flattened` returns usual pages as they are. What lexbor may have to do is bounded by counts: of tags, of what may be
+attributes, and of the formatting elements, wherever in the page such a tag may begin, in scripts and comments, too: so
+nothing depends on what the parser takes for text. Of pages above a bound it leaves what cannot nest: paragraphs,
+headings, list entries, links and what the head says; other block elements become paragraphs, inline ones are left out,
+likewise what is never text. So text and links stay, up to the 100,000th tag; what is lost is what navigation is.
+Linear in the page, whatever it holds. Source: WHATWG HTML 13.2.5 (tags) and 13.2.4.3 (formatting elements).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
 
 __all__ = ["INLINE_NAMES", "NEVER_TEXT", "flattened"]
 
-MOST_TAGS = 20_000
-"""`<` in a page that is parsed as it is, end tags too."""
-MOST_COPIED = 500_000_000
-"""Bytes, at most, of the formatting elements that the parser may open anew."""
-MOST_PARTS = 20_000
-"""White space, slashes and equals signs of a page whose tags are not looked at one by one."""
-_PART_CHARS = 4
-"""Of an attribute and what is before it, at least in the mean: few different names are shorter than three letters."""
-MOST_ATTRIBUTES = 1000
-"""Of an element in a page that is parsed as it is."""
+MOST_TAGS = 100_000
+"""`<` of a page that are looked at."""
+MOST_STEPS = 125_000_000
+"""Elements that lexbor may pass (5-8 ns each), when every tag makes it walk through all that may be open."""
+MOST_ATTRIBUTES = 15_000
+"""Of an element: each is compared with all before it (5-8 ns a pair)."""
+MOST_NAMES = 40_000
+"""Of tags and attributes, different ones: lexbor keeps them in a table that does not grow."""
+MOST_COPIED = 400_000_000
+"""Bytes, at most, of the formatting elements that lexbor may open anew."""
 NEVER_TEXT = (
     *("script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"),
     *("select", "textarea", "button"),
@@ -36,126 +41,185 @@ INLINE_NAMES = (
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike "
     "strong sub sup time tt u var wbr"
 )
-_NODE_BYTES = 350
-_EQUAL = 3  # formatting elements with equal attributes that the standard opens anew, of thirteen names
-_PLAIN_BYTES = 13 * _EQUAL * _NODE_BYTES
-_MOST_FLAT = 100
-_FORMATTING = re.compile(r"<(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*+", re.I)
-_ROOT = re.compile(r"<(?:html|body)[\s/>]", re.I)
-_MOST_ROOTS = 10  # the attributes of all are brought together
-_BLANK = r"[ \t\n\f\r]"
-_ONE = rf"[^\s/>][^\s/>=]*+{_BLANK}*+(?:={_BLANK}*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]*+))?+"
+_NODE_BYTES = 1200  # 350, and time: what a node costs whoever walks through the tree
+_ATTRIBUTE_BYTES = 200  # without its value
+_EQUAL = 3  # formatting elements with equal attributes that the standard opens anew, and compares with the next one
+_MOST_READ = 4  # times the length of the page, where what may be tags lies within what may be tags
+_SHORT = 240  # bytes of attributes that are not counted one by one
+_SHORT_LINKS = 1_500_000  # the same of links, tags times bytes: 100 MB of copies
+_BLANK = r"[\ \t\n\f\r]"
+_NAME = r"[a-zA-Z][^\ \t\n\f\r/><]*+"
+_WORD = r"[^\ \t\n\f\r/>][^\ \t\n\f\r/>=]*+"
+_VALUE = rf"{_BLANK}*+(?:={_BLANK}*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\"'\ \t\n\f\r>]?+[^\ \t\n\f\r>]*+))?+"
+# What is usual first: that is faster.
+_REST = rf"(?:\ [a-zA-Z-]++=\"[^\"]*+\")*+(?:[\ \t\n\f\r/]*+{_WORD}{_VALUE})*+[\ \t\n\f\r/]*+"
+_ATTRIBUTE = re.compile(f"({_WORD})({_VALUE})".encode())
+_ELEMENT = re.compile(rf"</?({_NAME})(?!>)({_REST})".encode())
+_FORMATTING_NAMES = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
+_FORMATTING = re.compile(
+    r"<(?=[abcefinstuABCEFINSTU])((?i:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u))"
+    rf"(?=[\s/>])({_REST})".encode()
+)
 _TOKEN = re.compile(
     rf"""
       <!--(?:-?>|.*?(?:--!?>|\Z)) | <[!?][^>]*+>?
     | <(?P<never>script|style|noscript|template|iframe|object|svg|math|select|textarea|button|xmp|noembed|noframes)
       (?=[\s/>]).*?(?:</(?P=never)(?=[\s/>])[^>]*+>?|\Z)
     | <title(?=[\s/>])[^>]*+>(?P<title>.*?)(?:</title(?=[\s/>])[^>]*+>?|\Z)
-    | <(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)
-      (?P<rest>(?:[\s/]++|{_ONE})*+)
-      (?:>|(?P<unended>.*))
-    """,
+    | <(?P<end>/?)(?P<name>{_NAME})(?P<rest>{_REST})(?:>|(?P<unended>.*))
+    """.encode(),
     re.X | re.I | re.S,
 )
-_FOREIGN = re.compile(r"<(svg|math)(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)", re.I | re.S)
-_ATTRIBUTES = rf"(?:[\s/]*+{_ONE}){{0,{MOST_ATTRIBUTES}}}+[\s/]*+(?:>|\Z)"
-_RAW = ("script", "style", "iframe", "xmp", "noembed", "noframes", "textarea", "title")
-# A name at a time: Python's re may fail with groups that are remembered within what never goes back (cpython 101955).
-_RAW_ELEMENTS = " | ".join(rf"<{name}(?=[\s/>]){_ATTRIBUTES}(?:[^<]++|<(?!/{name}[\s/>]))*+" for name in _RAW)
-_CALM = re.compile(
-    rf"""
-    (?: [^<]++ | <!--(?:-?>|.*?(?:--!?>|\Z)) | <[!?][^>]*+>?
-      | {_RAW_ELEMENTS} | </?(?!(?:{"|".join(_RAW)})[\s/>])[a-zA-Z][^\s/>]*+{_ATTRIBUTES} | </(?={"|".join(_RAW)})
-      | <(?!/?[a-zA-Z])
-    )*+
-    """,
-    re.X | re.I | re.S,
-)
-"""As much of a page as comes before the first element with too many attributes."""
-_KEPT = frozenset(("html", "meta", "link", "base", "a", "area", "br", "h1", "h2", "h3", "h4", "h5", "h6", "li"))
-_LISTED = frozenset(("td", "th", "dt"))
-_LEFT_OUT = frozenset((*INLINE_NAMES.split(), "head", "body", "img", "input", "embed", "source", "param", "track"))
+_Elements = list[tuple[bytes, bytes]]
+_BEFORE_ATTRIBUTES = bytes(code in b" \t\n\f\r/" for code in range(256))
+_KEPT = frozenset(b"html meta link base a area br h1 h2 h3 h4 h5 h6 li".split())
+_READ = frozenset(b"content href hreflang http-equiv lang name property rel type xml:lang".split())
+_CLOSED = frozenset(b"h1 h2 h3 h4 h5 h6 li".split())
+_LISTED = frozenset((b"td", b"th", b"dt"))
+_LEFT_OUT = frozenset(f"{INLINE_NAMES} head body img input embed source param track".encode().split()) - _KEPT
 
 
-def flattened(text: str) -> str:
-    """`text` when it can be parsed at its length's cost, else what is left of it when nothing nests."""
-    return text if _is_usual(text) else _Flat().made_of(text)
+def flattened(page: bytes) -> bytes:
+    """`page` (UTF-8) when it can be parsed at its length's cost, else what is left of it when nothing nests."""
+    return page if _is_usual(page) else _Flat().made_of(page)
 
 
-def _is_usual(text: str) -> bool:
-    tags = text.count("<")
-    if tags > MOST_TAGS:
+def _is_usual(page: bytes) -> bool:
+    tags = page.count(b"<")
+    if tags > MOST_NAMES or (tags**2 // 2 > MOST_STEPS and _steps(page, tags) > MOST_STEPS):
         return False
-    if tags * (tags * _NODE_BYTES // 4 + len(text)) > MOST_COPIED < tags * _copied(text):
+    parts = _parts(page)
+    elements = _found(_ELEMENT, page) if parts > MOST_ATTRIBUTES else []
+    if elements is None or _pairs(elements) > MOST_ATTRIBUTES**2:
         return False
-    if len(text) <= _PART_CHARS * MOST_PARTS or _parts(text) <= MOST_PARTS:
-        return True
-    if len(_ROOT.findall(text)) > _MOST_ROOTS:
+    if parts > MOST_NAMES and _names(elements) > MOST_NAMES:
         return False
-    if any(_parts(found[0]) > MOST_PARTS for found in _FOREIGN.finditer(text)):
-        return False  # within svg and math other rules hold for what is text
-    calm = _CALM.match(text)
-    return calm is not None and calm.end() == len(text)
+    formatting = _found(_FORMATTING, page)
+    return formatting is not None and tags * _copied(formatting, _SHORT_LINKS // (tags + 1)) <= MOST_COPIED
 
 
-def _copied(text: str) -> int:
-    """Bytes, at most, that the parser may open anew in each paragraph."""
-    longest = 0
-    formatting: Counter[str] = Counter()
-    for found in _FORMATTING.finditer(text):
-        if found[1] in ("a", "A"):  # one at a time
-            longest = max(longest, found.end() - found.start())
-        else:
-            formatting[found[0]] += 1
-    several = sum((_NODE_BYTES + len(tag)) * min(count, _EQUAL) for tag, count in formatting.items())
-    return _PLAIN_BYTES + longest + several
+def _steps(page: bytes, tags: int) -> int:
+    """Open elements, at most, that lexbor passes when each tag makes it look for one that is not there."""
+    ends = page.count(b"</")
+    starts = tags - ends
+    return starts * (starts // 2 + ends)
 
 
-def _parts(text: str) -> int:
-    """At least as many as there may be attributes."""
-    return len(text.split()) + text.count("/") + text.count("=")
+def _parts(page: bytes) -> int:
+    """At least as many as there are attributes: each comes after a blank or slash, or else after a quoted value."""
+    before = np.frombuffer(page.translate(_BEFORE_ATTRIBUTES), np.uint8)
+    values = np.count_nonzero(np.frombuffer(page, np.uint8) == ord("="))
+    return int(np.count_nonzero(before[:-1] > before[1:]) + values)
+
+
+def _found(pattern: re.Pattern[bytes], page: bytes) -> _Elements | None:
+    """Names and attributes of what may be tags, also within one another; None where they are so too often."""
+    found: _Elements = pattern.findall(page)
+    if b"<" not in b"".join(chain.from_iterable(found)):
+        return found
+    found, room = [], _MOST_READ * len(page)
+    for outer in pattern.finditer(page):
+        name, rest = outer.groups()
+        found.append((name, rest))
+        if b"<" in rest and (b'"' in rest or b"'" in rest):  # without a quote what is within ends with it
+            for inner in _within(pattern, page, outer.start() + 1, outer.end()):
+                found.append(inner)
+                room -= len(inner[1])
+                if room < 0:
+                    return None
+    return found
+
+
+def _within(pattern: re.Pattern[bytes], page: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
+    while (at := page.find(b"<", at, end)) >= 0:
+        if match := pattern.match(page, at):
+            yield match[1], match[2]
+        at += 1
+
+
+def _pairs(elements: _Elements) -> int:
+    """Pairs of attributes, at most, that lexbor compares."""
+    rooted = pairs = 0
+    for written, rest in elements:
+        count, name = _attributes(rest), written.lower()
+        if name in (b"html", b"body"):
+            rooted += count  # those of all are brought together
+        pairs += count**2 * (1 + _EQUAL if name in _FORMATTING_NAMES else 1)
+    return rooted**2 + pairs
+
+
+def _names(elements: _Elements) -> int:
+    return len({word.lower() for _, rest in elements for word, _ in _ATTRIBUTE.findall(rest)})
+
+
+def _copied(elements: _Elements, short: int) -> int:
+    """Bytes, at most, that lexbor may open anew in a paragraph: three of those that are equal, of links one at all.
+    Of links that are shorter the attributes are not counted."""
+    links = [rest for name, rest in elements if name in b"aA" and len(rest) > short]
+    others = Counter(element for element in elements if element[0] not in b"aA")
+    link = max((len(rest) + _ATTRIBUTE_BYTES * len(_ATTRIBUTE.findall(rest)) for rest in links), default=0)
+    several = sum(
+        (_NODE_BYTES + len(rest) + _ATTRIBUTE_BYTES * len(_ATTRIBUTE.findall(rest))) * min(times, _EQUAL)
+        for (_, rest), times in others.items()
+    )
+    return _NODE_BYTES + max(link, short + _ATTRIBUTE_BYTES * _room_for_attributes(short)) + several
+
+
+def _attributes(rest: bytes) -> int:
+    """Exactly in long tags, in short ones at most."""
+    return len(_ATTRIBUTE.findall(rest)) if len(rest) > _SHORT else _room_for_attributes(len(rest))
+
+
+def _room_for_attributes(length: int) -> int:
+    """Some dozens of names have one letter, the others two or more, and before each is a blank."""
+    return length // 3 + 20
 
 
 class _Flat:
     """The parts of one page that is made flat."""
 
     def __init__(self) -> None:
-        self._out: list[str] = []
+        self._out: list[bytes] = []
+        self._open = b""  # a heading or an entry of a list
         self._blocks_in_link = -1  # none is open
         self._rooted = False
 
-    def made_of(self, text: str) -> str:
+    def made_of(self, page: bytes) -> bytes:
         done = 0
-        for token in _TOKEN.finditer(text):
-            self._out.append(text[done : token.start()].replace("<", "&lt;"))
+        for number, token in enumerate(_TOKEN.finditer(page)):
+            if number == MOST_TAGS:
+                return b"".join(self._out)
+            self._out.append(page[done : token.start()].replace(b"<", b"&lt;"))
             done = token.end()
             if token["title"] is not None:
-                self._out.append(f"<title>{token['title']}</title>")
+                self._out.append(b"<title>%b</title>" % token["title"])
             elif token["name"] and token["unended"] is None:
                 self._tag(token["name"].lower(), bool(token["end"]), token["rest"])
-        self._out.append(text[done:].replace("<", "&lt;"))
-        return "".join(self._out)
+        self._out.append(page[done:].replace(b"<", b"&lt;"))
+        return b"".join(self._out)
 
-    def _tag(self, name: str, ends: bool, rest: str) -> None:
-        if name == "a":
-            self._blocks_in_link = -1 if ends else 0
-        elif name in _LEFT_OUT or (name == "html" and self._rooted):
+    def _tag(self, name: bytes, ends: bool, rest: bytes) -> None:
+        if name in _LEFT_OUT or (name == b"html" and self._rooted):
             return
-        elif name not in _KEPT or name == "li":
-            self._close_link()
-        self._rooted = self._rooted or name == "html"
-        name = name if name in _KEPT else "li" if name in _LISTED else "p"
+        self._rooted = self._rooted or name == b"html"
+        name = name if name in _KEPT else b"li" if name in _LISTED else b"p"
+        if name == b"a":
+            self._blocks_in_link = -1 if ends else 0
+        elif name == b"p" or name in _CLOSED:
+            self._close_blocks()
+            self._open = b"" if ends or name == b"p" else name
         if ends:
-            self._out.append(f"</{name}>")
-        elif name == "p" or len(rest.split()) + rest.count("/") > _MOST_FLAT:
-            self._out.append(f"<{name}>")
+            self._out.append(b"</%b>" % (b"p" if name in _CLOSED else name))
         else:
-            self._out.append(f"<{name} {rest}>")
+            read = (word + value for word, value in _ATTRIBUTE.findall(rest) if word.lower() in _READ)
+            self._out.append(b"<%b %b>" % (name, b" ".join(read) if name != b"p" else b""))
 
-    def _close_link(self) -> None:
-        """A link that is not closed would be opened anew in each paragraph."""
+    def _close_blocks(self) -> None:
+        """Headings and list entries would nest; a link that is not closed would be opened anew in each paragraph."""
+        if self._open:
+            self._out.append(b"</%b>" % self._open)
         if self._blocks_in_link >= 0:
             self._blocks_in_link += 1
             if self._blocks_in_link > 2:
-                self._out.append("</a>")
+                self._out.append(b"</a>")
                 self._blocks_in_link = -1

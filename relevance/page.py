@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from relevance.encoding import decode
 from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
@@ -24,11 +24,13 @@ MAX_LINKS = 10_000
 KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "nav": 0.1}
 """Weight of a block's words by its kind."""
 
+_OPTIONS = LexborDocumentOptions.WO_EVENTS  # else each option that is chosen is copied, with all there is in it
 _NAV_PARTS = ["nav", "footer", "aside", "header", "menu"]
 _NAV_PARTS += [f"[role={role}]" for role in ("navigation", "banner", "contentinfo", "search", "complementary")]
 _NAV = ",".join(_NAV_PARTS)
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
 _INLINE = frozenset(INLINE_NAMES.split())
+_TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
 
@@ -88,7 +90,9 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     if content_type and content_type.split(";")[0].strip().lower() == "text/plain":
         blocks = tuple(Block(line.strip(), "main") for line in decoded.text.splitlines() if line.strip())
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
-    tree = LexborHTMLParser(flattened(decoded.text))
+    plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
+    html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
+    tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
     facts = _head(tree)
     links = _links(tree)
     tree.strip_tags(list(NEVER_TEXT))
@@ -151,6 +155,10 @@ def _relations(tree: LexborHTMLParser) -> dict[str, Any]:
     return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
 
 
+def _role(tag: str | None) -> int:
+    return _TEXT if tag == "-text" else _BREAK if tag == "br" else _INSIDE if tag in _INLINE else _BLOCK
+
+
 class _Gatherer:
     """Collects the blocks of one subtree in document order."""
 
@@ -162,15 +170,19 @@ class _Gatherer:
         self._block: int = 0
         self._tag = ""
         self._owners: dict[int, tuple[int, str, bool]] = {}
+        self._roles: dict[int, int] = {}  # by the document's number of the tag
 
     def walk(self, root: Any) -> None:
+        roles = self._roles
         for node in root.traverse(include_text=True):
-            tag = node.tag
-            if tag == "-text":
+            role = roles.get(node.tag_id)
+            if role is None:
+                role = roles[node.tag_id] = _role(node.tag)
+            if role == _TEXT:
                 self._text(node)
-            elif tag == "br":
+            elif role == _BREAK:
                 self._parts.append(" ")
-            elif tag not in _INLINE and self._parts:
+            elif role == _BLOCK and self._parts:
                 self._flush()
         self._flush()
 
@@ -180,7 +192,8 @@ class _Gatherer:
             if self._parts:
                 self._parts.append(" ")
             return
-        identity, tag, linked = self._owner(node.parent)
+        parent = node.parent
+        identity, tag, linked = self._owners.get(parent.mem_id) or self._owner(parent)
         if identity != self._block:
             self._flush()
             self._block, self._tag = identity, tag
@@ -192,13 +205,13 @@ class _Gatherer:
         """The block element around text in this one (0, "" without) and whether a link lies between; each element is
         passed once, however deep they nest."""
         chain: list[Any] = []
-        while node is not None and node.tag in _INLINE and node.mem_id not in self._owners:
+        while node is not None and node.mem_id not in self._owners and node.tag in _INLINE:
             chain.append(node)
             node = node.parent
         if node is None:
             found = (0, "", False)
         else:
-            found = self._owners.get(node.mem_id) or (node.mem_id, node.tag or "", False)
+            found = self._owners.setdefault(node.mem_id, (node.mem_id, node.tag or "", False))
         for inline in reversed(chain):
             found = self._owners[inline.mem_id] = (found[0], found[1], found[2] or inline.tag == "a")
         return found
