@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from seeds.links import first_tags
+from seeds.page_guard import parsable
 
 __all__ = ["discover", "likely_feeds"]
 
@@ -65,7 +65,7 @@ def discover(html: bytes, url: str) -> list[str]:
 
     Links in the text count only when the head names none. At most 50.
     """
-    tree = LexborHTMLParser(first_tags(_decoded(html[:_PAGE_BYTES])))
+    tree = LexborHTMLParser(parsable(_decoded(html[:_PAGE_BYTES])), options=LexborDocumentOptions.WO_EVENTS)
     base = _base(tree, url)
     found = list(_alternates(tree)) or list(_anchors(tree))
     absolute = (_join(base, href) for href in found)

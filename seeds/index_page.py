@@ -16,11 +16,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from seeds.feed_types import Feed, FeedEntry
 from seeds.history import fingerprint
-from seeds.links import clean_link, first_tags
+from seeds.links import clean_link
+from seeds.page_guard import parsable
 
 __all__ = ["PlacedLink", "placed_links", "read_index"]
 
@@ -67,7 +68,9 @@ def read_index(html: bytes, url: str, places: dict[int, int]) -> tuple[Feed, dic
 
 def placed_links(html: bytes, url: str) -> list[PlacedLink]:
     """The links of a page to pages of its own site, outside navigation, at most 3,000."""
-    tree = LexborHTMLParser(first_tags(html[:_PAGE_BYTES].decode("utf-8", "replace")))
+    tree = LexborHTMLParser(
+        parsable(html[:_PAGE_BYTES].decode("utf-8", "replace")), options=LexborDocumentOptions.WO_EVENTS
+    )
     base_element = tree.css_first("base[href]")
     base = _absolute(url, (base_element.attributes.get("href") or "") if base_element else "") or url
     own = urlsplit(url).hostname or ""

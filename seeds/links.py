@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
-__all__ = ["clean_link", "first_tags"]
-
-_MOST_TAGS = 20_000
+__all__ = ["clean_link"]
 
 # Parameters that say where a reader came from; no site chooses a page by them.
 _TRACKING = re.compile(
@@ -23,13 +21,6 @@ _COUNTERS = (
     (re.compile(r"l\.facebook\.com/l\.php$"), ("u",)),
     (re.compile(r"(?:feeds\.)?feedproxy\.google\.com/.*$"), ("url",)),
 )
-
-
-def first_tags(html: str) -> str:
-    """The page up to its 20,000th `<`: nesting costs a parser the square of its depth."""
-    if html.count("<") <= _MOST_TAGS:
-        return html
-    return "<".join(html.split("<", _MOST_TAGS + 1)[:-1])
 
 
 def clean_link(link: str) -> str:

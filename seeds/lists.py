@@ -16,6 +16,7 @@ from seeds.scope import host_of
 __all__ = ["ListError", "Listed", "import_files", "read_list", "to_toml"]
 
 _MAX_BYTES = 8 << 20
+_MOST_ATTRIBUTES = 2000  # an element's cost the parser their square
 
 
 class ListError(SeedsError):
@@ -71,25 +72,32 @@ def to_toml(listed: Iterable[Listed], table: str = "feed") -> str:
 
 
 def _opml(body: bytes, name: str) -> list[Listed]:
+    if any(tag.count(b"=") > _MOST_ATTRIBUTES for tag in body.split(b"<")):
+        raise ListError(f"{name}: OPML with more than {_MOST_ATTRIBUTES} attributes in an element")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     root = etree.fromstring(body.lstrip(), parser)
     if root is None:
         raise ListError(f"{name}: OPML that cannot be read")
     found = []
+    groups: dict[etree._Element | None, str] = {None: ""}  # a long name may stand above thousands
     for outline in root.iter("outline", "OUTLINE", "Outline"):
-        fields = {str(key).lower(): str(value).strip() for key, value in outline.attrib.items()}
+        fields = _fields(outline)
         url = re.sub(
             r"^feed:(?://)?(?=http)|^feed(?=://)",
             lambda match: "" if match[0] != "feed" else "http",
             fields.get("xmlurl", ""),
         )
         parent = outline.getparent()
-        above = {str(key).lower(): str(value) for key, value in parent.attrib.items()} if parent is not None else {}
         if host_of(url):
-            found.append(
-                Listed(url, fields.get("title") or fields.get("text", ""), above.get("text") or above.get("title", ""))
-            )
+            if parent is not None and parent not in groups:
+                above = _fields(parent)
+                groups[parent] = above.get("text") or above.get("title", "")
+            found.append(Listed(url, fields.get("title") or fields.get("text", ""), groups[parent]))
     return found
+
+
+def _fields(element: etree._Element) -> dict[str, str]:
+    return {str(key).lower(): str(value).strip() for key, value in element.attrib.items()}
 
 
 def _plain(body: bytes, name: str) -> list[Listed]:

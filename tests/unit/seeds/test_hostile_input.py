@@ -7,6 +7,7 @@ from seeds import feeds
 from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feed_types import FeedError
 from seeds.index_page import read_index
+from seeds.lists import ListError, read_list
 
 SIZE = 300_000
 REFUSED = {
@@ -66,7 +67,22 @@ def test_numbers_that_are_none_are_not_believed(number: str) -> None:
     assert len(feed.entries) == 1
 
 
+def _names(count: int, of: int = 0) -> str:
+    return " ".join(f"a{n}" for n in range(of * count, of * count + count))
+
+
 PAGES = {
+    "attributes": f"<div {_names(300_000)}>",
+    "attributes behind a quoted sign": f"<p b=c='x d='> {_names(300_000)}'>",
+    "attributes of different names": "".join(f"<p {_names(100, of=n)}>" for n in range(3000)),
+    "attributes of the root": "".join(f"<html {_names(10, of=n)}>" for n in range(9000)),
+    "attributes of an end": f"</div {_names(300_000)}>",
+    "formatting with attributes that is not closed": f"<p><font {_names(990)}>" + "<p>y" * 9000,
+    "formatting that is not closed": "<p>" + "".join(f"<font c={n}>" for n in range(7000)) + "<p>y" * 7000,
+    "a long link that is not closed": f"<p><a href=/{'z' * SIZE}>" + "<p>y" * 9000,
+    "tags in tags": "<a " * 15_000 + "b=" + "<a" * 15_000 + "x" * SIZE,
+    "chosen options": f"<select><selectedcontent></selectedcontent><option selected>{'<p>x' * 8000}</option>"
+    + "<option selected>y</option>" * 3500,
     "blocks in blocks": "<div>" * 300_000,
     "a long class above many links": f'<div class="{"a " * SIZE}">' + "<a href=/x>y</a>" * 2500,
     "links in links": "<a href=/x.xml>yy<object>" * 3000,
@@ -81,6 +97,16 @@ def test_a_page_is_looked_through_at_once(html: str) -> None:
     assert len(feeds.discover(html.encode(), "http://h/")) <= 50
     page, places = read_index(html.encode(), "http://h/", {})
     assert len(page.entries) == len(places)
+
+
+def test_lists_cost_their_length() -> None:
+    heap = " ".join(f'a{n}="1"' for n in range(40_000))
+    with pytest.raises(ListError, match="attributes"):
+        read_list(f'<opml><body><outline {heap} xmlUrl="http://h/"/></body></opml>'.encode())
+    entries = "".join(f'<outline xmlUrl="http://h/{n}"/>' for n in range(5000))
+    found = read_list(f'<opml><body><outline text="{"x" * 4_000_000}">{entries}</outline></body></opml>'.encode())
+    assert len(found) == 5000
+    assert len(found[-1].group) == 4_000_000
 
 
 def test_the_first_links_of_a_long_page_are_found() -> None:

@@ -1,0 +1,63 @@
+"""How much of an HTML page a parser can be given.
+
+A parser that goes by the standard needs time that grows with the square of the nesting, of the attributes of an element
+and of the different names in a page, and for each paragraph opens anew the formatting elements that were not closed.
+The links of a site stand well before such a bound in any page that is not made to be slow, so it is cut there. What may
+be a tag counts wherever it stands, in scripts and comments, too: nothing depends on what the parser takes for text.
+The bounds were measured for `relevance.flattened` (docs/relevance.md), which keeps the text of such pages; nothing but
+links is read here.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["parsable"]
+
+_MOST_TAGS = 15_000
+_MOST_NAMES = 40_000
+_MOST_PAIRS = 200_000_000  # of attributes of one element
+_MOST_COPIED = 400_000_000  # bytes that are opened anew
+_MOST_READ = 4  # times the length of the page, where what may be tags lies within what may be tags
+_NODE_BYTES = 400
+_ATTRIBUTE_BYTES = 200
+_EQUAL = 3  # formatting elements that may be open at a time
+_BLANK = r"[ \t\n\f\r]"
+_ONE = (
+    rf"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+{_BLANK}*+"
+    rf"(?:={_BLANK}*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\"' \t\n\f\r>]?+[^ \t\n\f\r>]*+))?+"
+)
+_ATTRIBUTE = re.compile(_ONE)
+_TAG = re.compile(rf"<(?:(?=/?([a-zA-Z][^ \t\n\f\r/><]*+)((?:[ \t\n\f\r/]*+{_ONE})*+))|)")
+_FORMATTING = frozenset(("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"))
+
+
+def parsable(html: str) -> str:
+    """The page up to the tag from which on it would cost too much."""
+    tags = min(html.count("<"), _MOST_TAGS)
+    room = _MOST_READ * len(html)
+    names = pairs = rooted = link = others = 0
+    opened: set[tuple[str, str]] = set()
+    for number, tag in enumerate(_TAG.finditer(html)):
+        name, rest = (tag[1] or "").lower(), tag[2] or ""
+        count = len(_ATTRIBUTE.findall(rest))
+        room -= len(rest)
+        names += 1 + count
+        pairs += count**2
+        if name in ("html", "body"):  # the attributes of all are brought together
+            pairs += 2 * count * rooted
+            rooted += count
+        elif name == "a":  # one at a time
+            link = max(link, _cost(rest, count))
+        elif name in _FORMATTING and (name, rest) not in opened:
+            opened.add((name, rest))
+            others += _EQUAL * _cost(rest, count)
+        if number == _MOST_TAGS or room < 0 or names > _MOST_NAMES or pairs > _MOST_PAIRS:
+            return html[: tag.start()]
+        if tags * (link + others) > _MOST_COPIED:
+            return html[: tag.start()]
+    return html
+
+
+def _cost(rest: str, attributes: int) -> int:
+    return _NODE_BYTES + len(rest) + _ATTRIBUTE_BYTES * attributes
