@@ -33,6 +33,8 @@ MOST_NAMES = 40_000
 """Of tags and attributes, different ones: lexbor keeps them in a table that does not grow."""
 MOST_COPIED = 400_000_000
 """Bytes, at most, of the formatting elements that lexbor may open anew."""
+MOST_MOVED = 1_600_000_000
+"""Bytes of text that lexbor may copy (and keep a quarter of) to add to them, as what stands between goes elsewhere."""
 NEVER_TEXT = (
     *("script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"),
     *("select", "textarea", "button"),
@@ -53,7 +55,8 @@ _WORD = r"[^\ \t\n\f\r/>][^\ \t\n\f\r/>=]*+"
 _VALUE = rf"{_BLANK}*+(?:={_BLANK}*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\"'\ \t\n\f\r>]?+[^\ \t\n\f\r>]*+))?+"
 # What is usual first: that is faster.
 _REST = rf"(?:\ [a-zA-Z-]++=\"[^\"]*+\")*+(?:[\ \t\n\f\r/]*+{_WORD}{_VALUE})*+[\ \t\n\f\r/]*+"
-_ATTRIBUTE = re.compile(f"({_WORD})({_VALUE})".encode())
+_ATTRIBUTE = re.compile(f"{_WORD}{_VALUE}".encode())
+_PARTED_ATTRIBUTE = re.compile(f"({_WORD})({_VALUE})".encode())
 _ELEMENT = re.compile(rf"</?({_NAME})(?!>)({_REST})".encode())
 _FORMATTING_NAMES = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 _FORMATTING = re.compile(
@@ -70,6 +73,9 @@ _TOKEN = re.compile(
     """.encode(),
     re.X | re.I | re.S,
 )
+_PARTING = re.compile(rb"<(?:[!?]|/[^a-zA-Z>]|[iI][nN][pP][uU][tT])")  # of text in tables and behind the body
+_LONGER = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode()))
+"""Longer than what they are written as, as no others are: lexbor writes them over what follows in memory."""
 _Elements = list[tuple[bytes, bytes]]
 _BEFORE_ATTRIBUTES = bytes(code in b" \t\n\f\r/" for code in range(256))
 _KEPT = frozenset(b"html meta link base a area br h1 h2 h3 h4 h5 h6 li".split())
@@ -81,12 +87,16 @@ _LEFT_OUT = frozenset(f"{INLINE_NAMES} head body img input embed source param tr
 
 def flattened(page: bytes) -> bytes:
     """`page` (UTF-8) when it can be parsed at its length's cost, else what is left of it when nothing nests."""
+    for reference, signs in _LONGER:
+        page = page.replace(reference, signs)
     return page if _is_usual(page) else _Flat().made_of(page)
 
 
 def _is_usual(page: bytes) -> bool:
     tags = page.count(b"<")
     if tags > MOST_NAMES or (tags**2 // 2 > MOST_STEPS and _steps(page, tags) > MOST_STEPS):
+        return False
+    if tags * len(page) > MOST_MOVED and len(_PARTING.findall(page)) * len(page) > MOST_MOVED:
         return False
     parts = _parts(page)
     elements = _found(_ELEMENT, page) if parts > MOST_ATTRIBUTES else []
@@ -149,13 +159,13 @@ def _pairs(elements: _Elements) -> int:
 
 
 def _names(elements: _Elements) -> int:
-    return len({word.lower() for _, rest in elements for word, _ in _ATTRIBUTE.findall(rest)})
+    return len({word.lower() for _, rest in elements for word, _ in _PARTED_ATTRIBUTE.findall(rest)})
 
 
 def _copied(elements: _Elements, short: int) -> int:
     """Bytes, at most, that lexbor may open anew in a paragraph: three of those that are equal, of links one at all.
     Of links that are shorter the attributes are not counted."""
-    links = [rest for name, rest in elements if name in b"aA" and len(rest) > short]
+    links = {rest for name, rest in elements if len(rest) > short and name in b"aA"}
     others = Counter(element for element in elements if element[0] not in b"aA")
     link = max((len(rest) + _ATTRIBUTE_BYTES * len(_ATTRIBUTE.findall(rest)) for rest in links), default=0)
     several = sum(
@@ -211,7 +221,7 @@ class _Flat:
         if ends:
             self._out.append(b"</%b>" % (b"p" if name in _CLOSED else name))
         else:
-            read = (word + value for word, value in _ATTRIBUTE.findall(rest) if word.lower() in _READ)
+            read = (word + value for word, value in _PARTED_ATTRIBUTE.findall(rest) if word.lower() in _READ)
             self._out.append(b"<%b %b>" % (name, b" ".join(read) if name != b"p" else b""))
 
     def _close_blocks(self) -> None:

@@ -195,7 +195,8 @@ class _Gatherer:
         parent = node.parent
         identity, tag, linked = self._owners.get(parent.mem_id) or self._owner(parent)
         if identity != self._block:
-            self._flush()
+            if self._parts:
+                self._flush()
             self._block, self._tag = identity, tag
         self._parts.append(text)
         if linked:

@@ -18,6 +18,7 @@ _MOST_TAGS = 15_000
 _MOST_NAMES = 40_000
 _MOST_PAIRS = 200_000_000  # of attributes of one element
 _MOST_COPIED = 400_000_000  # bytes that are opened anew
+_MOST_MOVED = 1_600_000_000  # bytes, of which a quarter is kept
 _MOST_READ = 4  # times the length of the page, where what may be tags lies within what may be tags
 _NODE_BYTES = 400
 _ATTRIBUTE_BYTES = 200
@@ -33,10 +34,14 @@ _FORMATTING = frozenset(("b", "big", "code", "em", "font", "i", "nobr", "s", "sm
 
 
 def parsable(html: str) -> str:
-    """The page up to the tag from which on it would cost too much."""
+    """The page up to the tag from which on it would cost too much.
+
+    Without the two references that are longer as characters than as written: lexbor writes them over what follows.
+    """
+    html = html.replace("&nGt;", "\u226b\u20d2").replace("&nLt;", "\u226a\u20d2")
     tags = min(html.count("<"), _MOST_TAGS)
     room = _MOST_READ * len(html)
-    names = pairs = rooted = link = others = 0
+    names = pairs = rooted = link = others = parting = 0
     opened: set[tuple[str, str]] = set()
     for number, tag in enumerate(_TAG.finditer(html)):
         name, rest = (tag[1] or "").lower(), tag[2] or ""
@@ -54,7 +59,8 @@ def parsable(html: str) -> str:
             others += _EQUAL * _cost(rest, count)
         if number == _MOST_TAGS or room < 0 or names > _MOST_NAMES or pairs > _MOST_PAIRS:
             return html[: tag.start()]
-        if tags * (link + others) > _MOST_COPIED:
+        parting += name in ("", "input")  # text in tables and behind the body is copied to be added to
+        if tags * (link + others) > _MOST_COPIED or parting * len(html) > _MOST_MOVED:
             return html[: tag.start()]
     return html
 

@@ -51,6 +51,8 @@ HOSTILE = {
     "attributes of links of different names": "".join(f"<a {_names(50, of=n)}>y</a><p>" for n in range(9000)),
     "attributes of an end": f"</div {_names(MANY * 10)}>",
     "tags of different names": "".join(f"</x{n}>" for n in range(MANY * 3)),
+    "text before a table": f"<table>{'x' * MANY * 50}{'<!---->y' * 9000}",
+    "text behind the body": f"</body>{' ' * MANY * 50}{'<!----> ' * 9000}",
     "ends of nothing": "<div>" * 15_000 + "</p>" * 15_000,
     "tags that do not end": "<a " * MANY,
     "comments that do not end": "<!--" * MANY,
@@ -78,6 +80,12 @@ def test_a_charset_that_is_none_is_not_believed(label: str) -> None:
 @pytest.mark.parametrize("refresh", ["0;url=a b ", "0; URL='a b'", ' 5 , "a b" ', "0.5 a b", "3;URL = a b"])
 def test_a_refresh_is_found(refresh: str) -> None:
     assert _read(f"<meta http-equiv=refresh content='{refresh}'>".replace("'a b'", '"a b"')).refresh == "a b"
+
+
+@pytest.mark.parametrize("reference", ["&nGt;", "&nLt;"])
+def test_references_that_are_short_do_not_break_the_parser(reference: str) -> None:
+    page = _read(f"<title>T</title><p title='{reference * MANY}'>{reference * MANY}")
+    assert len(page.blocks[0].text) == 2 * MANY
 
 
 def test_usual_pages_stay_as_they_are() -> None:

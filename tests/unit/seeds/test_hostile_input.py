@@ -81,6 +81,8 @@ PAGES = {
     "formatting that is not closed": "<p>" + "".join(f"<font c={n}>" for n in range(7000)) + "<p>y" * 7000,
     "a long link that is not closed": f"<p><a href=/{'z' * SIZE}>" + "<p>y" * 9000,
     "tags in tags": "<a " * 15_000 + "b=" + "<a" * 15_000 + "x" * SIZE,
+    "text before a table": f"<table>{'x' * SIZE * 6}{'<!---->y' * 9000}",
+    "references that are short": f"<p title='{'&nGt;' * SIZE}'>{'&nLt;' * SIZE}",
     "chosen options": f"<select><selectedcontent></selectedcontent><option selected>{'<p>x' * 8000}</option>"
     + "<option selected>y</option>" * 3500,
     "blocks in blocks": "<div>" * 300_000,
