@@ -11,7 +11,7 @@ from crawler.redis_link import client
 from frontier.keys import Keys
 from sieve.keys import RedisKeys
 
-FORMAT = 5
+FORMAT = 6
 """One more at each change after which the keys of frontier and sieve mean something else."""
 
 

@@ -13,13 +13,14 @@ relevant pages and none of others; here links of irrelevant pages are ranked low
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import asin, pi, sqrt
+from math import sqrt
 from typing import Any, NamedTuple
 
 from relevance.estimates import ALL, Estimates, logit, sigmoid
-from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, host_of, places, short_tag
+from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, places, short_tag
 from relevance.inlinks import NO_LINKS, InLinks, Links
 from relevance.measure import Measured
 from relevance.page import Page
@@ -41,6 +42,12 @@ _HUB = 3.0
 """Worth of a relevant page on an unknown host found through a host, per page fetched of that host."""
 NOVELTY, GROWN, FIRST = 0.1, 500, 2
 """What is added for an unknown host at first; after how many fetches twice that; for how many pages it is one."""
+OPENS, OPENED = 20.0, 0.25
+"""What a page of a host without a relevant one may open: so many pages, divided by those the host has had; and the most
+that this makes of its gain. Else a site whose first pages happen to be irrelevant waits for all others."""
+_ENDS = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.8, 0.92, 1.0)
+"""Worths at which a frontier's eight bands end, nearly even in log-odds: when all good pages are fetched, what
+matters is whether one page in a hundred or in ten is relevant where the crawl looks next."""
 _UNKNOWN = "100000"
 """Bucket of a page of which nobody knows how it was found."""
 NEW = "all:new"
@@ -59,9 +66,11 @@ class _Evidence(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """What is known of where a URL lies. group: the class of its host, 0 hardly relevant to 3 nearly all."""
+    """What is known of where a URL lies. support: pages that speak for that (relevance.estimates); pages: of its
+    host; group: the class of its host, 0 hardly relevant to 3 nearly all."""
 
     log_odds: float
+    support: float
     pages: int
     group: int
     hub: float
@@ -72,7 +81,7 @@ class _Shared:
     """What URLs looked at together share: their hosts, what like links to them say, and what follows from both."""
 
     def __init__(self) -> None:
-        self.hosts: dict[str, _Place] = {}
+        self.places: dict[tuple[str, ...], _Place] = {}
         self.said: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}
         self.priorities: dict[tuple[_Place, str, Links, bool], float] = {}
 
@@ -100,25 +109,26 @@ class YieldPolicy(ThresholdPolicy):
         verdict = super().decide(page, measured, context)
         size = context.fetched_bytes or sum(len(block.text) for block in page.blocks) or 1
         gain = self.gain(verdict, size)
-        self._learn(page.url, context.bucket, gain, (verdict.words, max(1, round(size / 1024))))
+        self._learn(page.url, context.bucket, gain)
         scores = {**verdict.scores, "gain": round(gain, 3), "yield": round(verdict.words * 1024 / size, 2)}
         return replace(verdict, scores=scores)
 
-    def _learn(self, url: str, bucket: str, gain: float, size: tuple[int, int]) -> None:
+    def _learn(self, url: str, bucket: str, gain: float) -> None:
         estimates, where = self._estimates, places(url)
-        _, pages, group, _, _ = place = self._place(where)
+        place = self._place(where)
         links = bucket if len(bucket) >= KIND else _UNKNOWN
-        evidence = self._evidence(group, links, self._links(url, links))
+        evidence = self._evidence(place.group, links, self._links(url, links))
         effects = self._effects(evidence)
         said = sum(effects.values())
-        for key in where:
-            estimates.add(key, gain, sigmoid(said), *size)
+        estimates.add(where[0], gain, sigmoid(said), sections=not estimates.known(where[2:]))
+        for key in where[1:]:
+            estimates.add(key, gain, sigmoid(said))
         for key, effect in effects.items():
-            estimates.add(key, gain, sigmoid(said + place.log_odds - effect + self._guess(key, evidence)), *size)
-        if pages < FIRST:
-            estimates.add(NEW, gain, 0.0, *size)
+            estimates.add(key, gain, sigmoid(said + place.log_odds - effect + self._guess(key, evidence)))
+        if place.pages < FIRST:
+            estimates.add(NEW, gain, 0.0)
             if len(bucket) > KIND:
-                estimates.add("l:" + bucket[KIND:], gain, 0.0, *size)
+                estimates.add("l:" + bucket[KIND:], gain, 0.0)
 
     def gain(self, verdict: Verdict, fetched_bytes: int) -> float:
         """0..1: half for being relevant, half for words per byte; a little for a page that falls short."""
@@ -172,12 +182,10 @@ class YieldPolicy(ThresholdPolicy):
         self._estimates.absorb(counts)
 
     def _estimate(self, url: str, since: int, bucket: str, shared: _Shared) -> float:
-        name = host_of(url)
-        if (place := shared.hosts.get(name)) is None:
-            place = shared.hosts[name] = self._place(places(url)[:1])
-        if place.pages:  # else no narrower place is known either
-            log_odds = self._estimates.within(places(url)[1:], place.log_odds, place.pages)
-            place = _Place(log_odds, *place[1:])
+        where = places(url)
+        known = self._estimates.known(where)
+        if (place := shared.places.get(known or where[:1])) is None:
+            place = shared.places[known or where[:1]] = self._place(where)
         key = (place, bucket[:KIND], self._links(url, bucket), since > self.tunnel)
         if (priority := shared.priorities.get(key)) is None:
             priority = shared.priorities[key] = self._priority(*key, shared)
@@ -193,16 +201,18 @@ class YieldPolicy(ThresholdPolicy):
         if far and not place.known and _is_hopeless(evidence):
             return 0.0
         mean = sigmoid(place.log_odds + log_odds)
+        if not place.known and place.pages >= FIRST:
+            mean = max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
         worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
-        worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.pages + 4.0))
+        worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.support + 4.0))
         return _evened(min(1.0, max(0.0001, worth)))
 
     def _place(self, where: Sequence[str]) -> _Place:
-        log_odds, _ = self._estimates.place(where)
+        log_odds, support = self._estimates.place(where)
         pages, gain, _ = self._estimates.counts(where[0])
         share = (gain + 1.0) / (pages + 2.0)
         group = sum(share > bound for bound in _CLASSES)
-        return _Place(log_odds, pages, group, self._hub(where[0], pages), gain >= 0.5)
+        return _Place(log_odds, support, pages, group, self._hub(where[0], pages), gain >= 0.5)
 
     def _links(self, url: str, bucket: str) -> Links:
         """The links to a URL, as far as it matters how many."""
@@ -258,10 +268,9 @@ class YieldPolicy(ThresholdPolicy):
 
 
 def _evened(worth: float) -> float:
-    """0..1 to 0..1, steeper at both ends: a frontier has eight bands, and whether a page is relevant in 86 or 97 of 100
-    cases is as much of a difference as whether it is in 3 or 14. (The arcsine of the root, which evens out the spread
-    of proportions: Anscombe 1948.)"""
-    return asin(sqrt(worth)) * 2.0 / pi
+    """0..1 to 0..1, so that each of a frontier's eight bands goes from one of _ENDS to the next."""
+    band = min(bisect_right(_ENDS, worth), len(_ENDS) - 1) - 1
+    return (band + (worth - _ENDS[band]) / (_ENDS[band + 1] - _ENDS[band])) / (len(_ENDS) - 1)
 
 
 def _is_hopeless(evidence: _Evidence) -> bool:

@@ -1,21 +1,29 @@
-"""`python -m bench.focus [--seeds N] [--first N] [--plot FOLDER] [--web NAME]`: policies on synthetic webs.
+"""`python -m bench.focus [--seeds N] [--first N] [--plot FOLDER] [--web NAME] [--quick]`: policies on synthetic webs.
 
 Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and
 multiples of the oracle's (it knows which of the URLs it has found are relevant) and of the all-knowing one's (it knows
 the whole web); harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web); and at how many equal
-budgets yield is ahead of afriweb or behind, and how far. --warc replays what a crawl has stored instead: links lead to
-stored pages only.
+budgets yield is ahead of afriweb or behind, and how far. --quick is for many webs: a line for each kind with the mean
+and the most over its webs, of yield alone, which stops at 95 %. --warc replays what a crawl has stored instead: links
+lead to stored pages only. Without --web: clustered, mixed, gateways and noisy.
+
+Examples: `python -m bench.focus --plot plots`; `python -m bench.focus --quick --first 100 --seeds 12 --web huge`.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
 
 from bench.focus import replay
-from bench.focus.crawl import CRAWLS, Found, curve
+from bench.focus.crawl import CRAWLS, Found, afriweb, breadth_first, by_yield, curve, oracle
+from bench.focus.shapes import SHAPES
 from bench.focus.webs import WEBS, Web
+
+ENOUGH = 0.95
+"""Share of the reachable relevant pages until which fetches are counted."""
 
 
 def run(web: Web) -> dict[str, Found]:
@@ -34,9 +42,9 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
     out = [f"{name}: {pages:.0f} pages, {relevant:.0f} relevant"]
     out.append(f"{'':14} 95%/bf  /oracle  /all-knowing   harvest 10/50/100 %      recall 10/50/100 %   words at 50 %")
     for crawl in CRAWLS:
-        bf = [(r[crawl].fetches_for(0.95), r["breadth first"].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+        bf = [(r[crawl].fetches_for(ENOUGH), r["breadth first"].fetches_for(ENOUGH) or len(w.nodes)) for w, r in runs]
         best, bound = (
-            [(r[crawl].fetches_for(0.95), r[name].fetches_for(0.95) or len(w.nodes)) for w, r in runs]
+            [(r[crawl].fetches_for(ENOUGH), r[name].fetches_for(ENOUGH) or len(w.nodes)) for w, r in runs]
             for name in ("oracle", "all-knowing")
         )
         parts = [
@@ -56,6 +64,23 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
             f"{crawl:14} {_share(bf)}    {_share(best)}     {_share(bound)}         {line}      {100 * cells[6]:5.1f}"
         )
     return [*out, against_afriweb([found for _, found in runs])]
+
+
+def quick(name: str, webs: Iterable[Web]) -> str:
+    """One line for many webs of a kind: yield against breadth first, oracle and afriweb until it has enough."""
+    runs = []
+    for web in webs:
+        others = {crawl.__name__: curve(web, crawl(web)) for crawl in (breadth_first, oracle, afriweb)}
+        runs.append({"yield": curve(web, by_yield(web, ENOUGH)), **others})
+    shares, times = (
+        [len(run["yield"].relevant) / (run[peer].fetches_for(ENOUGH) or 1) for run in runs]
+        for peer in ("breadth_first", "oracle")
+    )
+    return (
+        f"{name}, {len(runs)} webs: of breadth first's fetches {mean(shares):.2f}, most {max(shares):.2f} "
+        f"({sum(share > 0.5 for share in shares)} above 0.5); of the oracle's {mean(times):.2f}, most {max(times):.2f} "
+        f"({sum(part > 1.25 for part in times)} above 1.25); {against_afriweb(runs)}"
+    )
 
 
 def against_afriweb(runs: list[dict[str, Found]]) -> str:
@@ -105,10 +130,12 @@ def plot(folder: Path, name: str, found: dict[str, Found]) -> None:
 
 
 def main() -> None:
+    kinds = {**WEBS, **SHAPES}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first web's seed (default: 0)")
-    parser.add_argument("--web", choices=sorted(WEBS), action="append", help="only this kind (repeatable)")
+    parser.add_argument("--web", choices=sorted(kinds), action="append", help="this kind (repeatable)")
+    parser.add_argument("--quick", action="store_true", help="a line for each kind, of yield alone")
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw recall against fetches")
     parser.add_argument("--warc", type=Path, action="append", help="replay stored pages (repeatable)")
     parser.add_argument("--seed-url", action="append", default=[], help="where a replay starts (default: first page)")
@@ -122,10 +149,11 @@ def main() -> None:
         print("\n".join(table("replay", [(web, run(web))])))
         return
     for name in arguments.web or WEBS:
-        runs = []
-        for seed in range(arguments.first, arguments.first + arguments.seeds):
-            web = WEBS[name](seed)
-            runs.append((web, run(web)))
+        webs = (kinds[name](seed) for seed in range(arguments.first, arguments.first + arguments.seeds))
+        if arguments.quick:
+            print(quick(name, webs), flush=True)
+            continue
+        runs = [(web, run(web)) for web in webs]
         print("\n".join(table(name, runs)) + "\n", flush=True)
         if arguments.plot:
             plot(arguments.plot, name, runs[0][1])

@@ -180,11 +180,12 @@ def _way(web: Web, known: set[int], done: set[int]) -> list[int]:
 
 
 def threshold(web: Web) -> Order:
-    return _steered(web, ThresholdPolicy(TARGET, {}))
+    return _Steered(web, ThresholdPolicy(TARGET, {})).order()
 
 
-def by_yield(web: Web) -> Order:
-    return _steered(web, YieldPolicy(TARGET, {}))
+def by_yield(web: Web, share: float = 1.0) -> Order:
+    """share: of the reachable relevant pages, after which it stops (1: never)."""
+    return _Steered(web, YieldPolicy(TARGET, {})).order(share)
 
 
 class _Steered:
@@ -199,8 +200,11 @@ class _Steered:
         self._frontier = MemoryFrontier(free, clock=lambda: 1)
         self._rescorer = Rescorer(policy, self._frontier)
 
-    def order(self) -> Order:
-        """The pages in the order they are fetched."""
+    def order(self, share: float = 1.0) -> Order:
+        """The pages in the order they are fetched, until this share of the reachable relevant ones is found (1: all
+        pages)."""
+        nodes, found = self._web.nodes, 0
+        goal = share * sum(nodes[place].relevant for place in reachable(self._web)) if share < 1 else len(nodes) + 1
         seeds = [self._web.nodes[place].url for place in self._web.seeds]
         self._frontier.take_in([Candidate(url, source="seed", score=1.0) for url in seeds])
         order: Order = []
@@ -208,7 +212,10 @@ class _Steered:
             lease = leases[0]
             place = self._places[lease.url]
             order.append(place)
-            links = self._links(self._web.nodes[place], lease)
+            found += nodes[place].relevant
+            if found >= goal:
+                break
+            links = self._links(nodes[place], lease)
             self._frontier.take_in(links)
             self._frontier.report([Outcome(lease.token, "ok")])
             self._rescorer.found(link.url for link in links)
@@ -230,10 +237,6 @@ class _Steered:
         found = [(place, one.url, *rank) for (place, one), rank in ranked if place not in self._seen]
         self._seen.update(place for place, *_ in found)
         return [Candidate(url, Kind.PAGE, node.url, depth, p, memo=LinkMemo(since, b).pack()) for _, url, p, b in found]
-
-
-def _steered(web: Web, policy: ThresholdPolicy | YieldPolicy) -> Order:
-    return _Steered(web, policy).order()
 
 
 CRAWLS: dict[str, Callable[[Web], Order]] = {

@@ -150,12 +150,33 @@ def test_yield_bounds_its_tunnels() -> None:
     assert policy.link_priority(link("http://n.example/zu/x", since_relevant=3, keep=False)) > 0
 
 
-def test_yield_tells_likely_pages_apart_as_finely_as_unlikely_ones() -> None:
-    """A frontier has eight bands: what is nearly sure must not lie in one band with what is likely."""
-    bands = [int(_evened(worth) * 255) >> 5 for worth in (0.03, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.98)]
+def test_yield_fills_all_bands_of_a_frontier() -> None:
+    """What is nearly sure must not lie in one band with what is likely, nor what is hopeless with what is unlikely."""
+    bands = [int(_evened(worth) * 255) >> 5 for worth in (0.005, 0.02, 0.06, 0.2, 0.45, 0.7, 0.86, 0.97)]
     assert bands == list(range(8))
     assert [_evened(0.0), _evened(1.0)] == [0.0, 1.0]
-    assert all(_evened(p) + _evened(1 - p) == pytest.approx(1) for p in (0.01, 0.2, 0.5))
+    evened = [_evened(place / 1000) for place in range(1001)]
+    assert evened == sorted(set(evened)), "a better one is never ranked as a worse one"
+
+
+def test_yield_expects_more_of_an_unknown_section_than_of_a_bad_one() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    for n in range(40):
+        policy.judge(page("eng", 100, host="n.example", seed=n), PageContext())
+    bad, unknown = ((f"http://n.example/{path}", 1, "100000") for path in ("news/99.html", "abc/99.html"))
+    assert policy.rescore([unknown])[0] > 3 * policy.rescore([bad])[0]
+
+
+def test_yield_gives_a_site_without_a_relevant_page_a_longer_chance(monkeypatch: Any) -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    for n in range(12):
+        policy.judge(page("eng", 100, host="unlucky.example", seed=n), PageContext())
+        policy.judge(page("zul" if n == 3 else "eng", 100, host="poor.example", seed=n), PageContext())
+    waiting = [(f"http://{host}.example/news/99.html", 1, "100000") for host in ("unlucky", "poor", "new")]
+    unlucky, *others = policy.rescore(waiting)
+    monkeypatch.setattr("relevance.yield_policy.OPENS", 0.0)
+    assert policy.rescore(waiting)[0] < unlucky
+    assert policy.rescore(waiting)[1:] == others
 
 
 def test_yield_explores_a_share_of_its_fetches() -> None:

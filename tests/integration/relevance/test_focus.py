@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bench.focus import __main__ as focus
-from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle
+from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle, reachable
+from bench.focus.shapes import SHAPES
 from bench.focus.webs import Builder, gateways, mixed
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "langid"
@@ -61,6 +62,25 @@ def test_the_bench_can_begin_at_any_seed(monkeypatch: Any, capsys: Any) -> None:
     focus.main()
     assert seeds == [5, 6]
     assert "tiny: 9 pages" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["focus", "--seeds", "3", "--quick"])
+    focus.main()
+    assert seeds[2:] == [0, 1, 2]
+    assert "tiny, 3 webs: of breadth first's fetches" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_webs_of_other_shapes_can_be_crawled(name: str) -> None:
+    web = SHAPES[name](3)
+    order = breadth_first(web)
+    assert len(set(order)) == len(order) == len(reachable(web)) > 0.9 * len(web.nodes)
+    assert SHAPES[name](3) == web
+
+
+def test_a_crawl_can_stop_when_it_has_enough() -> None:
+    web = small_web(4)
+    whole, part = by_yield(web), by_yield(web, 0.5)
+    assert part == whole[: len(part)]
+    assert len(part) == curve(web, whole).fetches_for(0.5)
 
 
 def run(*arguments: Any, stdin: str = "") -> Any:

@@ -14,7 +14,7 @@ def filled(*rows: tuple[str, float, float, int]) -> Estimates:
     estimates = Estimates()
     for key, gain, expected, times in rows:
         for _ in range(times):
-            estimates.add(key, gain, expected, 100, 10)
+            estimates.add(key, gain, expected)
     return estimates
 
 
@@ -39,9 +39,28 @@ def test_a_host_is_not_bad_for_having_been_unpromising() -> None:
 
 def test_a_narrow_place_tells_only_what_its_wide_one_does_not() -> None:
     alone = filled(("h:a", 0.0, 0.5, 20), ("p:a/x", 0.0, 0.5, 20))
-    assert alone.place(("h:a", "p:a/x")) == alone.place(("h:a",))
+    assert alone.place(("h:a", "p:a/x")) == alone.effect("h:a")
     parts = filled(("h:a", 0.0, 0.5, 20), ("h:a", 1.0, 0.5, 20), ("p:a/x", 1.0, 0.5, 20), ("p:a/y", 0.0, 0.5, 20))
     assert parts.place(("h:a", "p:a/x"))[0] > 1 > -1 > parts.place(("h:a", "p:a/y"))[0]
+    assert parts.known(("h:b", "p:a/x", "p:a/z", "p:a/y")) == ("p:a/x", "p:a/y")
+    assert parts.place(("h:b", "p:b/x", "t:b/y")) == (0.0, 0.0)
+
+
+def test_many_pages_of_one_section_say_as_few_of_another() -> None:
+    """Sections of pages that were expected to be relevant and are not: one of 50 pages, fifty of one page."""
+    one, many = Estimates(), Estimates()
+    for page in range(50):
+        one.add("h:a", 0.0, 0.5, sections=page == 0)
+        one.add("t:a/x", 0.0, 0.5)
+        many.add("h:a", 0.0, 0.5, sections=1)
+        many.add(f"t:a/{page}", 0.0, 0.5)
+    (another, few), (new, all_) = one.place(["h:a"]), many.place(["h:a"])
+    assert new < another < 0
+    assert all_ == 50
+    assert 4 < few < 5
+    own, whole = one.place(["h:a", "t:a/x"])
+    assert whole == 50
+    assert own == new  # what a section's pages say of itself they say in full
 
 
 def test_it_finds_the_effects_that_made_the_pages() -> None:
@@ -53,7 +72,7 @@ def test_it_finds_the_effects_that_made_the_pages() -> None:
         kind = "c:good" if (rng.random() < 0.8) == (host == "h:good") else "c:bad"
         gain = float(rng.random() < sigmoid(true[host] + true[kind]))
         for key, other in ((host, kind), (kind, host)):
-            estimates.add(key, gain, sigmoid(estimates.effect(other)[0]), 0, 1)
+            estimates.add(key, gain, sigmoid(estimates.effect(other)[0]))
     for one, two in (("h:good", "h:bad"), ("c:good", "c:bad")):
         found = estimates.effect(one)[0] - estimates.effect(two)[0]
         assert found == pytest.approx(true[one] - true[two], abs=0.8)  # plain averages of the kinds differ by 3.0
@@ -94,16 +113,16 @@ def test_counts_of_two_workers_add_up_to_those_of_one() -> None:
     rng = random.Random(6)
     for _ in range(200):
         key, gain = rng.choice(["h:a", "h:b"]), rng.random()
-        rng.choice([one, two]).add(key, gain, 0.4, 1, 1)
-        alone.add(key, gain, 0.4, 1, 1)
+        rng.choice([one, two]).add(key, gain, 0.4)
+        alone.add(key, gain, 0.4)
         if rng.random() < 0.2:
             for worker in (one, two):
                 for name, row in worker.deltas().items():
-                    totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 5), row, strict=True))
+                    totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 4), row, strict=True))
             one.absorb(totals)
             two.absorb(totals)
     for worker in (one, two):
         for name, row in worker.deltas().items():
-            totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 5), row, strict=True))
+            totals[name] = tuple(a + b for a, b in zip(totals.get(name, (0,) * 4), row, strict=True))
     one.absorb(totals)
     assert one.counts("h:a") == alone.counts("h:a")
