@@ -257,7 +257,8 @@ class _Parts:
 
 def _parts(tree: LexborHTMLParser) -> _Parts:
     articles = frozenset(node.mem_id for node in tree.css("article,main"))
-    return _Parts(tree.css(_NAV), _inside(tree.css("header"), articles))
+    nodes = {node.mem_id: node for node in tree.css(_NAV)}  # one that two selectors find is given twice
+    return _Parts(list(nodes.values()), _inside(tree.css("header"), articles))
 
 
 def _outermost(nodes: list[Any]) -> list[Any]:

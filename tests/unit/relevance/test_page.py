@@ -52,6 +52,11 @@ def test_blocks_are_weighed() -> None:
     assert "Ikhaya" not in page.text()
 
 
+def test_a_part_that_is_navigation_twice_over_is_given_once() -> None:
+    page = read_page(b"<nav role=navigation><a href=/x>Izindaba</a></nav>", "http://a.example/")
+    assert [block.text for block in page.blocks] == ["Izindaba"]
+
+
 def test_links_as_found() -> None:
     page = read(
         '<a href=" x.html ">a <i>b</i></a><a>no</a><a href="" rel="NoFollow ugc" hreflang=ZU>c</a><area href=/d>'
