@@ -25,9 +25,9 @@ KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "
 """Weight of a block's words by its kind."""
 
 _OPTIONS = LexborDocumentOptions.WO_EVENTS  # else each option that is chosen is copied, with all there is in it
-_NAV_PARTS = ["nav", "footer", "aside", "header", "menu"]
-_NAV_PARTS += [f"[role={role}]" for role in ("navigation", "banner", "contentinfo", "search", "complementary")]
-_NAV = ",".join(_NAV_PARTS)
+_NAV_TAGS = ("nav", "footer", "aside", "header", "menu")
+_NAV_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "complementary"))
+_MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]"))  # one for each role would take half as long again
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
 _INLINE = frozenset(INLINE_NAMES.split())
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
@@ -257,8 +257,13 @@ class _Parts:
 
 def _parts(tree: LexborHTMLParser) -> _Parts:
     articles = frozenset(node.mem_id for node in tree.css("article,main"))
-    nodes = {node.mem_id: node for node in tree.css(_NAV)}  # one that two selectors find is given twice
-    return _Parts(list(nodes.values()), _inside(tree.css("header"), articles))
+    # What two selectors find is given twice.
+    nodes = [*{node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}.values()]
+    return _Parts(nodes, _inside([node for node in nodes if node.tag == "header"], articles))
+
+
+def _is_navigation(node: Any) -> bool:
+    return node.tag in _NAV_TAGS or node.attributes.get("role") in _NAV_ROLES
 
 
 def _outermost(nodes: list[Any]) -> list[Any]:
