@@ -81,11 +81,10 @@ class Estimates:
         """Those of a URL's places that have had pages, the widest first."""
         return tuple(key for key in places if key in self._own or key in self._fleet)
 
-    def place(self, places: Sequence[str]) -> tuple[float, float]:
+    def place(self, places: Sequence[str], known: Sequence[str]) -> tuple[float, float]:
         """Log-odds of a place, from the effects of its widest key to that of its narrowest, and how many pages of its
-        host they rest on. A shape of URLs whose prefix has had no page (a date, a number) speaks for itself, not as a
-        part of its host."""
-        known = self.known(places)
+        host they rest on. known: those of its keys that have had pages. A shape of URLs whose prefix has had no page (a
+        date, a number) speaks for itself, not as a part of its host."""
         if places[0] not in known:
             return 0.0, 0.0
         total, support = self._host(known[0], known[1:])

@@ -115,12 +115,13 @@ class YieldPolicy(ThresholdPolicy):
 
     def _learn(self, url: str, bucket: str, gain: float) -> None:
         estimates, where = self._estimates, places(url)
-        place = self._place(where)
+        known = estimates.known(where)
+        place = self._place(where, known)
         links = bucket if len(bucket) >= KIND else _UNKNOWN
         evidence = self._evidence(place.group, links, self._links(url, links))
         effects = self._effects(evidence)
         said = sum(effects.values())
-        estimates.add(where[0], gain, sigmoid(said), sections=not estimates.known(where[2:]))
+        estimates.add(where[0], gain, sigmoid(said), sections=where[-1] not in known)
         for key in where[1:]:
             estimates.add(key, gain, sigmoid(said))
         for key, effect in effects.items():
@@ -163,13 +164,16 @@ class YieldPolicy(ThresholdPolicy):
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
         """Log-odds by key (relevance.estimates; the host's stands for all of the place), then parts of the worth."""
         where = places(url)
-        place = self._place(where)
+        place = self._place(where, self._estimates.known(where))
         evidence = self._evidence(place.group, bucket, self._links(url, bucket))
-        terms = {key: round(effect, 2) for key, effect in self._effects(evidence).items()}
+        effects = self._effects(evidence)
+        terms = {key: round(effect, 2) for key, effect in effects.items()}
         return {
             **terms,
             where[0]: round(place.log_odds, 2),
             "pages of the host": place.pages,
+            "pages that speak for the place": round(place.support, 1),
+            "gain": round(self._expected(place, sum(effects.values())), 3),
             "hub": round(place.hub, 3),
             "novelty": round(self._novelty(place.pages, evidence.kind[2]), 3),
             "priority": round(self.rescore([(url, since_relevant, bucket)])[0], 3),
@@ -185,7 +189,7 @@ class YieldPolicy(ThresholdPolicy):
         where = places(url)
         known = self._estimates.known(where)
         if (place := shared.places.get(known or where[:1])) is None:
-            place = shared.places[known or where[:1]] = self._place(where)
+            place = shared.places[known or where[:1]] = self._place(where, known)
         key = (place, bucket[:KIND], self._links(url, bucket), since > self.tunnel)
         if (priority := shared.priorities.get(key)) is None:
             priority = shared.priorities[key] = self._priority(*key, shared)
@@ -200,15 +204,21 @@ class YieldPolicy(ThresholdPolicy):
         evidence, log_odds = said
         if far and not place.known and _is_hopeless(evidence):
             return 0.0
-        mean = sigmoid(place.log_odds + log_odds)
-        if not place.known and place.pages >= FIRST:
-            mean = max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
+        mean = self._expected(place, log_odds)
         worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
         worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.support + 4.0))
         return _evened(min(1.0, max(0.0001, worth)))
 
-    def _place(self, where: Sequence[str]) -> _Place:
-        log_odds, support = self._estimates.place(where)
+    @staticmethod
+    def _expected(place: _Place, said: float) -> float:
+        """The gain expected, 0..1, of the page and of what it may open. said: log-odds of what the links say."""
+        mean = sigmoid(place.log_odds + said)
+        if place.known or place.pages < FIRST:
+            return mean
+        return max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
+
+    def _place(self, where: Sequence[str], known: Sequence[str]) -> _Place:
+        log_odds, support = self._estimates.place(where, known)
         pages, gain, _ = self._estimates.counts(where[0])
         share = (gain + 1.0) / (pages + 2.0)
         group = sum(share > bound for bound in _CLASSES)

@@ -174,8 +174,10 @@ def test_yield_gives_a_site_without_a_relevant_page_a_longer_chance(monkeypatch:
         policy.judge(page("zul" if n == 3 else "eng", 100, host="poor.example", seed=n), PageContext())
     waiting = [(f"http://{host}.example/news/99.html", 1, "100000") for host in ("unlucky", "poor", "new")]
     unlucky, *others = policy.rescore(waiting)
+    gain = policy.explain(*waiting[0])["gain"]
     monkeypatch.setattr("relevance.yield_policy.OPENS", 0.0)
     assert policy.rescore(waiting)[0] < unlucky
+    assert policy.explain(*waiting[0])["gain"] < gain, "what it may open is part of the explanation"
     assert policy.rescore(waiting)[1:] == others
 
 

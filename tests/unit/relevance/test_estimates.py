@@ -1,6 +1,7 @@
 """What the estimates say is checked against worked examples and rules that hold for any history."""
 
 import random
+from collections.abc import Sequence
 from math import isclose
 
 import pytest
@@ -16,6 +17,10 @@ def filled(*rows: tuple[str, float, float, int]) -> Estimates:
         for _ in range(times):
             estimates.add(key, gain, expected)
     return estimates
+
+
+def placed(estimates: Estimates, places: Sequence[str]) -> tuple[float, float]:
+    return estimates.place(places, estimates.known(places))
 
 
 def test_what_was_as_expected_says_nothing() -> None:
@@ -39,11 +44,11 @@ def test_a_host_is_not_bad_for_having_been_unpromising() -> None:
 
 def test_a_narrow_place_tells_only_what_its_wide_one_does_not() -> None:
     alone = filled(("h:a", 0.0, 0.5, 20), ("p:a/x", 0.0, 0.5, 20))
-    assert alone.place(("h:a", "p:a/x")) == alone.effect("h:a")
+    assert placed(alone, ("h:a", "p:a/x")) == alone.effect("h:a")
     parts = filled(("h:a", 0.0, 0.5, 20), ("h:a", 1.0, 0.5, 20), ("p:a/x", 1.0, 0.5, 20), ("p:a/y", 0.0, 0.5, 20))
-    assert parts.place(("h:a", "p:a/x"))[0] > 1 > -1 > parts.place(("h:a", "p:a/y"))[0]
+    assert placed(parts, ("h:a", "p:a/x"))[0] > 1 > -1 > placed(parts, ("h:a", "p:a/y"))[0]
     assert parts.known(("h:b", "p:a/x", "p:a/z", "p:a/y")) == ("p:a/x", "p:a/y")
-    assert parts.place(("h:b", "p:b/x", "t:b/y")) == (0.0, 0.0)
+    assert placed(parts, ("h:b", "p:b/x", "t:b/y")) == (0.0, 0.0)
 
 
 def test_many_pages_of_one_section_say_as_few_of_another() -> None:
@@ -54,11 +59,11 @@ def test_many_pages_of_one_section_say_as_few_of_another() -> None:
         one.add("t:a/x", 0.0, 0.5)
         many.add("h:a", 0.0, 0.5, sections=1)
         many.add(f"t:a/{page}", 0.0, 0.5)
-    (another, few), (new, all_) = one.place(["h:a"]), many.place(["h:a"])
+    (another, few), (new, all_) = placed(one, ["h:a"]), placed(many, ["h:a"])
     assert new < another < 0
     assert all_ == 50
     assert 4 < few < 5
-    own, whole = one.place(["h:a", "t:a/x"])
+    own, whole = placed(one, ["h:a", "t:a/x"])
     assert whole == 50
     assert own == new  # what a section's pages say of itself they say in full
 
