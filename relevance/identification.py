@@ -10,8 +10,8 @@ when it leads what is not of the family by GUARD nats a word and by what its wor
 (relevance.strangeness), up to STRANGEST: names and loans in thousands of languages look like isiZulu, while true text
 leads by seven. (African languages never seen in training called isiZulu: 0.01 % of sentences, 0.23 % of 1-4 words.)
 
-The language that a model is made for (`wanted`) is named, too, where a sibling is likelier but it is likely enough
-(relevance.calibration).
+The language that is wanted (a crawl's target, else the one that the model is made for) is named, too, where a sibling
+is likelier but it is likely enough (relevance.calibration).
 """
 
 from __future__ import annotations
@@ -82,9 +82,13 @@ def sampled(text: str) -> str:
 
 
 class Identifier:
-    """A model with its rules: second stage, family, pools that answer "und"."""
+    """A model with its rules: second stage, family, pools that answer "und".
 
-    def __init__(self, model: Model, languages: Collection[str] | None = None) -> None:
+    languages: those that may be answered (default: all). wanted: the language that a text is called by where it is
+    likely enough, though a sibling is likelier (default: the one that the model is made for).
+    """
+
+    def __init__(self, model: Model, languages: Collection[str] | None = None, wanted: str | None = None) -> None:
         self.model = model
         known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
         for language in languages or ():
@@ -99,7 +103,7 @@ class Identifier:
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
         self._guarded = languages is None and bool(self._family.any() and not self._family.all())
         self._others = strangeness.columns(np.flatnonzero(~self._family).tolist())
-        wanted, siblings = model.meta.get("wanted", ""), model.meta.get("siblings", ())
+        wanted, siblings = wanted or model.meta.get("wanted", ""), model.meta.get("siblings", ())
         self._wanted = names.index(wanted) if wanted in names else 0
         rivals = {name for group in siblings if wanted in group for name in group} if wanted in names else set()
         self._rivals = frozenset(names.index(name) for name in rivals & set(names) - {wanted})

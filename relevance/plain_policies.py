@@ -84,7 +84,7 @@ class AfriwebPolicy(Unlearning):
             raise PolicyError(f"option set: {self.set} is not 1, 2 or 3")
         self.least = int(option(options, "words", 20))
         self.least_english = int(option(options, "words_english", 50))
-        self._identifier = Identifier(shipped())
+        self._identifier = Identifier(shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
         found = measure(page, self.target.language, self._identifier)
@@ -114,7 +114,7 @@ class ThresholdPolicy(Unlearning):
         self.target = target
         self.words = int(option(options, "words", 20))
         self.share = float(option(options, "share", 0.3))
-        self._identifier = Identifier(shipped())
+        self._identifier = Identifier(shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
         found = measure(page, self.target.language, self._identifier)
@@ -140,7 +140,7 @@ class KeepAllPolicy(Unlearning):
 
     def __init__(self, target: Target, options: Mapping[str, Any]) -> None:  # noqa: ARG002 - nothing to be told
         self.target = target
-        self._identifier = Identifier(shipped())
+        self._identifier = Identifier(shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
         found = measure(page, self.target.language, self._identifier)

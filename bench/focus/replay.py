@@ -26,7 +26,7 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
     """The HTML pages of the files (WARC or ARC, plain or compressed), relevant by the threshold policy; the first fetch
     of a URL counts, a link to a redirect leads to where it led. seeds are URLs among them; without any the first page
     is the seed. NothingToReplayError, OSError for a file that cannot be read."""
-    identifier, policy = Identifier(shipped()), ThresholdPolicy(Target(language), {})
+    identifier, policy = Identifier(shipped(), wanted=language), ThresholdPolicy(Target(language), {})
     pages: dict[str, Page] = {}
     nodes: list[Node] = []
     moved: dict[str, str] = {}

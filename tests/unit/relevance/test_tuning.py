@@ -134,6 +134,10 @@ def test_the_language_wanted_is_named_where_it_is_likely_enough() -> None:
         found = Identifier(model, ("one", "two"))(["bona", "bona ubona"])
         assert [one.language for one in found] == [named] * 2
         assert [one.score for one in found] == pytest.approx([0.5] * 2, abs=0.01)
+        assert [Identifier(model, ("one", "two"), name)(["bona"])[0].language for name in ("one", "two")] == [
+            "one",
+            "two",
+        ]
 
 
 @pytest.mark.parametrize("line", ['siblings = [["zul", "zzz"]]', 'wanted = "zzz"', 'wanted = "zul"'])
