@@ -1,93 +1,113 @@
-"""`python -m relevance`: train, eval, identify, words, export-arpa."""
+"""The command ``python -m relevance``: train, eval, identify, words, export-arpa.
+
+Exit codes: 0 all good; 1 some input could not be read as it should (the rest was done); 2 wrong usage, a file that
+cannot be used, nothing done.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.table import Table
+
 from relevance import arpa, evaluation, storage, training
+from relevance.arguments import STDIN, parser
 from relevance.card import card
-from relevance.errors import RelevanceError, TrainingError
-from relevance.identification import identify
+from relevance.errors import ModelError, RelevanceError, TrainingError
+from relevance.identification import TOGETHER, identify
 from relevance.making import make_to_size
 from relevance.mixed import labels_by_word
-from relevance.model import SHIPPED, Model, load, shipped
+from relevance.model import Model, load, shipped
 
-DESCRIPTION = SHIPPED.with_suffix(".toml")
+GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
+_SHOWN = 100
+"""Letters of a line that are printed behind its language."""
+_log = logging.getLogger("relevance")
 
-
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="python -m relevance", description="Language models for focused crawling.")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    train = commands.add_parser("train", help="make a model from folders of plain text")
-    train.add_argument("data", type=Path, help="folder with <source>/<language>.txt, one sentence or paragraph a line")
-    train.add_argument("--description", type=Path, default=DESCRIPTION, help="TOML: classes, sources, settings")
-    train.add_argument("--out", type=Path, default=SHIPPED, help="model file to write (default: the shipped one)")
-    train.add_argument("--max-bytes", type=int, help="prune until the file is no larger")
-    train.add_argument("--min-count", type=float, help="keep n-grams of order 3 and up seen so often (1: all)")
-    train.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
-    train.add_argument("--dev", action="append", default=[], metavar="SOURCE", help="folder of data to measure on")
-    train.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without this source")
-    check = commands.add_parser("eval", help="measure a model on labelled text, or by leaving sources out")
-    check.add_argument("data", type=Path, help="folder with <source>/<language>.txt")
-    check.add_argument("--model", type=Path, default=SHIPPED)
-    check.add_argument("--source", action="append", default=[], help="folder of data (repeatable; default: dev-*)")
-    check.add_argument("--leave-out", action="append", default=[], help="train without this source, measure on it")
-    check.add_argument("--description", type=Path, default=DESCRIPTION)
-    name = commands.add_parser("identify", help="say what language each line of the input is in")
-    name.add_argument("files", nargs="*", type=Path, help="text files (default: standard input)")
-    name.add_argument("--model", default="southern", help="southern, afriweb (the thesis' method) or a model file")
-    name.add_argument("--languages", nargs="+", help="choose among these only")
-    name.add_argument("--by-word", action="store_true", help="label every word")
-    words = commands.add_parser("words", help="the frequent words of a language; with --stop the stop list")
-    words.add_argument("language")
-    words.add_argument("--count", type=_positive, default=1000)
-    words.add_argument("--stop", action="store_true", help="only words so frequent and even that they carry no topic")
-    words.add_argument("--model", type=Path, default=SHIPPED)
-    export = commands.add_parser("export-arpa", help="write a language's letter model as an ARPA file")
-    export.add_argument("language")
-    export.add_argument("out", type=Path)
-    export.add_argument("--order", type=_positive, default=3, help="up to the model's own (default: 3)")
-    export.add_argument("--model", type=Path, default=SHIPPED)
-    return top
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is below 1")
-    return value
+Measured = Mapping[str, Mapping[str, evaluation.Figures]]
+"""Set of texts -> kind of strings -> figures."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; 0, or 1 with one line of what is wrong."""
-    given = parser().parse_args(arguments)
+    """Runs a command; returns the exit code."""
+    try:
+        given = parser().parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
     run = {"train": _train, "eval": _eval, "identify": _identify, "words": _words, "export-arpa": _export}
     try:
-        run[given.command](given)
-    except (RelevanceError, OSError) as error:
+        return run[given.command](given)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except KeyboardInterrupt:
+        print("relevance: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        print(f"relevance {given.command}: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+    except RelevanceError as error:
         print(f"relevance {given.command}: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return USAGE
 
 
-def _train(given: argparse.Namespace) -> None:
+@contextmanager
+def _steps_told(quiet: bool) -> Iterator[None]:
+    """Long work says what it is at, on standard error: on a terminal below a spinner, elsewhere in plain lines."""
+    if quiet:
+        yield
+        return
+    console = Console(stderr=True, highlight=False)
+    handler: logging.Handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    if console.is_terminal:
+        handler = RichHandler(console=console, show_level=False, show_path=False)
+    _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
+    try:
+        with console.status("working"):
+            yield
+    finally:
+        _log.removeHandler(handler)
+
+
+def _train(given: argparse.Namespace) -> int:
     description = training.read_description(given.description)
-    corpus = training.read_corpus(given.data, description.sources)
     if given.min_count is not None:
-        settings = replace(description.settings, min_count=given.min_count)
-        description = replace(description, settings=settings)
-    size = make_to_size(description, corpus, given.out, given.max_bytes or description.settings.max_bytes)
-    print(f"{given.out}: {size:,} bytes")
-    if given.card:
-        measured = _measured(evaluation.deciding(load(given.out)), given.data, given.dev, _names(given.out))
-        left_out = evaluation.leave_one_out(description, given.data, given.leave_out)
-        measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
-        command = f"python -m relevance train DATA --description {given.description.name}"
-        given.card.write_text(card(storage.header_of(given.out), size, measured, command), encoding="utf-8")
+        description = replace(description, settings=replace(description.settings, min_count=given.min_count))
+    out = given.out or given.description.with_suffix(".model")
+    _check_sources(given.data, [*given.dev, *given.leave_out])
+    for target in filter(None, (out, given.card)):
+        if not target.parent.is_dir():
+            raise TrainingError(f"{target}: no such folder")
+    corpus = training.read_corpus(given.data, description.sources)
+    with _steps_told(given.quiet):
+        size = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
+        if given.card:
+            measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out))
+            left_out = evaluation.leave_one_out(description, given.data, given.leave_out)
+            measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
+            command = f"python -m relevance train DATA --description {given.description.name}"
+            given.card.write_text(card(storage.header_of(out), size, measured, command), encoding="utf-8")
+    print(f"{out}: {size:,} bytes")
+    return GOOD
+
+
+def _check_sources(data: Path, names: Sequence[str]) -> None:
+    """Before work that takes minutes."""
+    for name in names:
+        if not (data / name).is_dir():
+            raise TrainingError(f"{data / name}: no such folder of <language>.txt")
 
 
 def _names(model: Path) -> list[str]:
@@ -97,9 +117,10 @@ def _names(model: Path) -> list[str]:
 
 def _measured(
     decide: evaluation.Decide, data: Path, sources: Sequence[str], names: Sequence[str]
-) -> dict[str, dict[str, evaluation.Figures]]:
-    out: dict[str, dict[str, evaluation.Figures]] = {}
+) -> dict[str, Mapping[str, evaluation.Figures]]:
+    out: dict[str, Mapping[str, evaluation.Figures]] = {}
     for source in sources:
+        _log.info("measuring on %s", source)
         texts = {kind: evaluation.folder_texts(data / source, names, kind) for kind in evaluation.KINDS}
         out[source] = {kind: evaluation.figures(decide, some) for kind, some in texts.items() if some}
         if not out[source]:
@@ -107,48 +128,119 @@ def _measured(
     return out
 
 
-def _eval(given: argparse.Namespace) -> None:
-    if given.leave_out:
-        description = training.read_description(given.description)
-        measured = evaluation.leave_one_out(description, given.data, given.leave_out)
+def _eval(given: argparse.Namespace) -> int:
+    sources = given.leave_out or given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
+    if not sources:
+        raise TrainingError(f"{given.data}: no folder dev-*; name one with --source")
+    _check_sources(given.data, sources)
+    with _steps_told(given.quiet):
+        if given.leave_out:
+            measured: Measured = evaluation.leave_one_out(
+                training.read_description(given.description), given.data, sources
+            )
+        else:
+            measured = _measured(evaluation.deciding(load(given.model)), given.data, sources, _names(given.model))
+    if given.json:
+        for source, kinds in measured.items():
+            for kind, one in kinds.items():
+                row = {"source": source, "strings": kind, "texts": one.texts, "macro_f1": one.macro, "f1": one.f1}
+                print(json.dumps(row))
     else:
-        sources = given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
-        if not sources:
-            raise TrainingError(f"{given.data}: no folder dev-*; name one with --source")
-        measured = _measured(evaluation.deciding(load(given.model)), given.data, sources, _names(given.model))
+        _print_figures(measured)
+    return GOOD
+
+
+def _print_figures(measured: Measured) -> None:
+    """A table on a terminal; elsewhere lines of source, kind, texts, macro-F1 and F1 by language, tabs between."""
+    table = Table("source", "strings", "texts", "macro-F1", "F1 by language")
     for source, kinds in measured.items():
         for kind, one in kinds.items():
             each = "  ".join(f"{language} {value:.1f}" for language, value in one.f1.items())
-            print(f"{source:14} {kind:9} {one.texts:6} texts  macro-F1 {one.macro:5.1f}  {each}")
+            row = (source, kind, str(one.texts), f"{one.macro:.1f}", each)
+            table.add_row(*row)
+            if not sys.stdout.isatty():
+                print(*row, sep="\t")
+        table.add_section()
+    if sys.stdout.isatty():
+        Console(markup=False, highlight=False).print(table)
 
 
-def _model(name: str) -> str | Model:
-    return name if name in ("southern", "afriweb") else load(Path(name))
+class _Lines:
+    """The lines of files; `faults` counts files that are not read, and those that have lines that are no UTF-8."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+        self.faults = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for path in self._files:
+            try:
+                yield from self._of(path)
+            except OSError as error:
+                self._say(f"{path}: {error.strerror or error}")
+
+    def _of(self, path: Path) -> Iterator[str]:
+        damaged: list[int] = []
+        with nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError:
+                    damaged.append(number)
+                    text = line.decode("utf-8", "replace")
+                yield text.rstrip("\r\n")
+        if damaged:
+            more = f" (and {len(damaged) - 1:,} more lines)" if len(damaged) > 1 else ""
+            self._say(f"{path}:{damaged[0]}{more}: not UTF-8; what is none was read as unknown letters")
+
+    def _say(self, fault: str) -> None:
+        self.faults += 1
+        print(f"relevance identify: {fault}", file=sys.stderr)
 
 
-def _identify(given: argparse.Namespace) -> None:
-    model = _model(given.model)
-    texts = [file.read_bytes() for file in given.files] or [sys.stdin.buffer.read()]
-    lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
-    if given.by_word:
-        used = model if isinstance(model, Model) else shipped()
-        for line in lines:
-            print(" ".join(f"{word}/{label}" for word, label in labels_by_word(line, given.languages, used)))
-        return
-    for line, found in zip(lines, identify(lines, given.languages, model), strict=True):
-        print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{line[:100]}")
+def _identify(given: argparse.Namespace) -> int:
+    model = given.model if given.model in ("southern", "afriweb") else load(Path(given.model))
+    if given.by_word and model == "afriweb":
+        raise ModelError(model, "does not label words")
+    identify([], given.languages, model)  # a language that the model does not know is told before any output
+    lines = _Lines(given.files)
+    waiting = iter(lines)
+    while some := list(islice(waiting, TOGETHER)):
+        if given.by_word:
+            _print_words(some, given.languages, model if isinstance(model, Model) else shipped(), given.json)
+        else:
+            _print_languages(some, given.languages, model, given.json)
+        sys.stdout.flush()
+    return FAULTS if lines.faults else GOOD
 
 
-def _words(given: argparse.Namespace) -> None:
+def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, model: str | Model, as_json: bool) -> None:
+    for line, found in zip(lines, identify(lines, languages, model), strict=True):
+        if as_json:
+            print(json.dumps({**found._asdict(), "text": line}, ensure_ascii=False))
+        else:
+            shown = line[:_SHOWN]
+            print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{shown}")
+
+
+def _print_words(lines: Sequence[str], languages: Sequence[str] | None, model: Model, as_json: bool) -> None:
+    for line in lines:
+        labelled = labels_by_word(line, languages, model)
+        print(json.dumps(labelled, ensure_ascii=False) if as_json else " ".join("/".join(pair) for pair in labelled))
+
+
+def _words(given: argparse.Namespace) -> int:
     words, shares = load(given.model).vocabulary(given.language)
     ranked = sorted(zip(shares, words, strict=True), reverse=True)
     if given.stop:
         ranked = [(share, word) for share, word in ranked if share >= 0.001]
     for share, word in ranked[: given.count]:
         print(f"{word}\t{share * 1e6:.0f}")
+    return GOOD
 
 
-def _export(given: argparse.Namespace) -> None:
+def _export(given: argparse.Namespace) -> int:
     made = arpa.export(storage.read(given.model), given.language, given.order)
     arpa.write_arpa(given.out, made)
     print(f"{given.out}: order {made.order}")
+    return GOOD

@@ -7,6 +7,7 @@ more), `utterance` 5-8 words, `short` 1-4 words, `chars` 15 characters.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ Texts = Mapping[str, Sequence[str]]
 """language -> texts."""
 Decide = Callable[[Sequence[str]], list[str]]
 KINDS = ("document", "paragraph", "sentence", "utterance", "short", "chars")
+_log = logging.getLogger(__name__)
 _TOGETHER = {"document": 20, "paragraph": 5}
 """Lines of a string."""
 
@@ -107,6 +109,7 @@ def leave_one_out(
     languages = [c.name for c in description.classes if c.label == c.name and c.name not in description.second_stage]
     out: dict[str, dict[str, Figures]] = {}
     for source in sources:
+        _log.info("without %s", source)
         rest = tuple(s for s in description.sources if s.name != source)
         model = in_memory(make(replace(description, sources=rest), training.read_corpus(data, rest)))
         allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages

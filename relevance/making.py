@@ -3,6 +3,7 @@ siblings, prune to size."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from relevance.model import Model, lay_out
 from relevance.training import Corpus, Description, class_words, train
 from relevance.tuning import tuned
 
+_log = logging.getLogger(__name__)
+
 
 def in_memory(parameters: storage.Parameters) -> Model:
     """A model that was never written."""
@@ -24,16 +27,22 @@ def in_memory(parameters: storage.Parameters) -> Model:
 def make(description: Description, corpus: Corpus) -> storage.Parameters:
     """A model of the corpus without its mislabelled lines; meta["dropped"] counts them by source and language."""
     dropped: Counter[str] = Counter()
+    _log.info("counting the letters and words of %d languages", len(corpus))
     made = train(description, corpus)
+    _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     for _ in range(description.settings.clean_rounds):
         corpus, now = cleaned(corpus, description.classes, in_memory(made))
+        _log.info("%d lines are of another language than their file", now.total())
         if not now:
             break
         dropped += now
         made = train(description, corpus)
+    siblings = "; ".join(" ".join(group) for group in description.siblings)
     if description.siblings:
+        _log.info("tuning the letters of siblings: %s", siblings)
         made = tuned(made, class_words(corpus, description.classes), description)
     if description.settings.contrast:
+        _log.info("learning the second look at siblings: %s", siblings)
         contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
         made = replace(made, contrasts=contrasts)
     evidence = in_memory(made).listed_evidence()
@@ -44,8 +53,14 @@ def make_to_size(description: Description, corpus: Corpus, out: Path, most: int)
     """Makes and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
     settings = description.settings
     for _ in range(8):
-        size = storage.write(out, make(replace(description, settings=settings), corpus))
-        if size <= most:
-            return size
-        settings = replace(settings, min_count=settings.min_count * max(1.2, size / most))
-    raise TrainingError(f"{out}: {size:,} bytes, over {most:,} even with n-grams seen {settings.min_count:.0f} times")
+        data = storage.packed(make(replace(description, settings=settings), corpus))
+        if len(data) <= most:
+            storage.replace_file(out, data)
+            return len(data)
+        settings = replace(settings, min_count=settings.min_count * max(1.2, len(data) / most))
+        _log.info(
+            "%s bytes, over %s: anew with n-grams seen %.1f times", f"{len(data):,}", f"{most:,}", settings.min_count
+        )
+    raise TrainingError(
+        f"{out}: {len(data):,} bytes, over {most:,} even with n-grams seen {settings.min_count:.0f} times"
+    )

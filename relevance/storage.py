@@ -54,6 +54,13 @@ class Parameters:
 
 def write(path: Path, model: Parameters) -> int:
     """Writes the file whole or not at all; gives its size in bytes."""
+    data = packed(model)
+    replace_file(path, data)
+    return len(data)
+
+
+def packed(model: Parameters) -> bytes:
+    """What is in a model file."""
     sections: list[tuple[str, bytes]] = []
     for order, keys in enumerate(model.keys, start=1):
         sections.append((f"letters{order}", (keys & 63).astype(np.uint8).tobytes()))
@@ -71,12 +78,10 @@ def write(path: Path, model: Parameters) -> int:
         sections.append((f"contrast{group}rows", np.packbits(used).tobytes()))
         sections.append((f"contrast{group}", table[used].T.tobytes()))
     squeezer = zstandard.ZstdCompressor(level=19)
-    packed = [(name, squeezer.compress(data)) for name, data in sections]
-    header = {**model.meta, "sections": [[name, len(data)] for name, data in packed]}
+    squeezed = [(name, squeezer.compress(data)) for name, data in sections]
+    header = {**model.meta, "sections": [[name, len(data)] for name, data in squeezed]}
     head = json.dumps(header, ensure_ascii=False).encode()
-    data = MAGIC + struct.pack("<I", len(head)) + head + b"".join(data for _, data in packed)
-    _replace(path, data)
-    return len(data)
+    return MAGIC + struct.pack("<I", len(head)) + head + b"".join(data for _, data in squeezed)
 
 
 def read(path: Path) -> Parameters:
@@ -164,7 +169,8 @@ def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
     return np.concatenate(parts)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
+    """Writes aside and renames: nobody sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     with os.fdopen(handle, "wb") as file:

@@ -1,6 +1,5 @@
 """The default policy on small webs in memory, and the commands."""
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -81,59 +80,6 @@ def test_a_crawl_can_stop_when_it_has_enough() -> None:
     whole, part = by_yield(web), by_yield(web, 0.5)
     assert part == whole[: len(part)]
     assert len(part) == curve(web, whole).fetches_for(0.5)
-
-
-def run(*arguments: Any, stdin: str = "") -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "relevance", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def test_commands(tmp_path: Any) -> None:
-    assert "train" in run("--help").stdout
-    found = run("identify", stdin="Izindaba zanamuhla zivela eThekwini nakwezinye izindawo\nThe news of today\n")
-    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == ["zul", "eng"]
-    assert "ukuthi" in run("words", "zul", "--count", "50").stdout
-    assert run("words", "tlh").returncode == 1
-    assert run("export-arpa", "zul", tmp_path / "z.arpa").returncode == 0
-    assert (tmp_path / "z.arpa").read_text(encoding="utf-8").startswith("\\data\\")
-
-
-def test_wrong_input_is_one_line(tmp_path: Any) -> None:
-    (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
-    assert run("identify", tmp_path / "noise.txt").returncode == 0
-    none = tmp_path / "none"
-    for words, said in (
-        (("identify", none), "No such file"),
-        (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
-        (("export-arpa", "zul", none / "z.arpa"), "No such file"),
-        (("eval", tmp_path), "no folder dev-"),
-        (("eval", tmp_path, "--source", "none"), "no <language>.txt"),
-        (("train", tmp_path), "no <source>/<language>.txt"),
-    ):
-        failed = run(*words)
-        assert failed.returncode == 1, words
-        assert said in failed.stderr
-        assert failed.stderr.count("\n") == 1
-    assert "-3 is below 1" in run("words", "zul", "--count", "-3").stderr
-
-
-def test_a_new_language_is_a_folder_and_a_description(tmp_path: Any) -> None:
-    for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
-        (tmp_path / "src").mkdir(exist_ok=True)
-        (tmp_path / "src" / f"{language}.txt").write_text((text + "\n") * 30, encoding="utf-8")
-    toml = "name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\nlicence='mine'\n"
-    (tmp_path / "d.toml").write_text(toml + "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n")
-    files = ("--description", tmp_path / "d.toml", "--out", tmp_path / "t.model", "--card", tmp_path / "c.md")
-    made = run("train", tmp_path, *files, "--dev", "src")
-    assert made.returncode == 0, made.stderr
-    assert "mine" in (tmp_path / "c.md").read_text(encoding="utf-8")
-    found = run("identify", "--model", tmp_path / "t.model", stdin="abantu bakithi\n")
-    assert found.stdout.startswith("aaa\t")
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")

@@ -1,0 +1,124 @@
+"""What may be asked of ``python -m relevance``: its commands, their arguments and their help."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from relevance.model import SHIPPED
+
+DESCRIPTION = SHIPPED.with_suffix(".toml")
+STDIN = Path("-")
+
+_EPILOG = """examples:
+  python -m relevance identify news.txt
+  python -m relevance words zul --stop
+  python -m relevance train my-text --description my-language.toml
+Each command has more: python -m relevance COMMAND --help
+"""
+_TRAIN = """examples:
+  python -m relevance train my-text --description my-language.toml --dev held-out --card my-language.md
+  python -m relevance train ../shared/data/langid --max-bytes 2000000 --out small.model
+
+Takes from seconds to some minutes, and as long again for each source left out. The model is written when it is done:
+until then an older one stays.
+"""
+_EVAL = """examples:
+  python -m relevance eval ../shared/data/langid
+  python -m relevance eval my-text --model my-language.model --source held-out
+  python -m relevance eval my-text --description my-language.toml --leave-out newspaper
+"""
+_IDENTIFY = """examples:
+  python -m relevance identify news.txt
+  zcat lines.txt.gz | python -m relevance identify --languages zul xho nbl ssw
+  python -m relevance identify --by-word chat.txt
+
+A line of the input is a line of the output: language (ISO 639-3, und: none of those known), probability, margin (nats a
+word to the next language), part of the words that fit the model's family, the first 100 letters; tabs between.
+Exit code: 0 all good, 1 a file could not be read or has lines that are no UTF-8 (the rest was done), 2 wrong usage.
+"""
+_WORDS = """examples:
+  python -m relevance words zul --count 50
+  python -m relevance words xho --stop > stop.txt
+
+A word a line with how often it comes in a million; a tab between.
+"""
+_EXPORT = """example:
+  python -m relevance export-arpa zul zul.arpa --order 5
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(
+        prog="python -m relevance",
+        description="Tell what language text is in; make, measure and look into the models that do.",
+        epilog=_EPILOG,
+        formatter_class=raw,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text, epilog, add in (
+        ("train", "make a model from folders of plain text", _TRAIN, _train_arguments),
+        ("eval", "measure a model on labelled text, or by leaving sources out", _EVAL, _eval_arguments),
+        ("identify", "say what language each line of the input is in", _IDENTIFY, _identify_arguments),
+        ("words", "the frequent words of a language; with --stop the stop list", _WORDS, _words_arguments),
+        ("export-arpa", "write a language's letter model as an ARPA file", _EXPORT, _export_arguments),
+    ):
+        add(commands.add_parser(name, help=text, description=text, epilog=epilog, formatter_class=raw))
+    return top
+
+
+def _train_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("data", type=Path, help="folder with <source>/<language>.txt, one sentence or paragraph a line")
+    sub.add_argument("--description", type=Path, default=DESCRIPTION, help="TOML: classes, sources, settings")
+    sub.add_argument("--out", type=Path, help="model file to write (default: beside the description, .model)")
+    sub.add_argument("--max-bytes", type=_positive, help="prune until the file is no larger")
+    sub.add_argument("--min-count", type=float, help="keep n-grams of order 3 and up seen so often (1: all)")
+    sub.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
+    sub.add_argument("--dev", action="append", default=[], metavar="SOURCE", help="folder of data to measure on")
+    sub.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without this source")
+    sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
+
+
+def _eval_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("data", type=Path, help="folder with <source>/<language>.txt")
+    sub.add_argument("--model", type=Path, default=SHIPPED)
+    sub.add_argument(
+        "--source", action="append", default=[], help="folder of data (may be repeated; default: all dev-*)"
+    )
+    sub.add_argument(
+        "--leave-out", action="append", default=[], metavar="SOURCE", help="train without it, measure on it"
+    )
+    sub.add_argument("--description", type=Path, default=DESCRIPTION, help="what --leave-out trains by")
+    sub.add_argument("--json", action="store_true", help="one JSON object a line")
+    sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
+
+
+def _identify_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("files", nargs="*", type=Path, default=[STDIN], help="text files; - or none: standard input")
+    sub.add_argument("--model", default="southern", help="southern, afriweb (the thesis' method) or a model file")
+    sub.add_argument("--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3)")
+    sub.add_argument("--by-word", action="store_true", help="label every word instead")
+    sub.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def _words_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("language")
+    sub.add_argument("--count", type=_positive, default=1000)
+    sub.add_argument("--stop", action="store_true", help="only words so frequent and even that they carry no topic")
+    sub.add_argument("--model", type=Path, default=SHIPPED)
+
+
+def _export_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("language")
+    sub.add_argument("out", type=Path)
+    sub.add_argument("--order", type=_positive, default=3, help="up to the model's own (default: 3)")
+    sub.add_argument("--model", type=Path, default=SHIPPED)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is below 1")
+    return value

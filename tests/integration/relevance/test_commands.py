@@ -1,0 +1,128 @@
+"""`python -m relevance` as a user runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ZULU = "Izindaba zanamuhla zivela eThekwini nakwezinye izindawo"
+ENGLISH = "The news of today"
+
+
+def run(*arguments: Any, stdin: str | None = "") -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "relevance", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_commands(tmp_path: Path) -> None:
+    assert "train" in run("--help").stdout
+    found = run("identify", stdin=f"{ZULU}\n{ENGLISH}\n")
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == ["zul", "eng"]
+    assert "ukuthi" in run("words", "zul", "--count", "50").stdout
+    assert run("words", "tlh").returncode == 2
+    assert run("export-arpa", "zul", tmp_path / "z.arpa").returncode == 0
+    assert (tmp_path / "z.arpa").read_text(encoding="utf-8").startswith("\\data\\")
+
+
+def test_wrong_input_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
+    (tmp_path / "data" / "src").mkdir(parents=True)
+    none = tmp_path / "none"
+    for words, said in (
+        (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
+        (("identify", "--languages", "tlh"), "'tlh'"),
+        (("identify", "--by-word", "--model", "afriweb"), "does not label words"),
+        (("export-arpa", "zul", none / "z.arpa"), "No such file"),
+        (("eval", tmp_path), "no folder dev-"),
+        (("eval", tmp_path, "--source", "none"), f"{none}: no such folder"),
+        (("eval", tmp_path / "data", "--source", "src"), "no <language>.txt"),
+        (("train", tmp_path / "data"), "no <source>/<language>.txt"),
+        (("train", tmp_path, "--leave-out", "none"), f"{none}: no such folder"),
+        (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
+    ):
+        failed = run(*words)
+        assert failed.returncode == 2, words
+        assert said in failed.stderr
+        assert failed.stdout == ""
+        assert [line for line in failed.stderr.splitlines() if not line[:2].isdigit()] == [
+            failed.stderr.splitlines()[-1]
+        ]
+    assert "-3 is below 1" in run("words", "zul", "--count", "-3").stderr
+
+
+def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_bytes(f"{ZULU}\n{ZULU} caf\xe9\ncaf\xe9\n".encode("latin-1"))
+    (tmp_path / "good.txt").write_text(ENGLISH, encoding="utf-8")
+    files = [tmp_path / name for name in ("none.txt", "old.txt", "good.txt")]
+    found = run("identify", *files, "-", stdin=f"{ZULU}\r\n")
+    assert found.returncode == 1
+    rows = [line.split("\t") for line in found.stdout.splitlines()]
+    assert [(row[0], row[-1]) for row in rows if "caf" not in row[-1]] == [
+        ("zul", ZULU),
+        ("eng", ENGLISH),
+        ("zul", ZULU),
+    ]
+    assert len(rows) == 5
+    assert found.stderr.splitlines() == [
+        f"relevance identify: {files[0]}: No such file or directory",
+        f"relevance identify: {files[1]}:2 (and 1 more lines): not UTF-8; what is none was read as unknown letters",
+    ]
+
+
+def test_answers_for_programs() -> None:
+    found = [json.loads(line) for line in run("identify", "--json", stdin=f"{ZULU}\n\n").stdout.splitlines()]
+    assert [(row["language"], row["text"]) for row in found] == [("zul", ZULU), ("und", "")]
+    assert found[0]["words"] == 6
+    [words] = [json.loads(line) for line in run("identify", "--by-word", "--json", stdin=ZULU).stdout.splitlines()]
+    assert words[0] == ["izindaba", "zul"]
+
+
+def test_lines_are_answered_before_the_last_is_there() -> None:
+    command = [sys.executable, "-m", "relevance", "identify"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin
+        assert child.stdout
+        child.stdin.write(f"{ZULU}\n" * 600)
+        child.stdin.flush()
+        assert child.stdout.readline().startswith("zul\t")
+        child.stdout.close()
+        child.stdin.close()
+        assert child.wait(60) == 0
+
+
+def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
+    for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
+        (tmp_path / "src").mkdir(exist_ok=True)
+        (tmp_path / "src" / f"{language}.txt").write_text((text + "\n") * 30, encoding="utf-8")
+    toml = "name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\nlicence='mine'\n"
+    (tmp_path / "d.toml").write_text(toml + "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n")
+    files = ("--description", tmp_path / "d.toml", "--card", tmp_path / "c.md")
+    made = run("train", tmp_path, *files, "--dev", "src")
+    assert made.returncode == 0, made.stderr
+    model = tmp_path / "d.model"  # beside the description, so never by accident the shipped one
+    assert made.stdout == f"{model}: {model.stat().st_size:,} bytes\n"
+    assert "counting the letters and words of 2 languages" in made.stderr
+    assert "mine" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    found = run("identify", "--model", model, stdin="abantu bakithi\n")
+    assert found.stdout.startswith("aaa\t")
+    measured = run("eval", tmp_path, "--model", model, "--source", "src", "--json", "--quiet")
+    rows = [json.loads(line) for line in measured.stdout.splitlines()]
+    assert {row["source"] for row in rows} == {"src"}
+    assert next(row for row in rows if row["strings"] == "sentence")["macro_f1"] == 100
+    assert measured.stderr == ""
+
+
+def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "aaa.txt").write_text("umuntu ubona abantu emzini wakithi\n" * 9, encoding="utf-8")
+    (tmp_path / "d.toml").write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
+    failed = run("train", tmp_path, "--description", tmp_path / "d.toml", "--max-bytes", "10")
+    assert failed.returncode == 2
+    assert "bytes, over 10 even with n-grams seen" in failed.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.toml", "src"]
