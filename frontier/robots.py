@@ -3,7 +3,8 @@
 Built on protego, which does the groups' rules, the longest match, the wildcards and the percent-escapes. What it gets
 is not the file but its rules in plain form (:func:`_plain`), which mends its faults:
 
-* a byte-order mark hides the first line (2.2: the file is UTF-8; a BOM is common);
+* a byte-order mark hides the first line (2.2: the file is UTF-8; a BOM is common); one of UTF-16 is believed, too:
+  its owner's rules are plain, and read as UTF-8 there would be none;
 * lines end with CR, LF or CRLF only (2.2, EOL); protego also splits at form feeds, U+2028 and the like;
 * Crawl-delay or an unknown line between two User-agent lines must not part them (2.2.1 and 2.2.4: other records must
   not interfere with groups);
@@ -16,6 +17,7 @@ back to the last rule or Crawl-delay. The largest counts when an agent has sever
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from collections.abc import Iterator
@@ -96,7 +98,8 @@ def allowed(robots_txt: bytes, user_agent: str, url: str) -> bool:
 
 def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
     """Crawl-delay in seconds for `user_agent`; None when there is none."""
-    if b"elay" not in robots_txt and b"ELAY" not in robots_txt:
+    letters = robots_txt.replace(b"\0", b"")  # of UTF-16, too
+    if b"elay" not in letters and b"ELAY" not in letters:
         return None
     return Rules(robots_txt, user_agent).crawl_delay()
 
@@ -108,7 +111,8 @@ def sitemaps(robots_txt: bytes) -> list[str]:
 
 def _lines(robots_txt: bytes) -> Iterator[tuple[str, str]]:
     """(field, value) of each line of a kind that we know, the field in one spelling."""
-    text = robots_txt[:LONGEST_BYTES].decode("utf-8-sig", "replace")
+    utf_16 = robots_txt.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = robots_txt[:LONGEST_BYTES].decode("utf-16" if utf_16 else "utf-8-sig", "replace")
     lines = _LINE_END.split(text)
     if len(robots_txt) > LONGEST_BYTES:
         lines.pop()

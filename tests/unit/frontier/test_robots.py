@@ -21,6 +21,15 @@ def test_byte_order_marks_and_line_ends(end: bytes, mark: bytes) -> None:
     assert sitemaps(text) == ["/map.xml"]
 
 
+@pytest.mark.parametrize(("mark", "coding"), [(b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")])
+def test_rules_in_utf_16_are_rules(mark: bytes, coding: str) -> None:
+    text = mark + "User-agent: *\r\nDisallow: /private\r\nCrawl-delay: 2.5\r\n".encode(coding)
+    for whole in (text, text + b"\0"):
+        assert not allowed(whole, "ulwembu", URL)
+        assert allowed(whole, "ulwembu", "https://example.org/public")
+        assert crawl_delay(whole, "ulwembu") == 2.5
+
+
 @pytest.mark.parametrize(
     "between", [b"Crawl-delay: 3", b"Noindex: /x", b"Host: a.example", b"Sitemap: /s", b"", b"# x"]
 )
