@@ -21,6 +21,8 @@ from crawler.fetch.errors import ConnectError, CutError, FetchError, FetchTimeou
 
 _LENIENT = {
     "lenient_headers": True,
+    # A length beside chunks: the chunks count (RFC 9112 6.3), and the connection is closed.
+    "lenient_chunked_length": True,
     "lenient_keep_alive": True,
     "lenient_version": True,
     "lenient_optional_lf_after_cr": True,

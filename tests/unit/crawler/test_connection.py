@@ -76,6 +76,13 @@ def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
     assert b"chunked" in answer.head
 
 
+def test_chunks_count_and_not_a_length_beside_them() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert bytes(ask(head + b"5\r\nhello\r\n0\r\n\r\n").body) == b"hello"
+    with pytest.raises(CutError):
+        ask(head + b"5\r\nhel", end="close")
+
+
 def test_without_a_length_the_end_of_the_connection_is_the_end() -> None:
     answer = ask(b"HTTP/1.0 200 OK\r\n\r\nall of it", end="close")
     assert (bytes(answer.body), answer.truncated) == (b"all of it", None)
