@@ -24,6 +24,7 @@ from seeds.errors import SeedsError
 from seeds.feed_types import FeedEntry
 from seeds.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
 from seeds.schedule import Polling
+from sieve.urls import canonicalize_many
 
 __all__ = ["Answer", "FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "Polling", "poll", "request"]
 
@@ -239,7 +240,8 @@ class _Visit:
         """Follow by a new entry, whose host has its own robots.txt and politeness; the old one is asked rarely, or
         never when it moved for good."""
         target = self._answer.location
-        if not target.startswith(("http://", "https://")) or target == self._url:
+        here, there = canonicalize_many([self._url, target])
+        if there is None or here == there:  # the sieve would never let another spelling out
             return self._failed("redirect to nowhere")
         follow = FollowUp(target, "feed", "moved")
         for_good = self._answer.status in (301, 308)

@@ -104,7 +104,10 @@ def test_gone_and_moved() -> None:
         moved = ask(b"", NOW_MS, status=status, location="https://other.example/feed/")
         assert moved.again_in_ms == again
         assert [(follow.kind, follow.url) for follow in moved.follow_ups] == [("feed", "https://other.example/feed/")]
-    assert ask(b"", NOW_MS, status=301, location="ftp://other.example/").stats.errors == 1
+    for nowhere in ("ftp://other.example/", f"{URL}?utm_source=feed"):
+        stays = ask(b"", NOW_MS, status=301, location=nowhere)
+        assert (stays.stats.errors, stays.follow_ups) == (1, ())
+        assert stays.again_in_ms
 
 
 @pytest.mark.parametrize(
