@@ -58,6 +58,8 @@ _COMPONENTS: dict[str, dict[str, Any]] = {
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.poll_reader.PollReader": 50,
         "crawler.robots.RobotsMiddleware": 100,
+        "crawler.unpacking.Unpacking": 590,
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     },

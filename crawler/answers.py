@@ -12,6 +12,7 @@ from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease, RobotsRecord
+from sieve.urls import resolve_many
 
 # RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
 MOST_BYTES = 500 * 1024
@@ -114,9 +115,17 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
 
 
 def location_of(response: Response) -> str:
-    """The absolute target of a redirect, as Scrapy joins it; "" when it is none."""
-    location = _header(response, "Location")
-    return response.urljoin(location) if location else ""
+    """The absolute target of a redirect, as a browser finds it; "" when it is none that can be fetched.
+
+    Joined to the URL that was asked (RFC 9110 10.2.2), never to a ``<base>`` of the answer's page. What is not ASCII
+    is UTF-8 where it can be.
+    """
+    raw = (response.headers.get("Location") or b"").strip()
+    try:
+        location = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        location = raw.decode("latin-1")
+    return resolve_many([location], response.url)[0] or "" if location else ""
 
 
 def lease_of(request: Request) -> Lease | None:

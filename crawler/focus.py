@@ -18,6 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from crawler import answers
+from crawler.detour import wanted
 from crawler.findings import Finding
 from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.polls import RECURRING
@@ -218,15 +219,17 @@ class FocusMiddleware:
         if lease.kind is Kind.ROBOTS:
             finding.result, finding.location = "robots_redirect", location
             return
-        url = resolve_many([location], response.url)[0]
-        if url is not None and _may_follow(self._worker.stores.spec, url, 0):
+        detours = self._request(response).meta["detours"]
+        if (memo := wanted(lease, response.url, location, detours)) is not None:
+            finding.memo, finding.again_in_ms = memo, 0
+        elif location and _may_follow(self._worker.stores.spec, location, 0):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
             memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
-            finding.links = [Candidate(url, lease.kind, source, depth, lease.score, memo=memo)]
+            finding.links = [Candidate(location, lease.kind, source, depth, lease.score, memo=memo)]
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)

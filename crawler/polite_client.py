@@ -22,7 +22,6 @@ from urllib.parse import urlsplit
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.settings import Settings
@@ -31,6 +30,7 @@ from scrapy.statscollectors import DummyStatsCollector
 from crawler import answers
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
+from crawler.unpacking import Unpacking
 from frontier.admin import opt_out_rules
 from frontier.robots import Rules
 from seeds.probe import Fetched
@@ -113,7 +113,7 @@ class PoliteClient:
         crawler = Crawler(Spider, settings)
         crawler.stats = DummyStatsCollector(crawler)
         self._handler = FetchHandler(crawler)
-        self._unpack = HttpCompressionMiddleware.from_crawler(crawler)
+        self._unpack = Unpacking.from_crawler(crawler)
         self._agent = str(settings["USER_AGENT"])
         self._token = str(settings["ROBOTS_USER_AGENT"])
         self._delay_s = settings.getfloat("FRONTIER_DELAY_S") if delay_s is None else delay_s
@@ -166,12 +166,13 @@ class PoliteClient:
         """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say."""
         host.delay_s = self._delay_s
         url = f"{home}/robots.txt"
-        fetched, location = await self._ask(url, host, [])
+        fetched, location = await self._ask(url, host, [], robots=True)
         for _ in range(_MOST_HOPS):
             if not location:
                 break
             try:
-                fetched, location = await self._ask(location, self._hosts[str(authority(location))], [])
+                there = self._hosts[str(authority(location))]
+                fetched, location = await self._ask(location, there, [], robots=True)
             except ValueError:
                 location = ""
         host.robots = fetched
@@ -179,12 +180,15 @@ class PoliteClient:
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
         return rules
 
-    async def _ask(self, url: str, host: _Host, captures: list[Capture]) -> tuple[Fetched, str]:
+    async def _ask(
+        self, url: str, host: _Host, captures: list[Capture], *, robots: bool = False
+    ) -> tuple[Fetched, str]:
         async with host.lock:
             if host.due - time.monotonic() > _LONGEST_WAIT_S:
                 return Fetched(url, 0, problem="resting"), ""
             await host.wait()
-            request = Request(url, headers={"User-Agent": self._agent, "Accept": "*/*"}, dont_filter=True)
+            headers, meta = {"User-Agent": self._agent, "Accept": "*/*"}, {"robots": robots}
+            request = Request(url, headers=headers, meta=meta, dont_filter=True)
             self._unpack.process_request(request)
             try:
                 async with self._at_once, self._turn(request, host):

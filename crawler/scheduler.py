@@ -17,6 +17,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.answers import failure_finding
+from crawler.detour import taken
 from crawler.fetch.errors import RefusedAddressError
 from crawler.focus import nothing
 from crawler.held import HeldLease
@@ -75,15 +76,17 @@ class FrontierScheduler(BaseScheduler):
         return self._request(held) if held is not None else None
 
     def _request(self, held: HeldLease) -> Request:
-        lease = held.lease
+        lease, detour = taken(held.lease)
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
             headers = dict(poll.headers)
             return Request(poll.url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
+        meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
         callback = None if lease.kind is Kind.PAGE else nothing
         headers = conditions(lease.memo) if lease.kind is Kind.PAGE else {}
-        return Request(lease.url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
+        url = detour.url
+        return Request(url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
 
     def _failed(self, failure: Failure) -> None:
         """No answer, or none that may be used: what that means is the outcome table's to say."""

@@ -3,7 +3,7 @@ from email.utils import formatdate
 
 import pytest
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 
 from crawler import answers
 from crawler.answers import MOST_BYTES, RobotsDeniedError, record_of
@@ -138,3 +138,29 @@ def test_robots_records() -> None:
     long = record_of(Response("http://a.test/robots.txt", body=b"#" * (MOST_BYTES + 9)), 1000)
     assert long is not None
     assert len(long.body) == MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("z", "http://a.test/x/z"),
+        ("\\z", "http://a.test/z"),
+        ("//b.test/z#part", "http://b.test/z"),
+        ("/ifölda", "http://a.test/if%C3%B6lda"),
+        ("http://büro.test/", "http://xn--bro-hoa.test/"),
+        ("#part", "http://a.test/x/y"),
+        ("http://[::1/", ""),
+        ("javascript:alert(1)", ""),
+        ("  ", ""),
+    ],
+)
+def test_where_a_redirect_leads(location: str, target: str) -> None:
+    base = b'<base href="http://elsewhere.test/">'
+    response = HtmlResponse("http://a.test/x/y", 302, {"Location": location.encode()}, base)
+    assert answers.location_of(response) == target
+
+
+def test_a_redirect_in_latin_1_is_taken_for_that() -> None:
+    assert answers.location_of(answer(302, Location="")) == ""
+    response = Response("http://a.test/", 302, {"Location": "/ö".encode("latin-1")})
+    assert answers.location_of(response) == "http://a.test/%C3%B6"

@@ -1,0 +1,46 @@
+"""A page whose server sends us to another spelling of the very same URL: without a tracking parameter or a session,
+with its parameters in another order.
+
+The sieve knows both spellings as one URL and would never let the second out. So the page's own entry comes again and is
+fetched under the spelling that the server wants; that travels in its memo, as the older pages of a feed do, and with it
+what the memo was before. Servers that send on and on are left after :data:`MOST` answers.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import NamedTuple
+
+from frontier.types import Kind, Lease
+from sieve.urls import canonicalize_many
+
+MOST = 5
+# No memo of a link (at most 12 bytes) or of a revisit (its steps and changes are few) begins like this.
+_MARK = b"\xff\xff@"
+_FORM = struct.Struct(f"<{len(_MARK)}sBH")
+
+
+class Detour(NamedTuple):
+    """The spelling to fetch, and how many answers have sent us on so far."""
+
+    url: str
+    turns: int
+
+
+def wanted(lease: Lease, asked: str, location: str, count: int) -> bytes | None:
+    """The memo with which the page has to come again to be fetched as `location`; None when that is another URL, the
+    one that was `asked`, or one detour too many."""
+    here, there = canonicalize_many([lease.url, location])
+    if lease.kind is not Kind.PAGE or there is None or here != there or location == asked or count >= MOST:
+        return None
+    return _FORM.pack(_MARK, count + 1, len(lease.memo)) + lease.memo + location.encode()
+
+
+def taken(lease: Lease) -> tuple[Lease, Detour]:
+    """The lease with the memo that it had before any detour, and what to fetch on it."""
+    if lease.kind is not Kind.PAGE or not lease.memo.startswith(_MARK):
+        return lease, Detour(lease.url, 0)
+    _, count, length = _FORM.unpack_from(lease.memo)
+    memo, url = lease.memo[_FORM.size :][:length], lease.memo[_FORM.size + length :]
+    return replace(lease, memo=memo), Detour(url.decode(), count)
