@@ -282,7 +282,7 @@ class _Visit:
     def _begin_catch_up(self, document: Document) -> int:
         """Start the search; about how many items were lost."""
         history, now_s = self._history, self._now_s
-        dates = [entry.published_ms // 1000 for entry in document.feed.entries if entry.published_ms]
+        dates = [min(now_s, entry.published_ms // 1000) for entry in document.feed.entries if entry.published_ms]
         unseen_s = max(0, (min(dates) if dates else now_s) - (history.newest_s or history.last_s))
         lost = max(1, round(schedule.rate(history, history.last_s) * unseen_s))
         history.catch_up = catch_up.begin(history, document.feed, self._url, self._answer.sitemaps, lost)

@@ -173,6 +173,13 @@ def test_wordpress_is_paged_back_until_the_known_turns_up() -> None:
     assert request(URL, memo, now_ms).url == URL
 
 
+def test_items_dated_in_times_to_come_are_not_many_that_were_missed() -> None:
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    flood = ask(memo, NOW_MS + 40 * HOUR_MS, rss(range(10**6 + 10, 10**6, -1)))
+    (gap,) = flood.warnings
+    assert gap.detail.startswith("the newest items of the last poll are gone, about 41 missed")
+
+
 def test_the_sitemap_is_the_last_resort() -> None:
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
     now_ms = NOW_MS + 40 * HOUR_MS
