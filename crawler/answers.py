@@ -11,6 +11,7 @@ from scrapy.http import Request, Response
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
+from frontier.outcomes import RETRY_AFTER_CAP_MS
 from frontier.types import Kind, Lease, RobotsRecord
 from sieve.urls import resolve_many
 
@@ -42,18 +43,23 @@ def result_of(response: Response) -> str:
 
 
 def retry_after_ms(response: Response) -> int | None:
-    """``Retry-After`` of a 429 or 503 in milliseconds from the answer on, None without one (RFC 9110 10.2.3)."""
+    """``Retry-After`` of a 429 or 503 in milliseconds from the answer on (RFC 9110 10.2.3), at most what the frontier
+    waits; None without one that names a time to come: a server that is busy and says "now" has not said when."""
     if response.status not in (429, 503):
         return None
-    value = _header(response, "Retry-After")
+    wait_s = _wait_s(response, _header(response, "Retry-After"))
+    return min(RETRY_AFTER_CAP_MS, round(wait_s * 1000)) if wait_s > 0 else None
+
+
+def _wait_s(response: Response, value: str) -> float:
     if value.isascii() and value.isdigit():
-        return int(value.lstrip("0")[:10] or 0) * 1000
+        return int(value.lstrip("0")[:10] or 0)
     wanted = _instant(value)
     if wanted is None:
-        return None
+        return 0.0
     # Against the server's own clock when it tells it: ours may differ.
     now = _instant(_header(response, "Date"))
-    return max(0, round((wanted - (time.time() if now is None else now)) * 1000))
+    return wanted - (time.time() if now is None else now)
 
 
 def _instant(value: str) -> float | None:

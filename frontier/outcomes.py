@@ -9,7 +9,7 @@ need with each call). Columns:
 * `retries`: how often the URL is tried again before it is given up; it is parked meanwhile, with the result as
   reason, for `base_ms` doubled with each attempt, at most `cap_ms`, of which a random half is spared (equal jitter).
 * `rest_base_ms`, `rest_cap_ms`: the whole authority rests, likewise doubled with each failure of the host that has
-  not been forgiven, at least as long as a Retry-After says; 0 = it does not rest.
+  not been forgiven, or as long as a Retry-After says; 0 = it does not rest.
 * `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
 * `page`: counts as a fetched page in budgets and yields.
 
@@ -29,7 +29,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 FORGIVE_MS = 10 * MINUTE
-RETRY_AFTER_CAP_MS = DAY
+RETRY_AFTER_CAP_MS = 30 * DAY
 MOST_DOUBLINGS = 20
 
 

@@ -368,6 +368,18 @@ def test_retry_after_is_obeyed_exactly(make: Make, clock: Clock, result: str) ->
     assert (one(frontier).url, frontier.status().parked) == (f"{A}/1", 0)
 
 
+def test_a_retry_after_of_a_week_is_obeyed_and_one_of_years_forgotten_in_time(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    for told_ms, rest_ms in ((7 * DAY, 7 * DAY), (3650 * DAY, 30 * DAY)):
+        frontier.take_in([Candidate(f"{A}/{rest_ms}")])
+        asked_ms = clock.now_ms
+        done(frontier, one(frontier), "http_503", retry_after_ms=told_ms)
+        state = frontier.host(A)
+        assert state is not None
+        assert state.rest_ms == asked_ms + rest_ms
+        clock.forward(rest_ms)
+
+
 def test_without_retry_after_the_rest_doubles_and_time_forgives(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1")])
