@@ -24,8 +24,8 @@ from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, expand
 from corpus.inputs import SUFFIXES as ARCHIVE_SUFFIXES
-from corpus.outputs import STDOUT, check_target, open_output
-from corpus.report import Report
+from corpus.outputs import STDOUT, check_target, expect_stdout, open_output
+from corpus.report import Report, printable
 from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
 from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
@@ -97,7 +97,7 @@ def _stats_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON object")
     sub.add_argument("--top", type=int, default=20, metavar="N", help="rows of each table (default 20; 0: all)")
     sub.add_argument("--plot", type=Path, metavar="PNG", help="also draw a picture")
-    sub.add_argument("--jsonl", action="store_true", help="standard input has JSON lines, not an archive")
+    sub.add_argument("--jsonl", action="store_true", help="standard input has JSON lines, whatever it begins with")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,19 +110,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("archive").addHandler(logging.NullHandler())
     logging.getLogger("archive").propagate = False
     try:
-        return {"extract": _extract, "stats": _stats}[options.command](options)
+        code = {"extract": _extract, "stats": _stats}[options.command](options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return GOOD
     except KeyboardInterrupt:
-        print("corpus: interrupted; no output was written", file=sys.stderr)
+        print("corpus: interrupted; no file was written", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        print(f"corpus: {error.filename or options.command}: {error.strerror or error}", file=sys.stderr)
+        _give_up_stdout()
+        print(f"corpus: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
         return USAGE
     except (CorpusError, RelevanceError) as error:
         print(f"corpus: {error}", file=sys.stderr)
         return USAGE
+
+
+def _give_up_stdout() -> None:
+    """What could not be written is not tried again when the interpreter ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _extract(options: argparse.Namespace) -> int:
@@ -158,7 +168,7 @@ def _same(name: str, other: str) -> bool:
 def _summary(run: Extraction, options: argparse.Namespace) -> None:
     tally = run.tally
     if options.json:
-        print(json.dumps({"output": options.output, **tally.as_json()}), file=sys.stderr)
+        run.report.line(json.dumps({"output": options.output, **tally.as_json()}))
         return
     detail = [f"{count:>9,} records: {RECORD_REASONS[reason]}" for reason, count in tally.dropped.most_common()]
     for reason, count in tally.dropped_paragraphs.most_common():
@@ -181,6 +191,7 @@ def _notes(tally: Tally) -> list[tuple[str, int]]:
 
 def _stats(options: argparse.Namespace) -> int:
     files = expand(options.files, (*ARCHIVE_SUFFIXES, *DOCUMENT_SUFFIXES))
+    expect_stdout()
     if options.plot is not None:
         check_target(str(options.plot))
     tally, statistics = Tally(), Statistics()
@@ -202,7 +213,7 @@ def _tables(statistics: Statistics, top: int) -> None:
     if not sys.stdout.isatty():
         for group in GROUPS:
             for name, row in shortened(statistics.ranked(group), top):
-                print(group, name, row.documents, row.words, row.bytes, sep="\t")
+                print(group, _cell(name), row.documents, row.words, row.bytes, sep="\t")
         total = statistics.total
         print("all", "all", total.documents, total.words, total.bytes, sep="\t")
         return
@@ -212,10 +223,14 @@ def _tables(statistics: Statistics, top: int) -> None:
         for column in ("documents", "words", "share", "bytes"):
             table.add_column(column, justify="right")
         for name, row in shortened(statistics.ranked(group), top):
-            table.add_row(name, *_cells(row, statistics.total))
+            table.add_row(_cell(name), *_cells(row, statistics.total))
         table.add_section()
         table.add_row("all", *_cells(statistics.total, statistics.total))
         console.print(table)
+
+
+def _cell(name: str) -> str:
+    return printable(name).replace("\t", " ")
 
 
 def _cells(row: Row, total: Row) -> list[str]:

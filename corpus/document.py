@@ -119,7 +119,10 @@ def from_json(line: str) -> Document:
     A line with ``text`` and without ``paragraphs`` (of another tool) has a paragraph a line, in the document's
     language.
     """
-    row = json.loads(line)
+    try:
+        row = json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise ValueError("no object with a text")
     language = str(row.get("language") or UNDETERMINED)

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from archive import ArchiveError, Reader, Record
 from corpus.dedup import DEFAULT_BYTES, Deduplicator
@@ -49,35 +50,40 @@ class Extraction:
             self._dedup = Deduplicator(self.choice.dedup_bytes)
 
     def documents(self, files: Sequence[str]) -> Iterator[Document]:
-        """The documents of these files, ``-`` being standard input."""
+        """The documents of these archives, ``-`` being standard input."""
         for name in files:
-            before, faults = self.tally.documents, self.tally.faults
-            yield from self._file(name)
-            self.tally.files += 1
-            found, bad = self.tally.documents - before, self.tally.faults - faults
-            self.report.ok(f"{name}: {found} documents" + (f", {bad} faults" if bad else ""))
+            yield from self.counted(name, self._opened(name))
         if self._dedup is not None and self._dedup.forgotten:
             self.report.warn(
                 "the memory for duplicates was full, the oldest were forgotten: "
                 f"duplicates more than {self._dedup.capacity} paragraphs apart may have stayed"
             )
 
-    def _file(self, name: str) -> Iterator[Document]:
+    def counted(self, name: str, found: Iterator[Document]) -> Iterator[Document]:
+        """What is found in a file, which is told and counted at its end; when it cannot be read on, that is its end."""
+        before, faults = self.tally.documents, self.tally.faults
         try:
-            with (
-                self.report.progress(Path(name).name, _size(name)) as tick,
-                open_stored(name) as source,
-                Reader(source) as reader,
-            ):
-                for record in reader:
-                    tick(record.offset)
-                    document = self._record(record)
-                    if document is not None:
-                        yield document
-                self._damages(reader)
+            yield from found
         except (OSError, ArchiveError) as error:
             self.tally.damages += 1
             self.report.err(f"{name}: cannot be read on: {error}")
+        self.tally.files += 1
+        documents, bad = self.tally.documents - before, self.tally.faults - faults
+        self.report.ok(f"{name}: {documents} documents" + (f", {bad} faults" if bad else ""))
+
+    def _opened(self, name: str) -> Iterator[Document]:
+        with open_stored(name) as file:
+            yield from self.read(name, file)
+
+    def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
+        """The documents of one archive, read from its start."""
+        with self.report.progress(Path(name).name, _size(name)) as tick, Reader(file) as reader:
+            for record in reader:
+                tick(record.offset)
+                document = self._record(record)
+                if document is not None:
+                    yield document
+            self._damages(reader)
 
     def _damages(self, reader: Reader) -> None:
         for damage in reader.damages:

@@ -7,19 +7,20 @@ input). A file that is named twice is read twice.
 
 from __future__ import annotations
 
-import bz2
+import errno
 import glob
-import gzip
 import io
-import lzma
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-import zstandard
+from zstandard import ZstdError
 
+from archive import Damage
+from archive.source import Source
+from archive.unpack import Chunk, Unpacked, detect
 from corpus.errors import UsageFault
 
 STDIN = "-"
@@ -27,6 +28,7 @@ _ARCHIVES = (".warc", ".arc", ".wet")
 _STORED = ("", ".gz", ".xz", ".zst")
 SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
+_LOOK = 256 << 10
 
 
 def expand(names: Sequence[str], suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
@@ -81,6 +83,7 @@ class _Unread(io.RawIOBase):
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = head
         self._rest = rest
+        self.name = rest.name
 
     def readable(self) -> bool:
         return True
@@ -95,25 +98,29 @@ class _Unread(io.RawIOBase):
 
 @contextmanager
 def open_stored(name: str) -> Iterator[BinaryIO]:
-    """The bytes of a file as stored; "-" is standard input, which stays open."""
+    """The bytes of a file as stored; "-" is standard input, which stays open. OSError, also when that is closed."""
     if name == STDIN:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
         yield sys.stdin.buffer
         return
     with Path(name).open("rb") as file:
         yield file
 
 
-def unpacked(file: BinaryIO) -> BinaryIO:
-    """The plain bytes of a file that may be stored as gz, xz, zst or bz2: seen from its first bytes."""
-    head = file.read(6)
-    whole = cast(BinaryIO, io.BufferedReader(_Unread(head, file), 1 << 18))
-    if head.startswith(b"\x1f\x8b"):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=whole))
-    if head.startswith(b"\xfd7zXZ\0"):
-        return cast(BinaryIO, lzma.LZMAFile(whole))
-    if head.startswith(b"BZh"):
-        return cast(BinaryIO, bz2.BZ2File(whole))
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        reader = zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True)
-        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), 1 << 18))
-    return whole
+def beginning(file: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first stored bytes (256 KiB) of a file, and the file from its start on: a pipe can be read only once."""
+    head = file.read(_LOOK)
+    return head, cast(BinaryIO, io.BufferedReader(_Unread(head, file), _LOOK))
+
+
+def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk]:
+    """The plain bytes of a file that may be stored as xz (several streams, padding), gz or zst: seen from its first
+    bytes. Nothing ends quietly: see :mod:`archive.unpack`."""
+    source = Source(file)
+    try:
+        kind = detect(source)
+    except ZstdError as error:
+        damages.append(Damage(path, 0, -1, f"broken zstd dictionary: {error}"))
+        return
+    yield from Unpacked(source, kind, path, damages)

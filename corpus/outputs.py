@@ -1,11 +1,13 @@
 """Files that are there whole or not at all, compressed by their suffix.
 
 Guarantee: the target name always means the old file or the whole new one. What is written goes to a hidden file beside
-it, which is synced, renamed, and the folder synced; when anything fails it is removed.
+it, which is synced, renamed, and the folder synced; when anything fails it is removed. A symbolic link stays one: what
+it leads to is replaced. A target that is no regular file (a named pipe, /dev/null) is written to as it is.
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import os
@@ -31,15 +33,46 @@ def check_target(name: str) -> None:
     path = Path(name)
     if path.is_dir():
         raise UsageFault(f"{path}: is a folder")
-    if not path.parent.is_dir():
-        raise UsageFault(f"{path.parent}: no such folder")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageFault(f"{path.parent}: cannot write there")
+    if _special(path):
+        if not os.access(path, os.W_OK):
+            raise UsageFault(f"{path}: cannot be written to")
+        return
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise UsageFault(f"{folder}: no such folder")
+    if not os.access(folder, os.W_OK):
+        raise UsageFault(f"{folder}: cannot write there")
+
+
+def expect_stdout() -> None:
+    """OSError when standard output is closed: found before the work."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "is closed", "standard output")
+
+
+def _special(path: Path) -> bool:
+    """Is it there, and no regular file?"""
+    return path.exists() and not path.is_file()
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, that takes the place of ``path`` when the block ends well."""
+    """A file to write, that takes the place of ``path`` when the block ends well. An OSError names the target."""
+    try:
+        if _special(path):
+            with path.open("wb") as file:
+                yield file
+        else:
+            with _beside(path.resolve()) as file:
+                yield file
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[BinaryIO]:
     hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with hidden.open("wb") as file:
@@ -77,6 +110,7 @@ def _packed(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
 def open_output(name: str) -> Iterator[BinaryIO]:
     """Where results go: ``-`` is standard output (plain), else a file, compressed when its name ends so."""
     if name == STDOUT:
+        expect_stdout()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return

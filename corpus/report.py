@@ -7,6 +7,7 @@ All of it goes to standard error: standard output is for results.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,12 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 MARKERS = {"ok": "+OK", "warn": "-WARN", "err": "-ERR"}
 _STARTS = tuple(MARKERS.values())
+_ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD; tabs stay."""
+    return _ODD.sub("\ufffd", text)
 
 
 class Tick(Protocol):
@@ -39,7 +46,7 @@ class Report:
     """``quiet``: neither bar nor ``+OK`` lines; warnings and errors stay."""
 
     def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        self._stream = stream if stream is not None else sys.stderr
+        self._stream: TextIO | None = stream if stream is not None else sys.stderr
         self._quiet = quiet
         self._console = Console(file=self._stream, soft_wrap=True, highlight=False, markup=False)
 
@@ -55,8 +62,21 @@ class Report:
 
     def _say(self, level: str, text: str, detail: Sequence[str]) -> None:
         for row in log_lines(level, text, detail):
-            # Names and URLs may have bytes that are no UTF-8.
-            self._console.print(row.encode("utf-8", "replace").decode("utf-8"))
+            self.line(row)
+
+    def line(self, row: str) -> None:
+        """A line as it is. When nobody can be told any more (a closed pipe, a full disk) the work goes on all the same:
+        its result and its exit code tell what is needed."""
+        if self._stream is None:
+            return
+        # Not by way of rich where there is no bar: on a broken pipe that puts an end to standard output.
+        if self._console.is_terminal:
+            self._console.print(printable(row))
+            return
+        try:
+            print(printable(row), file=self._stream, flush=True)
+        except OSError:
+            self._stream = None
 
     @contextmanager
     def progress(self, name: str, total_bytes: int | None) -> Iterator[Tick]:
@@ -64,7 +84,7 @@ class Report:
         if self._quiet or not self._console.is_terminal:
             yield _no_tick
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
         with Progress(*columns, console=self._console, transient=True) as bar:
             task = bar.add_task(name, total=total_bytes)
             yield lambda stored_bytes: bar.update(task, completed=stored_bytes)

@@ -21,6 +21,9 @@ import zstandard
 
 from archive import Exchange
 from corpus.cli import main
+from corpus.report import Report
+from corpus.sources import documents
+from corpus.tally import Tally
 from corpus.vertical_reader import read_vertical
 from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
 
@@ -271,6 +274,78 @@ def test_a_broken_stream_of_json_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert "breaks off" in capsys.readouterr().err
 
 
+LINE = b'{"text": "a b"}\n'
+
+
+def test_files_of_json_end_nowhere_quietly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = lzma.compress(LINE * 10), lzma.compress(LINE * 20)
+    frame = zstandard.ZstdCompressor().compress(LINE * 10)
+    for name, data, code, count in (
+        ("padded.jsonl.xz", one + b"\0" * 8 + two, 0, 30),
+        ("broken.jsonl.xz", one + two[:20] + b"\xff" * 9 + two[29:], 1, 10),
+        ("header.jsonl.xz", one + b"\0\1" + two[2:], 1, 10),
+        ("cut.jsonl.zst", frame + frame[:12], 1, 10),
+        ("junk.jsonl.gz", gzip.compress(LINE * 10) + b"junk", 1, 10),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert run("stats", tmp_path / name, "--json", "-q") == code, name
+        out = capsys.readouterr()
+        assert json.loads(out.out)["total"]["documents"] == count, name
+        assert (f"-WARN {tmp_path / name}:11: breaks off: " in out.err) == bool(code), name
+
+
+def test_odd_lines_of_json_cost_only_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.jsonl"
+    for first in (b"\xef\xbb\xbf" + LINE, b"junk\n" + LINE, b"\n" + LINE, b"[" * 200_000 + b"\n" + LINE):
+        path.write_bytes(first + LINE.replace(b"\n", b"\r\n") + LINE[:-1])
+        code = run("stats", path, "--json", "-q")
+        out = capsys.readouterr()
+        assert json.loads(out.out)["total"]["documents"] == 3
+        assert (code, f"-WARN {path}:1: " in out.err) in ((0, False), (1, True))
+    path.write_bytes(b'{"text": "a", "language": "\\ud800\\n\\t", "url": "http://\\ud800.example/"}\n')
+    assert run("stats", path) == 0
+    assert "language\t\ufffd\ufffd \t1\t1\t1\n" in capsys.readouterr().out
+
+
+def test_statistics_of_pipes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", many())
+    run("extract", path, "-o", tmp_path / "all.jsonl", "--dedup-mib", 0, "-q")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    capsys.readouterr()
+    for source in (path, tmp_path / "all.jsonl"):
+        with subprocess.Popen(["cp", str(source), str(pipe)]):
+            assert run("stats", pipe, "--json", "-q") == 0
+        assert json.loads(capsys.readouterr().out)["total"]["documents"] == 5
+
+
+def test_statistics_go_on_after_a_file_that_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.jsonl").write_bytes(LINE)
+    tally, report = Tally(), Report(quiet=True)
+    found = list(documents([str(tmp_path / "gone.jsonl"), str(tmp_path / "x.jsonl")], report, tally))
+    assert (len(found), tally.faults) == (1, 1)
+    assert "-ERR " in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", many())
+    script = f"ulimit -f 0; {sys.executable} -m corpus extract {path} -q -o {tmp_path / 'out.txt'}"
+    done = subprocess.run(["sh", "-c", script], cwd=REPO, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"corpus: {tmp_path / 'out.txt'}: File too large\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["w"]
+
+
+def test_closed_streams_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", many())
+    for words, code in (("extract - -o /dev/null <&-", 1), (f"stats {path} >&-", 2), (f"extract {path} -o - >&-", 2)):
+        script = f"{sys.executable} -m corpus {words}"
+        done = subprocess.run(["sh", "-c", script], cwd=REPO, capture_output=True, check=False, timeout=60)
+        assert done.returncode == code
+        assert b"is closed" in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
 @pytest.mark.skipif(not (SHARED / "warc").is_dir(), reason="needs the archives of ../shared/data")
 def test_archives_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("extract", SHARED / "warc", "-o", tmp_path / "out.vert", "--json") == 1
@@ -307,6 +382,6 @@ def test_a_stopped_run_leaves_nothing_behind(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read().decode()
     assert process.returncode == 130
-    assert said == "corpus: interrupted; no output was written\n"
+    assert said == "corpus: interrupted; no file was written\n"
     assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]
     assert (tmp_path / "old.jsonl").read_text(encoding="utf-8") == "old"

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -237,7 +239,7 @@ def test_outputs_are_compressed_by_suffix_and_read_by_their_first_bytes(tmp_path
     assert path.read_bytes().startswith(magic)
     renamed = path.rename(tmp_path / "no-suffix")
     with renamed.open("rb") as file:
-        assert unpacked(file).read() == b"one\n" * 1000
+        assert b"".join(chunk.data for chunk in unpacked(file, "x", [])) == b"one\n" * 1000
     assert [path.name for path in tmp_path.iterdir()] == ["no-suffix"]
 
 
@@ -248,6 +250,23 @@ def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:
         out.write(b"new" + dict[int, bytes]()[0])
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link, pipe = tmp_path / "link.txt", tmp_path / "pipe"
+    link.symlink_to("far/real.txt")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for target in (link, pipe):
+        check_target(str(target))
+        with open_output(str(target)) as out:
+            out.write(b"new")
+    assert os.read(reader, 9) == b"new"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert link.is_symlink()
+    assert (tmp_path / "far" / "real.txt").read_bytes() == b"new"
 
 
 def test_targets_are_checked_before_the_work(tmp_path: Path) -> None:
@@ -271,12 +290,27 @@ def test_log_lines() -> None:
     assert log_lines("warn", "a", ["x", "+OK y"]) == ["-WARN a", "-WARN_STAR", "x", " +OK y", "-WARN_END"]
 
 
+def test_a_report_that_nobody_reads_stops_nothing() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with io.TextIOWrapper(io.FileIO(write_end, "w"), write_through=True) as stream:
+        report = Report(stream=stream)
+        report.warn("one")
+        report.warn("two")
+
+
+def test_no_line_of_a_report_steers_a_terminal() -> None:
+    stream = io.StringIO()
+    Report(stream=stream).line("a\tb\x1b[2J\rc\ud800\x85")
+    assert stream.getvalue() == "a\tb\ufffd[2J\ufffdc\ufffd\ufffd\n"
+
+
 def test_a_quiet_report_still_warns() -> None:
     stream = io.StringIO()
     report = Report(quiet=True, stream=stream)
     report.ok("yes")
     report.warn("[red]no\udcff")
-    assert stream.getvalue() == "-WARN [red]no?\n"
+    assert stream.getvalue() == "-WARN [red]no\ufffd\n"
 
 
 def test_statistics() -> None:
