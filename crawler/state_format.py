@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 import redis
 
 from crawler.preflight import PreflightError
 from crawler.redis_link import client
+from frontier.answering import answering
 from frontier.keys import Keys
 from sieve.keys import RedisKeys
 
@@ -28,6 +30,43 @@ class StateFormatError(PreflightError):
         self.found = found
 
 
+class StateGoneError(Exception):
+    """Redis was emptied, or came back without its data, while `crawl` ran."""
+
+    def __init__(self, crawl: str) -> None:
+        super().__init__(
+            f"the state of crawl {crawl!r} is gone from Redis, which was emptied or came back without its data: "
+            "stop all workers, restore a back-up or empty that Redis (then the crawl begins at its seeds), start again"
+        )
+        self.crawl = crawl
+
+
+class StateWatch:
+    """Looks whether the state that a worker found when it began is still there.
+
+    Without it no delay is known, and a crawl that has lost all its URLs looks like one that is done.
+    """
+
+    def __init__(self, url: str, crawl: str) -> None:
+        self._client = client(url)
+        self._crawl = crawl
+        self._looked = time.monotonic()
+
+    def look(self, every_s: float = 0.0) -> None:
+        """:class:`StateGoneError`, FrontierUnavailable. Costs nothing when the last look was within `every_s`."""
+        if time.monotonic() < self._looked + every_s:
+            return
+        with answering(self._crawl):
+            number = self._client.get(_key(self._crawl))
+        if number is None:
+            raise StateGoneError(self._crawl)
+        self._looked = time.monotonic()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+
 def ensure_format(url: str, crawl: str) -> None:
     """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is.
 
@@ -43,8 +82,12 @@ def ensure_format(url: str, crawl: str) -> None:
 
 
 def _format(server: redis.Redis, crawl: str) -> int:
-    key = f"{{{crawl}}}:format"
+    key = _key(crawl)
     if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
         server.set(key, FORMAT, nx=True)
     # Asked again: another worker may have begun the crawl in between.
     return int(server.get(key) or 0)
+
+
+def _key(crawl: str) -> str:
+    return f"{{{crawl}}}:format"

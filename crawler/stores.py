@@ -26,7 +26,7 @@ from crawler.quality_caps import QualityCaps
 from crawler.redis_link import RedisHome, client, redis_home
 from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
-from crawler.state_format import ensure_format
+from crawler.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -62,6 +62,7 @@ class Stores:
     policy: Policy
     polls: Polls
     start_urls: StartUrls
+    watch: StateWatch
     spec: Crawl | None
     settings: BaseSettings
 
@@ -77,6 +78,7 @@ class Stores:
         with contextlib.ExitStack() as opened:
             home = opened.enter_context(redis_home(settings, folder))
             ensure_format(home.url, spider.name)
+            watch = opened.enter_context(contextlib.closing(StateWatch(home.url, spider.name)))
             frontier = open_frontier(settings, home, spider.name, spec)
             opened.callback(frontier.close)
             sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
@@ -108,6 +110,7 @@ class Stores:
                 policy=open_policy(settings, spec),
                 polls=Polls(settings, spec),
                 start_urls=start_urls,
+                watch=watch,
                 spec=spec,
                 settings=settings,
             )
@@ -131,7 +134,8 @@ class Stores:
         ]
 
     def quiet(self, budget_spent: bool) -> bool:
-        """Whether nothing in the whole fleet is out on a lease or waits to be decided."""
+        """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""
+        self.watch.look()
         return self.frontier.status().leased == 0 and (budget_spent or not self.sieve.pending())
 
 

@@ -27,6 +27,7 @@ from crawler.held import HeldLease
 from crawler.preflight import PreflightError, data_folder, settings_faults
 from crawler.rescoring import Rescorer
 from crawler.signals import stopping
+from crawler.state_format import StateGoneError
 from crawler.stores import Stores, open_patiently
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
@@ -36,13 +37,14 @@ from sieve.errors import LinkError
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 FAULT = "fault"
-"""Why a crawl was closed that met an error nobody foresaw; ``scrapy crawl`` then exits with 1."""
+"""Why a crawl was closed that could not go on; ``scrapy crawl`` then exits with 1."""
 
 _COMMIT_EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
 _SHORTEST_WAIT_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
+_LOOK_AT_STATE_S = 1.0
 # Answers under way when the crawl is stopped get this long before they are given back.
 _GRACE_S = 3.0
 _MOST_A_COMMIT = 500
@@ -190,11 +192,14 @@ class Worker:
         """A loop whose unforeseen end is the end of the crawl, said aloud, not a crawl that stands still."""
         try:
             await loop
+            return
+        except StateGoneError as error:
+            logger.critical("The crawl ends: %s", error)
         except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
-            assert self._crawler.engine is not None
-            # Not awaited: the close waits for this very loop.
-            self._end = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
+        assert self._crawler.engine is not None
+        # Not awaited: the close waits for this very loop.
+        self._end = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
 
     async def _lease_loop(self) -> None:
         grace_until = 0.0
@@ -239,6 +244,7 @@ class Worker:
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
+        self._stores.watch.look(_LOOK_AT_STATE_S)
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]
@@ -281,7 +287,7 @@ class Worker:
             return self._wait_s(grant)
         try:
             quiet = await self._off(self._asks, lambda: self._stores.quiet(bool(grant.closed)))
-        except FrontierUnavailable:
+        except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
         self._quiet_looks = self._quiet_looks + 1 if quiet else 0
         if self._quiet_looks >= 2 and (grant.closed or not self._stays):

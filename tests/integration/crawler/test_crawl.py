@@ -177,6 +177,17 @@ def test_a_fault_of_ours_ends_the_crawl_and_says_so(begin: Begin) -> None:
     assert "A fault of this program ends the crawl" in crawl.logs()
 
 
+def test_a_redis_that_was_emptied_ends_the_crawl_and_is_no_crawl_that_is_done(begin: Begin) -> None:
+    crawl = begin()
+    worker = crawl.start()
+    crawl.await_requests(15)
+    with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
+        client.flushall()
+        assert worker.wait(30) == 1
+    assert "the state of crawl 'zulu' is gone from Redis" in crawl.logs()
+    assert "Traceback" not in crawl.logs()
+
+
 def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     """As with a full disk or a lost replica: it answers, but keeps nothing."""
     crawl = begin()
