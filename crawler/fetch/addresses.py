@@ -4,7 +4,8 @@ Guarantees: an address is judged where it is used, after DNS, so neither a name 
 network; only globally routable addresses and the networks that the crawl's own setting names are ever connected to.
 
 Names come first from a hosts(5) file when the crawl gives one, then from the system's resolver; answers are kept for
-some minutes, failures for less.
+some minutes, failures for less. Names whose servers are dead take the resolver many seconds each; so every lookup that
+a worker may have under way has a thread, and none waits for another.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import ipaddress
 import socket
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from crawler.fetch.errors import DnsError, RefusedAddressError
@@ -77,7 +79,11 @@ def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:
 class Resolver:
     """Host names to allowed addresses, with a cache. For use from one event loop."""
 
-    def __init__(self, guard: AddressGuard, hosts: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, guard: AddressGuard, hosts: Mapping[str, tuple[str, ...]] | None = None, at_once: int = 64
+    ) -> None:
+        """`at_once`: most lookups under way."""
+        self._lookups = ThreadPoolExecutor(at_once, thread_name_prefix="dns")
         self._guard = guard
         self._hosts = dict(hosts or {})
         self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
@@ -103,6 +109,10 @@ class Resolver:
                 return address
         return self.check(addresses[0])
 
+    def close(self) -> None:
+        """Wait for nothing: whoever asked has gone."""
+        self._lookups.shutdown(wait=False, cancel_futures=True)
+
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if host in self._hosts:
             return self._hosts[host]
@@ -120,8 +130,13 @@ class Resolver:
     async def _ask(self, host: str) -> tuple[str, ...]:
         loop = asyncio.get_running_loop()
         try:
-            rows = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            rows = await loop.run_in_executor(self._lookups, _look_up, host)
         except (OSError, UnicodeError):
             return ()
         ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
-        return tuple(dict.fromkeys(str(row[4][0]) for row in ordered))
+        return tuple(dict.fromkeys(address for _, address in ordered))
+
+
+def _look_up(host: str) -> list[tuple[int, str]]:
+    rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [(family, str(place[0])) for family, _, _, _, place in rows]

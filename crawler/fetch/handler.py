@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # A server notices a moment late that we hung up; the politeness delay runs from then.
 _HANG_UP_S = 0.02
+_MOST_LOOKUPS = 256
 
 
 class Grant(Protocol):
@@ -79,7 +80,8 @@ class FetchHandler(BaseDownloadHandler):
         settings = crawler.settings
         guard = AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
         hosts_file = settings.get("FETCH_HOSTS_FILE")
-        self._resolver = Resolver(guard, read_hosts_file(Path(hosts_file)) if hosts_file else None)
+        hosts = read_hosts_file(Path(hosts_file)) if hosts_file else None
+        self._resolver = Resolver(guard, hosts, min(_MOST_LOOKUPS, settings.getint("FRONTIER_BUFFER")))
         self._limits = Limits(
             max_body_bytes=settings.getint("DOWNLOAD_MAXSIZE"),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
@@ -113,6 +115,7 @@ class FetchHandler(BaseDownloadHandler):
 
     async def close(self) -> None:
         self._pool.close()
+        self._resolver.close()
 
     async def _fetch(self, request: Request) -> Response:
         scheme, host, port = _server(request.url)

@@ -1,4 +1,6 @@
 import asyncio
+import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,20 @@ def test_a_private_literal_is_refused(host: str) -> None:
 def test_no_such_name() -> None:
     with pytest.raises(DnsError, match=r"nowhere\.invalid"):
         resolve(Resolver(AddressGuard()), "nowhere.invalid")
+
+
+def test_names_whose_servers_are_slow_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(64, timeout=20)
+
+    def slow(*_: object, **__: object) -> list[object]:
+        together.wait()  # BrokenBarrierError when one of them has to wait until another is done
+        raise OSError("no server could be reached")
+
+    async def ask_all(resolver: Resolver) -> list[str | BaseException]:
+        return await asyncio.gather(*(resolver.resolve(f"{n}.slow.test") for n in range(64)), return_exceptions=True)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    resolver = Resolver(AddressGuard(), at_once=64)
+    found = asyncio.run(ask_all(resolver))
+    resolver.close()
+    assert {type(error) for error in found} == {DnsError}
