@@ -28,6 +28,7 @@ from archive.arguments import parser
 from archive.codecs import check_level
 from archive.convert import compression_of, convert, renamed, repair
 from archive.errors import ArchiveError, Damage
+from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
@@ -160,8 +161,14 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
                 out.write(piece)
             if options.record:
                 out.write(b"\r\n\r\n")
+        elif options.payload or record.http is None or not is_coded(record.http):
+            for piece in record.payload_pieces():
+                out.write(piece)
         else:
-            out.write(record.payload() if options.payload else record.body())
+            body = record.body(MAX_BODY_BYTES + 1)
+            out.write(body[:MAX_BODY_BYTES])
+            if len(body) > MAX_BODY_BYTES:
+                tell(Damage(str(path), offset, inner, f"cut: longer than {MAX_BODY_BYTES} bytes without its coding"))
         out.flush()
         return max(_report(reader.damages, options.json), FAULTS if damages else GOOD)
 

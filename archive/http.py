@@ -143,6 +143,12 @@ def _unzstd(body: bytes, limit: int) -> bytes:
     return b"".join(parts)[:limit]
 
 
+def is_coded(head: HttpHead) -> bool:
+    """Does :func:`decode` change the body?"""
+    codings = (*head.headers.get_all("content-encoding"), *head.headers.get_all("transfer-encoding"))
+    return any(coding.strip().lower() not in ("", "identity") for coding in codings)
+
+
 def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
     """The body with chunks and content-codings taken off, at most ``limit`` bytes; as far as a broken coding goes.
 

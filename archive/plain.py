@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from archive.errors import Damage
 from archive.unpack import Chunk, Unit
+
+START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
+"""The first line of a record."""
 
 
 class PlainBytes:
@@ -67,17 +71,21 @@ class PlainBytes:
         self.broken = None
 
     def take(self, size: int) -> bytes:
-        """Up to ``size`` bytes and go past them; fewer, but not none, unless there are no more."""
+        """Up to ``size`` bytes and go past them; fewer, but not none, unless there are no more, or the next unit begins
+        with a record: no block goes on there."""
         while self.position >= len(self.buffer):
             if not self.more():
                 return b""
+        if self.position == 0 and self._marks[0][2] == 0 and START.match(self.buffer) is not None:
+            return b""
         data = self.buffer[self.position : self.position + size]
         self.position += len(data)
         return data
 
 
 class Rest:
-    """The part of a streamed block that has not been read."""
+    """The part of a streamed block that has not been read; ``left``: its bytes. When nothing more can be read and some
+    are left, the record ends early."""
 
     def __init__(self, plain: PlainBytes, size: int) -> None:
         self._plain = plain

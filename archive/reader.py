@@ -26,7 +26,7 @@ import zstandard
 
 from archive import arc
 from archive.errors import Damage
-from archive.plain import PlainBytes, Rest
+from archive.plain import START, PlainBytes, Rest
 from archive.record import Record, digest_holds
 from archive.source import Source
 from archive.unpack import Chunk, Unit, Unpacked, detect
@@ -37,7 +37,6 @@ _TYPE = re.compile(rb"(?i)\nwarc-type[ \t]*:[ \t]*([a-z]+)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _EMBEDDED = re.compile(rb"\r?\n(?=WARC/\d\.\d+[ \t]*\r?\n)")
 _FILLER = re.compile(rb"[\r\n]*")
-_START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 _MAX_HEAD = 1 << 20
 _USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _IN_MEMORY = 16 << 20
@@ -77,6 +76,7 @@ class Reader:
         self._owned = isinstance(source, str | Path)
         self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
+        self._origin = self._file.tell() if self._file.seekable() else None
         self._is_arc = False
         self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
@@ -189,7 +189,7 @@ class Reader:
             if arc.LINE.match(buffer, start) and buffer.startswith(b"filedesc:", start):
                 self._is_arc = True
                 return -1
-            if _START.match(buffer, start) is not None:
+            if START.match(buffer, start) is not None:
                 match = _HEAD_END.search(buffer, start)
                 if match is not None:
                     return match.end()
@@ -234,7 +234,7 @@ class Reader:
             if not plain.more():
                 plain.position = len(plain.buffer)
                 break
-            if plain.unit_start() == fresh and _START.match(plain.buffer, fresh):
+            if plain.unit_start() == fresh and START.match(plain.buffer, fresh):
                 plain.position = fresh
                 break
         lost = plain.base + plain.position - begin
@@ -335,7 +335,7 @@ class Reader:
             before = len(plain.buffer) - plain.position
             if not plain.more():
                 return before
-            if plain.unit_start() == before and before and _START.match(plain.buffer, before):
+            if plain.unit_start() == before and before and START.match(plain.buffer, before):
                 return before
         return -1
 
@@ -358,7 +358,7 @@ class Reader:
             return
         follows = _FILLER.match(plain.buffer, plain.position)
         after = follows.end() if follows else plain.position
-        begins = arc.LINE if self._is_arc else _START
+        begins = arc.LINE if self._is_arc else START
         if after >= len(plain.buffer) - 64 or begins.match(plain.buffer, after):
             return
         if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is True:
@@ -396,3 +396,10 @@ class Reader:
         if rest is not None and rest.left:
             reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
             record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
+            if self.stored_as == "none" and self._origin is not None:
+                # The length was a lie: the records that the block took in follow after all.
+                begin = record.unit.offset + record.block_start
+                self._file.seek(self._origin + begin)
+                source = Source(self._file, begin)
+                self._plain = PlainBytes(iter(Unpacked(source, None, self.path, self.damages)))
+                self._plain.base = begin

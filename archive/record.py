@@ -10,19 +10,22 @@ from typing import Protocol
 
 from archive.errors import Damage
 from archive.headers import Headers
-from archive.http import MAX_BODY_BYTES, HttpHead, decode, parse_head
+from archive.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
 from archive.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
 _HTTP_TYPE = b"\nContent-Type: application/http"
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
+_CODED = 8  # chunks of a byte take six
 _DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
 ALGORITHMS = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
 
 
 class BlockStream(Protocol):
     """The block of a record too large for memory: forward only, gone when the reader goes on."""
+
+    left: int
 
     def read(self, size: int = -1) -> bytes: ...
 
@@ -136,6 +139,20 @@ class Record:
         while data := self._stream.read(_STREAM_PIECE):
             yield data
 
+    def whole(self) -> bool:
+        """Is the block all there and not damaged? Of a streamed one the rest is read, which is then gone."""
+        for _ in self.pieces():
+            pass
+        return self.damage is None and (self._stream is None or not self._stream.left)
+
+    def payload_pieces(self) -> Iterator[bytes]:
+        """As :meth:`pieces`, without the HTTP head."""
+        skip = self.http.size if self.http is not None else 0
+        for piece in self.pieces():
+            if piece[skip:]:
+                yield piece[skip:]
+            skip = max(skip - len(piece), 0)
+
     def block(self) -> bytes:
         """The whole block. For a streamed one: takes as much memory as it is long."""
         if self._stream is None:
@@ -179,10 +196,25 @@ class Record:
         return block[head.size :] if head is not None else block
 
     def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
-        """The payload with transfer- and content-codings taken off, at most ``limit`` bytes."""
+        """The payload with transfer- and content-codings taken off, at most ``limit`` bytes.
+
+        Of a streamed block no more is read than is wanted, with codings :data:`_CODED` times as much.
+        """
         head = self.http
-        payload = self.payload()
+        if self._stream is None:
+            payload = self.payload()
+        else:
+            payload = self._first(limit * _CODED if head is not None and is_coded(head) else limit)
         return decode(head, payload, limit) if head is not None else payload[:limit]
+
+    def _first(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        for piece in self.payload_pieces():
+            parts.append(piece[:size])
+            size -= len(piece)
+            if size <= 0:
+                break
+        return b"".join(parts)
 
     def __repr__(self) -> str:
         return f"<Record {self.type} {self.url} at {self.path}:{self.offset}+{self.inner}>"

@@ -55,6 +55,8 @@ def read_record(record: Record, *, links: bool = False) -> Read:
         media, content_type = "text/html", None
     if media not in _HTML | _TEXT:
         return Read(reason="media_type")
+    if not record.in_memory and not record.whole():
+        return Read(reason="damaged")
     notes: tuple[str, ...] = ("cut",) if len(body) > MAX_BODY else ()
     page = read_page(body, _printable(record.url), content_type)
     if _is_binary(page):

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive import Reader, Record
+from archive.cli import main
 from archive.codecs import make_codec
 from archive.convert import ConvertError, convert, repair
 from archive.fields import digest
@@ -219,3 +220,56 @@ def test_mangled_files_are_read_without_an_exception(data: st.DataObject) -> Non
     for record in Reader(io.BytesIO(bytes(blob))):
         assert len(record.block()) == record.length
         record.body()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_length_beyond_the_file_takes_no_other_record_in(kind: str) -> None:
+    """A lie of more than 16 MiB, for which the block is streamed."""
+    packs = [[record] for pack in groups()[:3] for record in pack]
+    lie = packs[0][0].replace(b"\r\nContent-Length: ", b"\r\nContent-Length: 9999999", 1)
+    records, reader = read(b"".join(stored(kind, [[lie], *packs[1:]])))
+    assert [record.raw_head for record in records[1:]] == [
+        pack[0].partition(b"\r\n\r\n")[0] + b"\r\n\r\n" for pack in packs[1:]
+    ]
+    assert not any(record.damage for record in records[1:])
+    assert records[0].damage is not None
+    assert "ends early" in reader.damages[0].reason
+
+
+def large(coding: bytes, payload: bytes) -> bytes:
+    """A record whose block is streamed."""
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" + coding + b"\r\n" + payload
+    head = (
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nContent-Type: application/http\r\n"
+    )
+    return head + b"Content-Length: %d\r\n\r\n" % len(block) + block + b"\r\n\r\n"
+
+
+def test_of_a_large_block_no_more_is_read_than_is_wanted() -> None:
+    payload = b"0123456789" * (2 << 20)
+    file = io.BytesIO(large(b"", payload))
+    for record in Reader(file):
+        assert not record.in_memory
+        assert record.body(1000) == payload[:1000]
+        assert file.tell() < 4 << 20
+        assert record.whole()
+    chunked = b"1\r\nx\r\n" * (3 << 20) + b"0\r\n\r\n"
+    for record in Reader(io.BytesIO(large(b"Transfer-Encoding: chunked\r\n", chunked))):
+        assert record.body(1 << 20) == b"x" * (1 << 20)
+    for record in Reader(io.BytesIO(large(b"", payload)[:-100])):
+        assert record.body(10) == payload[:10]
+        assert not record.whole()
+
+
+def test_large_payloads_are_given_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    payload = b"0123456789" * (2 << 20)
+    (tmp_path / "x.warc").write_bytes(large(b"", payload))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("archive.cli.MAX_BODY_BYTES", 1000)
+        assert main(["get", str(tmp_path / "x.warc"), "http://a.example/"]) == 0
+        assert capsysbinary.readouterr().out == payload
+        (tmp_path / "x.warc").write_bytes(large(b"Content-Encoding: gzip\r\n", zlib.compress(payload, 1, 31)))
+        assert main(["get", str(tmp_path / "x.warc"), "http://a.example/"]) == 1
+        out = capsysbinary.readouterr()
+        assert out.out == payload[:1000]
+        assert b"cut: longer than 1000 bytes" in out.err

@@ -274,6 +274,15 @@ def test_a_broken_stream_of_json_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert "breaks off" in capsys.readouterr().err
 
 
+def test_a_block_that_took_in_other_records_is_no_document(tmp_path: Path) -> None:
+    pages = [exchange(str(number), page(ZULU[number], ZULU[0] + f" {number}.").encode()) for number in range(3)]
+    path = write(tmp_path / "w", pages, "none")
+    first, lie, rest = path.read_bytes().partition(b"WARC-Type: response\r\n")
+    path.write_bytes(first + lie + rest.replace(b"\r\nContent-Length: ", b"\r\nContent-Length: 9999999", 1))
+    assert run("extract", path, "-o", tmp_path / "out.jsonl", "-q") == 1
+    assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == ["https://a.example/1", "https://a.example/2"]
+
+
 LINE = b'{"text": "a b"}\n'
 
 
