@@ -15,6 +15,8 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+_MOST = 10**12
+"""Of any number; what becomes milliseconds must still be a whole number in Redis' scripts."""
 PREFIXES = ("SIEVE_", "FRONTIER_", "RELEVANCE_", "WARC_", "ROBOTS_", "HARVEST_", "FETCH_")
 
 
@@ -138,7 +140,7 @@ def _typed(settings: BaseSettings, option: Option) -> object:
             return settings.getbool(option.name)
         case int() | float():
             value = type(option.default)(settings.get(option.name, option.default))
-            if not 0 <= value < math.inf:
+            if not 0 <= value <= _MOST:
                 raise ValueError(value)
             return value
         case list():

@@ -30,6 +30,7 @@ from scrapy.statscollectors import DummyStatsCollector
 from crawler import answers
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
+from crawler.opt_outs import read_opt_outs
 from crawler.unpacking import Unpacking
 from frontier.admin import opt_out_rules
 from frontier.robots import Rules
@@ -236,10 +237,7 @@ def _rules_text(fetched: Fetched) -> bytes:
 
 
 def _opt_outs(path: str | None) -> tuple[tuple[str, str], ...]:
-    if not path:
-        return ()
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return tuple(opt_out_rules(prefix for line in lines if (prefix := line.partition("#")[0].strip())))
+    return tuple(opt_out_rules(read_opt_outs(Path(path)))) if path else ()
 
 
 class BlockingFetch:

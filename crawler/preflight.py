@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,9 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol
 
+from crawler.addon import user_agent
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
+from crawler.opt_outs import read_opt_outs
 from crawler.options import CHOICES, problems
 from crawler.policy import open_policy
 from crawler.quality_caps import ALL_FLAGS
@@ -27,6 +30,7 @@ from seeds.errors import SeedsError
 from seeds.reader import check_contact
 
 HARVEST = "harvest"
+_DAY_S = 86_400
 
 
 class PreflightError(Exception):
@@ -87,6 +91,7 @@ def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
     faults += _network_faults(settings)
     faults += _file_faults(settings)
     faults += _choice_faults(settings)
+    faults += _name_faults(settings)
     faults += _limit_faults(settings)
     return faults
 
@@ -116,6 +121,19 @@ def _choice_faults(settings: BaseSettings) -> list[str]:
     ]
 
 
+def _name_faults(settings: BaseSettings) -> list[str]:
+    """Words that go into requests and file names."""
+    faults = []
+    if not re.fullmatch("[A-Za-z_-]+", token := str(settings.get("ROBOTS_USER_AGENT"))):
+        faults.append(f"ROBOTS_USER_AGENT={token!r} is no product token (letters, _ and -: RFC 9309, 2.2.1)")
+    agent = str(settings.get("USER_AGENT"))
+    if agent != user_agent(settings) and not (agent.strip() and agent.isascii() and agent.isprintable()):
+        faults.append(f"USER_AGENT={agent!r} must be one line of ASCII")
+    if not re.fullmatch(r"[\w{}.-]*", prefix := str(settings.get("WARC_PREFIX"))):
+        faults.append(f"WARC_PREFIX={prefix!r} must be letters, digits, _, . and -")
+    return faults
+
+
 def _file_faults(settings: BaseSettings) -> list[str]:
     """Files that the settings name and that nothing reads before the crawl is under way."""
     faults = []
@@ -128,11 +146,13 @@ def _file_faults(settings: BaseSettings) -> list[str]:
             faults.append(f"FETCH_CA_FILE {path}: {error.strerror}")
     if path := settings.get("FRONTIER_OPT_OUT_FILE"):
         try:
-            Path(path).read_text(encoding="utf-8")
+            read_opt_outs(Path(path))
         except OSError as error:
             faults.append(f"FRONTIER_OPT_OUT_FILE {path}: {error.strerror}")
         except UnicodeDecodeError:
             faults.append(f"FRONTIER_OPT_OUT_FILE {path}: not UTF-8 text")
+        except ValueError as error:
+            faults.append(f"FRONTIER_OPT_OUT_FILE {error}")
     return faults
 
 
@@ -148,6 +168,11 @@ def _limit_faults(settings: BaseSettings) -> list[str]:
         if not 0 < limits[name] < math.inf or (name != "DOWNLOAD_TIMEOUT" and not limits[name].is_integer()):
             faults.append(f"{name}={settings.get(name)!r} must be a number above 0")
     with contextlib.suppress(TypeError, ValueError):  # said by `problems` already
+        if not 0 < settings.getfloat("ROBOTS_MAX_AGE_S") <= _DAY_S:
+            faults.append(
+                f"ROBOTS_MAX_AGE_S={settings.get('ROBOTS_MAX_AGE_S')} must be above 0 and at most {_DAY_S} "
+                "(RFC 9309, 2.4)"
+            )
         if settings.getfloat("FRONTIER_LEASE_S") <= limits["DOWNLOAD_TIMEOUT"] + 1:
             faults.append(
                 f"FRONTIER_LEASE_S={settings.get('FRONTIER_LEASE_S')} must be over a second longer than "

@@ -18,6 +18,7 @@ from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.kept_log import KeptLog
+from crawler.opt_outs import read_opt_outs
 from crawler.options import OPTIONS
 from crawler.policy import open_policy
 from crawler.polls import Polls, first_poll_ms
@@ -178,8 +179,7 @@ def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Cra
     if spec is not None and (policies := host_policies(spec)):
         frontier.configure(policies)
     if opt_outs := settings.get("FRONTIER_OPT_OUT_FILE"):
-        lines = Path(opt_outs).read_text(encoding="utf-8").splitlines()
-        frontier.opt_out([prefix for line in lines if (prefix := line.partition("#")[0].strip())])
+        frontier.opt_out(read_opt_outs(Path(opt_outs)))
     return frontier
 
 

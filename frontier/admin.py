@@ -11,22 +11,27 @@ from frontier.host import Host
 from frontier.payload import read_element
 from frontier.robots import Rules
 from frontier.types import Explanation, Frontier, HostState, Waiting
-from sieve.urls import authority
+from sieve.urls import authority, resolve_many
 
 LOOKED_THROUGH = 10_000
 
 
 def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https. ValueError for
-    what is neither a host nor an http(s) URL."""
+    """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https, with and without
+    ``www.``. ValueError for what is neither a host nor an http(s) URL, or a pattern."""
     for prefix in prefixes:
         text = prefix.strip()
-        urls = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
-        for url in urls:
-            host = authority(url)
-            parts = urlsplit(url)
+        for url in [text] if "://" in text else _spelled_out(text):
+            parts = urlsplit(resolve_many([url], url)[0] or "")
+            if "*" in parts.netloc:
+                raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
             path = parts.path + (f"?{parts.query}" if parts.query else "")
-            yield host, "" if path in ("", "/") and (path == "" or not parts.query) else path
+            yield authority(url), "" if path == "/" else path
+
+
+def _spelled_out(host: str) -> list[str]:
+    bare = host.removeprefix("www.")
+    return [f"{scheme}://{name}" for name in (bare, f"www.{bare}") for scheme in ("http", "https")]
 
 
 def host_state(host: Host, config: FrontierConfig) -> HostState:

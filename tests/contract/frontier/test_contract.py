@@ -648,9 +648,10 @@ def test_a_mark_within_two_others_is_a_new_one(make: Make, clock: Clock) -> None
 def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/private/1"), Candidate(f"{A}/open"), Candidate(f"{B}/1")])
-    assert frontier.opt_out(["b.example", f"{A}/private/"]) == 3
+    assert frontier.opt_out(["b.example", f"{A}/private/"]) == 5  # http, https, each with www., too
     assert frontier.opt_out(["b.example"]) == 0
-    assert frontier.opted_out() == [f"{A}/private/", B, "https://b.example"]
+    others = ["http://www.b.example", "https://b.example", "https://www.b.example"]
+    assert frontier.opted_out() == [f"{A}/private/", B, *others]
     assert urls(frontier.lease(5).leases) == [f"{A}/open"]
     assert frontier.status().results["opted_out"] == 2
     assert frontier.explain(f"{A}/private/2").refused == f"opted_out:{A}/private/"

@@ -100,6 +100,13 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("FETCH_CA_FILE", "/nowhere.pem", "FETCH_CA_FILE /nowhere.pem: No such file"),
         ("FETCH_CA_FILE", __file__, "no PEM certificate in it"),
         ("FRONTIER_OPT_OUT_FILE", "/nowhere.txt", "FRONTIER_OPT_OUT_FILE /nowhere.txt: No such file"),
+        ("FRONTIER_DELAY_S", "1e20", "FRONTIER_DELAY_S='1e20'"),
+        ("ROBOTS_MAX_AGE_S", "90000", "ROBOTS_MAX_AGE_S=90000 must be above 0 and at most 86400"),
+        ("ROBOTS_MAX_AGE_S", "0", "ROBOTS_MAX_AGE_S=0 must be above 0"),
+        ("ROBOTS_USER_AGENT", "", "ROBOTS_USER_AGENT='' is no product token"),
+        ("ROBOTS_USER_AGENT", "My bot/1.0", "ROBOTS_USER_AGENT='My bot/1.0' is no product token"),
+        ("USER_AGENT", "Bot\r\nCookie: a", "USER_AGENT='Bot\\r\\nCookie: a' must be one line"),
+        ("WARC_PREFIX", "../x", "WARC_PREFIX='../x' must be"),
         ("DOWNLOAD_TIMEOUT", "soon", "DOWNLOAD_TIMEOUT='soon'"),
         ("DOWNLOAD_MAXSIZE", "0", "DOWNLOAD_MAXSIZE='0'"),
         ("FRONTIER_BUFFER", "0", "FRONTIER_BUFFER='0'"),
@@ -116,6 +123,16 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         check(settings, spider)
     assert told in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("line", ["http://[::1/x", "ftp://a.test/", "*.a.test"])
+def test_an_opt_out_that_would_be_ignored(seeds: Path, tmp_path: Path, line: str) -> None:
+    (tmp_path / "out").write_text(f"# asked by mail\n\na.test # whole\n{line}\n")
+    spider = find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
+    settings = Settings({"DATA_DIR": str(tmp_path / "d"), "FRONTIER_OPT_OUT_FILE": str(tmp_path / "out")})
+    Ulwembu().update_settings(settings)
+    with pytest.raises(PreflightError, match=r"FRONTIER_OPT_OUT_FILE .*out:4: "):
+        check(settings, spider)
 
 
 def test_a_redis_url_that_is_none() -> None:
