@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from archive.errors import ArchiveFull, Damage
+from archive.errors import ArchiveError, ArchiveFull, Damage
 from archive.journal import full_error
 from archive.reader import Reader
 from archive.record import Record
@@ -184,7 +184,7 @@ def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Write an index: new file, fsync, rename. ArchiveFull, OSError: what was there before still is."""
-    fresh = path.with_name(path.name + "-new")
+    fresh = path.with_name(f"{path.name}.{os.getpid()}-new")
     try:
         with fresh.open("wb") as file:
             file.writelines(lines)
@@ -192,8 +192,9 @@ def write_lines(path: Path, lines: Iterable[bytes]) -> None:
             os.fsync(file.fileno())
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise full_error(path, 0, error) from error
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def index_file(path: Path, target: Path | None = None) -> list[Damage]:
@@ -210,10 +211,21 @@ def index_file(path: Path, target: Path | None = None) -> list[Damage]:
 
 
 def merge(paths: Iterable[Path]) -> Iterator[bytes]:
-    """The lines of several sorted indexes as one sorted index."""
+    """The lines of several sorted indexes as one sorted index. ArchiveError: one of them is not sorted, and an index is
+    searched by bisection."""
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("rb")) for path in paths]
-        yield from heapq.merge(*files)
+        yield from heapq.merge(*map(_sorted_lines, files))
+
+
+def _sorted_lines(file: BinaryIO) -> Iterator[bytes]:
+    before = b""
+    for number, read in enumerate(file, 1):
+        line = read if read.endswith(b"\n") else read + b"\n"
+        if line < before:
+            raise ArchiveError(f"{file.name}:{number}: not sorted by bytes, so no index (LC_ALL=C sort)")
+        yield line
+        before = line
 
 
 def lookup(path: Path, url: str) -> list[dict[str, str]]:

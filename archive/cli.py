@@ -9,24 +9,26 @@ import argparse
 import json
 import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from archive import cdxj
 from archive.access import find, record_at
 from archive.arguments import parser
 from archive.codecs import check_level
-from archive.convert import compression_of, convert, renamed, repair
+from archive.convert import ConvertError, compression_of, convert, renamed, repair
 from archive.errors import ArchiveError, Damage
 from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
@@ -36,6 +38,7 @@ from archive.verify import Problem, Verifier
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 Tick = Callable[[Record], None]
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class _Usage(Exception):  # noqa: N818
@@ -50,29 +53,64 @@ def main(arguments: list[str] | None = None) -> int:
         return int(stop.code or 0)
     logging.getLogger("archive").addHandler(logging.NullHandler())
     logging.getLogger("archive").propagate = False
+    if sys.stdout is None:
+        return _told(_Usage("standard output is closed"))
     try:
-        return _COMMANDS[options.command](options)
+        code = _COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return GOOD
     except KeyboardInterrupt:
         print("archive: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        print(f"archive: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        _give_up_stdout()
+        return _told(error)
+    except (_Usage, ArchiveError) as error:
+        return _told(error)
+
+
+def _told(error: Exception) -> int:
+    """Say what went wrong; the exit code for it."""
+    if isinstance(error, OSError):
+        print(f"archive: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
         return USAGE
-    except _Usage as error:
-        print(f"archive: {error}", file=sys.stderr)
-        return USAGE
-    except ArchiveError as error:
-        print(f"archive: {error}", file=sys.stderr)
-        return FAULTS
+    print(f"archive: {error}", file=sys.stderr)
+    return USAGE if isinstance(error, _Usage) else FAULTS
+
+
+def _give_up_stdout() -> None:
+    """What could not be written is not tried again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _each(options: argparse.Namespace, work: Callable[[str], int]) -> int:
+    """Do it for each file: one that cannot be opened, read or converted does not keep the others from it."""
+    code = GOOD
+    for name in options.files:
+        try:
+            code = max(code, work(name))
+        except OSError as error:
+            if error.filename is None:  # standard output: nothing more can be told
+                raise
+            code = max(code, _told(error))
+        except (_Usage, ConvertError) as error:
+            code = max(code, _told(error))
+    return code
 
 
 @contextmanager
 def _input(name: str) -> Iterator[Reader]:
-    with Reader(sys.stdin.buffer if name == "-" else name) as reader:
+    with Reader(_stdin() if name == "-" else name) as reader:
         yield reader
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:
+        raise _Usage("standard input is closed")
+    return sys.stdin.buffer
 
 
 @contextmanager
@@ -81,7 +119,7 @@ def _progress(options: argparse.Namespace, path: Path | None) -> Iterator[Tick |
     if options.quiet or path is None or not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(path.name, total=path.stat().st_size)
         yield lambda record: progress.update(task, completed=record.offset)
@@ -112,8 +150,7 @@ def _facts(record: Record) -> dict[str, Any]:
 
 
 def _ls(options: argparse.Namespace) -> int:
-    code = GOOD
-    for name in options.files:
+    def listed(name: str) -> int:
         with _input(name) as reader:
             for record in reader:
                 facts = _facts(record)
@@ -126,12 +163,14 @@ def _ls(options: argparse.Namespace) -> int:
                     mark = "  DAMAGED" if record.damage else ""
                     row = f"{place:>16}  {facts['date']:<27}  {facts['type']:<9} {facts['status'] or '-':>3}"
                     print(_printable(f"{row} {record.length:>9}  {facts['url']}{mark}"))
-            code = max(code, _report(reader.damages, options.json))
-    return code
+            return _report(reader.damages, options.json)
+
+    return _each(options, listed)
 
 
 def _printable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD."""
+    return _ODD.sub("\ufffd", text)
 
 
 def _get(options: argparse.Namespace) -> int:
@@ -174,35 +213,34 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    code = GOOD
+    def verified(name: str) -> int:
+        def say(problem: Problem) -> None:
+            problem = replace(problem, path=name)
+            print(json.dumps(asdict(problem)) if options.json else _printable(str(problem)))
 
-    def say(problem: Problem) -> None:
-        problem = replace(problem, path=name)
-        print(_printable(json.dumps(asdict(problem)) if options.json else str(problem)))
-
-    for name in options.files:
-        path = Path(name)
-        with _spooled(path) as file, _progress(options, file) as tick:
+        with _spooled(Path(name)) as file, _progress(options, file) as tick:
             summary = Verifier(file, say).run(index=not options.no_index, tick=tick)
         if options.json:
             print(json.dumps({"file": name, **asdict(summary)}))
         else:
-            print(f"{name}: {summary.records} records, {summary.errors} errors, {summary.warnings} warnings")
-        if summary.errors or (options.strict and summary.warnings):
-            code = FAULTS
-    return code
+            counts = f"{summary.records} records, {summary.errors} errors, {summary.warnings} warnings"
+            print(_printable(f"{name}: {counts}"))
+        return FAULTS if summary.errors or (options.strict and summary.warnings) else GOOD
+
+    return _each(options, verified)
 
 
 @contextmanager
 def _spooled(path: Path) -> Iterator[Path]:
-    """Standard input as a file."""
-    if str(path) != "-":
+    """Standard input, or a pipe by name, as a file: it may be read twice."""
+    if str(path) != "-" and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        source = _stdin() if str(path) == "-" else stack.enter_context(path.open("rb"))
         copy = Path(folder) / "stdin"
         with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            shutil.copyfileobj(source, file)
         yield copy
 
 
@@ -210,9 +248,16 @@ def _fresh(path: Path, target: Path, options: argparse.Namespace) -> Path:
     """The target, if it may be written: archives are kept for years, and none is written over by chance."""
     if path.exists() and target.exists() and target.samefile(path):
         raise _Usage(f"{target}: cannot be written from itself; another name: --output")
+    _expect_file(target)
     if target.exists() and not options.force:
         raise _Usage(f"{target}: is there already; --force writes over it")
     return target
+
+
+def _expect_file(target: Path) -> None:
+    """What is written gets its name when it is whole: it would take the place of a device or pipe."""
+    if target.exists() and not target.is_file():
+        raise _Usage(f"{target}: is no regular file")
 
 
 def _output(options: argparse.Namespace, name: str, default: Callable[[Path], Path]) -> Path:
@@ -235,7 +280,8 @@ def _repair(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"file": options.file, "output": str(target), "kept": report.kept, "dropped": report.dropped}))
     else:
-        print(f"{target}: {report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages")
+        counts = f"{report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages"
+        print(_printable(f"{target}: {counts}"))
     return FAULTS if report.damages or not report.kept else GOOD
 
 
@@ -245,18 +291,18 @@ def _index(options: argparse.Namespace) -> int:
         if options.merge == "-":
             sys.stdout.buffer.writelines(lines)
         else:
+            _expect_file(Path(options.merge))
             cdxj.write_lines(Path(options.merge), lines)
         return GOOD
-    code = GOOD
-    for name in options.files:
-        if name == "-":
-            with _input(name) as reader:
-                sys.stdout.buffer.writelines(sorted(cdxj.file_lines(reader, "-")))
-                damages = reader.damages
-        else:
-            damages = cdxj.index_file(Path(name))
-        code = max(code, _report(damages, options.json))
-    return code
+
+    def indexed(name: str) -> int:
+        if name != "-":
+            return _report(cdxj.index_file(Path(name)), options.json)
+        with _input(name) as reader:
+            sys.stdout.buffer.writelines(sorted(cdxj.file_lines(reader, "-")))
+            return _report(reader.damages, options.json)
+
+    return _each(options, indexed)
 
 
 def _convert(options: argparse.Namespace) -> int:
@@ -266,7 +312,8 @@ def _convert(options: argparse.Namespace) -> int:
         check_level(options.to, options.level)
     except ValueError as error:
         raise _Usage(f"--level: {error}") from None
-    for name in options.files:
+
+    def converted(name: str) -> int:
         target = _output(options, name, lambda path: renamed(path, options.to))
         if compression_of(target) != options.to:
             raise _Usage(f"{target}: not a name for a {options.to} copy of {name}")
@@ -278,29 +325,34 @@ def _convert(options: argparse.Namespace) -> int:
             print(json.dumps({"file": name, "output": str(target), **sizes}))
         else:
             share = sizes["output_bytes"] / max(sizes["bytes"], 1)
-            print(f"{target}: {sizes['output_bytes']} bytes ({share:.0%} of {name})")
-    return GOOD
+            print(_printable(f"{target}: {sizes['output_bytes']} bytes ({share:.0%} of {name})"))
+        return GOOD
+
+    return _each(options, converted)
 
 
 def _stats(options: argparse.Namespace) -> int:
-    stats, code = Stats(), GOOD
-    for name in options.files:
+    stats = Stats()
+
+    def counted(name: str) -> int:
         with _input(name) as reader, _progress(options, None if name == "-" else Path(name)) as tick:
             for record in reader:
                 stats.add(record)
                 if tick is not None:
                     tick(record)
-            code = max(code, _report(reader.damages, options.json))
+            return _report(reader.damages, options.json)
+
+    code = _each(options, counted)
     if options.json:
         print(json.dumps(stats.plain()))
         return code
-    console = Console()
+    console = Console(markup=False, highlight=False)
     console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")
     console.print(", ".join(f"{kind} {count}" for kind, count in stats.kinds.most_common()))
     for group in GROUPS:
-        table = Table(group, "captures", "bytes", title=f"by {group}")
+        table = Table(Column(group, overflow="fold"), "captures", "bytes", title=f"by {group}")
         for value, count in stats.captures[group].most_common(options.top or None):
-            table.add_row(_printable(value), str(count), str(stats.bytes[group][value]))
+            table.add_row(Text(_printable(value)), str(count), str(stats.bytes[group][value]))
         console.print(table)
     return code
 

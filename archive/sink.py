@@ -41,7 +41,8 @@ class Sink:
     def __init__(self, path: Path, compression: str, level: int | None = None, pack_bytes: int = 1 << 20) -> None:
         check_level(compression, level)
         self.path = path
-        self._fresh = path.with_name(path.name + "-new")
+        # The process id: another process may be writing the same file, and what a killed one left may be the source.
+        self._fresh = path.with_name(f"{path.name}.{os.getpid()}-new")
         self._compression = compression
         self._level = level
         self._pack_bytes = pack_bytes

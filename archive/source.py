@@ -42,12 +42,20 @@ class Source:
         parts = [self._buffer[self._held - self._base :]]
         self._base = self._held
         while missing > 0:
-            block = self._file.read(max(_READ, missing))
+            block = self._read(max(_READ, missing))
             if not block:
                 break
             parts.append(block)
             missing -= len(block)
         self._buffer = b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            if error.filename is None:
+                error.filename = getattr(self._file, "name", None)
+            raise
 
     def peek(self, size: int) -> bytes:
         """Up to ``size`` bytes ahead, fewer only at the end of the file."""

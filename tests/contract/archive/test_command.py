@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ from archive.sink import Sink
 from tests.unit.archive.pages import page
 
 COUNT = 12
+REPO = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -216,3 +219,96 @@ def test_wrong_usage(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(list(path.parent.iterdir())) == 2
     assert main(["--help"]) == GOOD
     assert "examples:" in capsys.readouterr().out
+
+
+def test_what_a_killed_run_left_is_not_lost(path: Path, tmp_path: Path) -> None:
+    """The unnamed copy of a run that was killed may be all there is."""
+    left = tmp_path / "copy.warc.xz-new"
+    left.write_bytes(path.read_bytes())
+    assert main(["repair", str(left), "-o", str(tmp_path / "copy.warc.xz")]) == GOOD
+    assert left.read_bytes() == path.read_bytes()
+    assert plain_digest(tmp_path / "copy.warc.xz") == plain_digest(path)
+
+
+def test_two_writers_of_one_file_keep_apart(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "copy.warc.gz"
+    slow = Sink(target, "gz")
+    slow.begin()
+    slow.write(b"half a rec")
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    assert main(["convert", "--to", "gz", str(path), "-o", str(target)]) == GOOD
+    whole = target.read_bytes()
+    slow.abort()
+    assert target.read_bytes() == whole
+    assert not list(tmp_path.glob("copy*-new"))
+
+
+def test_one_file_does_not_keep_the_others_from_it(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone, bad, good = tmp_path / "gone.warc.xz", tmp_path / "bad.warc.xz", str(path)
+    bad.write_bytes(path.read_bytes())
+    break_pack(bad)
+    for command in ("ls", "verify", "stats", "index"):
+        assert main([command, str(gone), str(tmp_path), good]) == USAGE
+        out = capsys.readouterr()
+        assert f"archive: {gone}: No such file or directory\narchive: {tmp_path}: Is a directory\n" == out.err
+        assert out.out or command == "index"
+    assert main(["convert", "--to", "gz", str(bad), good, str(gone)]) == USAGE
+    assert path.with_suffix(".gz").exists()
+    assert not bad.with_suffix(".gz").exists()
+    assert main(["convert", "--to", "gz", good, str(bad)]) == USAGE  # is there already
+    assert "bad.warc.xz cannot be converted" in capsys.readouterr().err
+
+
+def test_indexes_that_are_none_are_not_merged(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index = path.with_name(path.name + ".cdxj")
+    lines = index.read_bytes().splitlines(keepends=True)
+    one, two, merged = tmp_path / "one.cdxj", tmp_path / "two.cdxj", tmp_path / "all.cdxj"
+    one.write_bytes(b"".join(lines[::2]).rstrip(b"\n"))
+    two.write_bytes(b"".join(lines[1::2]))
+    assert main(["index", "--merge", str(merged), str(one), str(two)]) == GOOD
+    assert merged.read_bytes() == index.read_bytes()
+    two.write_bytes(b"".join(reversed(lines)))
+    assert main(["index", "--merge", str(merged), str(one), str(two)]) == FAULTS
+    assert f"{two}:2: not sorted" in capsys.readouterr().err
+    assert merged.read_bytes() == index.read_bytes()
+    assert not list(tmp_path.glob("*-new"))
+
+
+def test_what_servers_say_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: [/b]\r\n\r\n"
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nWARC-Target-URI: http://a/\x1b]0;\x9b\r\n"
+    path = tmp_path / "x.warc"
+    path.write_bytes(head + b"Content-Length: %d\r\n\r\n" % len(block) + block + b"\r\n\r\n")
+    assert main(["stats", str(path)]) == GOOD
+    assert "[/b]" in capsys.readouterr().out
+    assert main(["ls", str(path)]) == GOOD
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_pipes_are_read_and_never_replaced(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", str(path), str(pipe)]):
+        assert main(["convert", "--to", "none", str(pipe), "-o", str(tmp_path / "copy.warc")]) == GOOD
+    assert plain_digest(tmp_path / "copy.warc") == plain_digest(path)
+    for words in (["repair", "--force", str(path), "-o"], ["index", str(path) + ".cdxj", "--merge"]):
+        assert main([*words, str(pipe)]) == USAGE
+        assert capsys.readouterr().err == f"archive: {pipe}: is no regular file\n"
+    assert pipe.is_fifo()
+
+
+def test_streams_that_are_closed_or_full_are_told(path: Path) -> None:
+    for words, said in (
+        ("ls - <&-", "standard input is closed"),
+        (f"ls {path} >&-", "standard output is closed"),
+        (f"get {path} http://nowhere.example/ > /dev/full", "no capture"),
+        (f"stats {path} > /dev/full", "standard output: No space left on device"),
+    ):
+        script = f"{sys.executable} -m archive {words}"
+        done = subprocess.run(["sh", "-c", script], cwd=REPO, capture_output=True, check=False, timeout=60)
+        assert done.returncode in (FAULTS, USAGE), words
+        assert said in done.stderr.decode()
+        assert "Traceback" not in done.stderr.decode()
+        assert "Exception ignored" not in done.stderr.decode()
