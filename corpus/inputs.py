@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import glob
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -47,7 +48,7 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
         return _listed(base / name[1:], suffixes)
     path = base / name
     if path.is_dir():
-        inside = sorted(str(file) for file in path.rglob("*") if file.name.endswith(suffixes) and file.is_file())
+        inside = _inside(path, suffixes)
         if not inside:
             raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder")
         return inside
@@ -59,6 +60,16 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
             return matches
         raise UsageFault(f"{path}: no file fits this pattern")
     raise UsageFault(f"{path}: no such file")
+
+
+def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """The files of a folder, in every depth. UsageFault when one cannot be looked into."""
+
+    def fault(error: OSError) -> None:
+        raise UsageFault(f"{error.filename}: cannot look into this folder: {error.strerror}")
+
+    names = (Path(place, name) for place, _, files in os.walk(folder, onerror=fault) for name in files)
+    return sorted(str(file) for file in names if file.name.endswith(suffixes) and file.is_file())
 
 
 def _listed(path: Path, suffixes: tuple[str, ...]) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from archive import Record
 from corpus.anchors import place_links
@@ -26,6 +25,7 @@ _TEXT = frozenset(("text/plain",))
 _LOOKS_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ROBOTS_TXT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.txt(?:[?#]|\Z)")
 _BINARY_SHARE = 0.05
 _NOT_KEPT = frozenset(("noindex", "none", "noarchive"))
 _OURS = "ulwembu"
@@ -82,7 +82,7 @@ def _unfit(record: Record) -> str:
         return "failed"
     if http is not None and http.status != 200:
         return "status"
-    return "robots_txt" if urlsplit(record.url).path == "/robots.txt" else ""
+    return "robots_txt" if _ROBOTS_TXT.match(record.url) else ""
 
 
 def _media(record: Record) -> tuple[str, str | None]:
@@ -146,4 +146,8 @@ def _printable(text: str) -> str:
 def _identity(record: Record) -> str:
     """The record's UUID; of records without one (ARC) a UUID from URL and date, the same at each run."""
     found = _UUID.search(record.id)
-    return found[0].lower() if found else str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.url} {record.date} {record.id}"))
+    if found:
+        return found[0].lower()
+    # uuid5 takes text that is UTF-8; bytes of an address that are none must stay apart.
+    name = f"{record.url} {record.date} {record.id}".encode("utf-8", "backslashreplace").decode("utf-8")
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))

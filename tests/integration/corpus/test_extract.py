@@ -274,6 +274,18 @@ def test_a_broken_stream_of_json_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert "breaks off" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("address", [b"http://a.example/\xe9", b"http://a.example/\xed\xa0\x80", b"http://[a/x"])
+def test_a_page_is_not_lost_by_its_address(tmp_path: Path, address: bytes) -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page(*ZULU).encode()
+    line = b" 1.2.3.4 20140101000000 text/html %d\n" % len(block)
+    path = tmp_path / "x.arc"
+    head = b"1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n"
+    first = b"filedesc://x.arc 0.0.0.0 20140101000000 text/plain %d\n" % len(head)
+    path.write_bytes(first + head + b"\n" + b"\n".join(address + end + line + block for end in (b"", b"\xff")))
+    assert run("extract", path, "-o", tmp_path / "out.jsonl", "--dedup-mib", 0, "-q") == 0
+    assert len({row["id"] for row in rows(tmp_path / "out.jsonl")}) == 2
+
+
 def test_a_block_that_took_in_other_records_is_no_document(tmp_path: Path) -> None:
     pages = [exchange(str(number), page(ZULU[number], ZULU[0] + f" {number}.").encode()) for number in range(3)]
     path = write(tmp_path / "w", pages, "none")

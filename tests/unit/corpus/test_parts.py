@@ -229,6 +229,21 @@ def test_names_that_mean_no_file(tmp_path: Path, name: str, monkeypatch: pytest.
         expand([name])
 
 
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "x.warc").touch()
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr("os.scandir", refuse)  # root may read everything
+    with pytest.raises(UsageFault, match="closed: cannot look into"):
+        expand([str(tmp_path)])
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
 def test_outputs_are_compressed_by_suffix_and_read_by_their_first_bytes(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"out.jsonl{suffix}"
