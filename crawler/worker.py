@@ -193,7 +193,7 @@ class Worker:
         try:
             await loop
             return
-        except StateGoneError as error:
+        except (StateGoneError, OSError) as error:  # Redis was emptied; a disk fails, or the folder is gone
             logger.critical("The crawl ends: %s", error)
         except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")

@@ -188,6 +188,21 @@ def test_a_redis_that_was_emptied_ends_the_crawl_and_is_no_crawl_that_is_done(be
     assert "Traceback" not in crawl.logs()
 
 
+def test_a_folder_that_goes_away_ends_the_crawl_and_loses_nothing(begin: Begin) -> None:
+    crawl = begin()
+    worker = crawl.start()
+    crawl.await_requests(15)
+    folder = crawl.folder / "warc"
+    aside = folder.rename(crawl.folder / "aside")
+    assert worker.wait(30) == 1
+    assert f"The crawl ends: [Errno 2] No such file or directory: '{folder}" in crawl.logs()
+    aside.rename(folder)
+    crawl.start()
+    assert crawl.wait() == [1, 0]
+    findings = crawl.judge(refetches=30)
+    assert findings.ok, findings.to_json()
+
+
 def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     """As with a full disk or a lost replica: it answers, but keeps nothing."""
     crawl = begin()
