@@ -2,8 +2,9 @@
 
 Reads what :mod:`corpus.vertical` writes, and the spellings that older files have: ``<link="U">`` and ``<link="U"/>``,
 ``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional columns (lemma, tag) before the links; ``h1`` to
-``h5`` as paragraphs with a heading; images. Unknown structures are passed over. A file that breaks off inside a
-document, or closes what is not open, is a :class:`corpus.errors.FormatError` with its line.
+``h5`` as paragraphs with a heading; images; line ends of CR and LF, a byte order mark, ``>`` in values. Unknown
+structures are passed over. A file that breaks off inside a document, or closes what is not open, is a
+:class:`corpus.errors.FormatError` with its line.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from corpus.errors import FormatError
 from corpus.vertical import unescape_token
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w]*)((?:\s[^>]*)?)(/?)>\Z")
+_TAG = re.compile(r"""<(/?)([a-zA-Z][\w]*)(\s(?>[^>"]|"[^"]*")*+|\s[^>]*|)(/?)>\Z""")
 _ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
@@ -74,7 +75,7 @@ def read_vertical(rows: Iterable[str], path: str = "<vertical>") -> Iterator[Ver
     """The documents of a file's lines (with or without line ends), one in memory at a time."""
     reader, number = _Reading(path), 0
     for number, row in enumerate(rows, 1):
-        document = reader.take(number, row.rstrip("\n"))
+        document = reader.take(number, (row.removeprefix("\ufeff") if number == 1 else row).rstrip("\r\n"))
         if document is not None:
             yield document
     if reader.document is not None:

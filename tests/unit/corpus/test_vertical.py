@@ -186,3 +186,12 @@ def test_broken_files_are_refused_with_the_line(rows: str, line: int) -> None:
         list(read_vertical(rows.split("|"), "x.vert"))
     assert caught.value.line == line
     assert str(caught.value).startswith(f"x.vert:{line}: ")
+
+
+@pytest.mark.parametrize("change", [("\n", "\r\n"), ("<doc", "\ufeff<doc"), ('title="t"', 'title="a > b"')])
+def test_files_of_other_systems_are_read(change: tuple[str, str]) -> None:
+    text = '<doc title="t" url="u" id="1">\n<p>\n<s>\n<b\t<link="u">\t<length=1>\n</s>\n</p>\n</doc>\n'
+    [found] = read_vertical(text.replace(*change).split("\n"))
+    assert found.text == "<b"
+    assert found.attributes == {"title": "a > b" if ">" in change[1] else "t", "url": "u", "id": "1"}
+    assert found.paragraphs[0].sentences[0][0].link == "u"
