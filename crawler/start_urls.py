@@ -84,6 +84,6 @@ def url_in(value: bytes) -> str:
         return text
     try:
         found = json.loads(text).get("url", "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return found if isinstance(found, str) else ""

@@ -20,6 +20,7 @@ from sieve.types import Entry
         (b'{"url": "http://a.example/x", "meta": {"n": 1}}', "http://a.example/x"),
         (b'{"url": 3}', ""),
         (b"{broken", ""),
+        (b'{"url": ' + b"[" * 100_000, ""),
         (b"", ""),
     ],
 )
