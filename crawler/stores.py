@@ -239,17 +239,31 @@ def _quality(settings: BaseSettings, home: RedisHome, crawl: str) -> QualityCaps
 
 
 def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
-    """The rules of the seed file's sites that have their own, by authority."""
-    found = {}
+    """The rules of the seed file's sites that have their own, by authority.
+
+    A site's rules hold for its host however a redirect or a link spells it: by http and https, with and without
+    ``www.``, as scopes take it. What a site says of just that authority comes first.
+    """
+    found: dict[str, HostPolicy] = {}
+    spelled: dict[str, HostPolicy] = {}
     for site in spec.sites:
         if site.delay_s is not None or site.ip_delay_s is not None or site.max_pages or site.max_bytes:
-            found[str(authority(site.url))] = HostPolicy(
+            policy = HostPolicy(
                 delay_ms=None if site.delay_s is None else round(site.delay_s * 1000),
                 address_delay_ms=None if site.ip_delay_s is None else round(site.ip_delay_s * 1000),
                 max_pages=site.max_pages or None,
                 max_bytes=site.max_bytes or None,
             )
-    return found
+            found[str(authority(site.url))] = policy
+            spelled |= dict.fromkeys(_spellings(site.url), policy)
+    return {**spelled, **found}
+
+
+def _spellings(url: str) -> list[str]:
+    """The authorities that are one host to a scope; of an address only itself by either scheme."""
+    place = str(authority(url)).partition("://")[2].removeprefix("www.")
+    is_name = any(letter.isalpha() for letter in place) and not place.startswith("[")
+    return [f"{scheme}://{www}{place}" for scheme in ("http", "https") for www in ("", "www.")[: 1 + is_name]]
 
 
 def _ms(settings: BaseSettings, name: str) -> int:

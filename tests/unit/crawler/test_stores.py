@@ -25,10 +25,27 @@ def test_sites_with_rules_of_their_own() -> None:
         Site("http://small.example/", scope="host", max_pages=7),
         Site("http://light.example:8080/", scope="host", max_bytes=5_000_000),
     )
+    found = host_policies(Crawl("x", "zul", sites=sites))
+    assert not any("plain" in host for host in found)
+    assert found["https://slow.example"] == HostPolicy(delay_ms=2500, address_delay_ms=500)
+    assert found["http://small.example"] == HostPolicy(max_pages=7)
+    assert found["http://light.example:8080"] == HostPolicy(max_bytes=5_000_000)
+
+
+def test_rules_of_a_site_hold_however_its_host_is_spelled() -> None:
+    slow, slower, address = HostPolicy(delay_ms=30_000), HostPolicy(delay_ms=60_000), HostPolicy(max_pages=7)
+    sites = (
+        Site("https://news.example/", scope="domain", delay_s=30),
+        Site("http://www.news.example/archive/", scope="prefix", delay_s=60),
+        Site("http://127.0.0.1:8080/", max_pages=7),
+    )
     assert host_policies(Crawl("x", "zul", sites=sites)) == {
-        "https://slow.example": HostPolicy(delay_ms=2500, address_delay_ms=500),
-        "http://small.example": HostPolicy(max_pages=7),
-        "http://light.example:8080": HostPolicy(max_bytes=5_000_000),
+        "https://news.example": slow,
+        "http://www.news.example": slower,
+        "http://news.example": slower,
+        "https://www.news.example": slower,
+        "http://127.0.0.1:8080": address,
+        "https://127.0.0.1:8080": address,
     }
 
 
