@@ -39,7 +39,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("SEEDS_DIR", "", "Folder of the crawls, one <name>.toml each; empty: the project's own seeds/."),
     Option(
-        "REDIS_URL", "", "redis://, rediss:// or unix:// URL of the fleet's Redis; empty: a private one in DATA_DIR."
+        "REDIS_URL",
+        "",
+        "redis://, rediss:// or unix:// URL of the fleet's Redis (or the environment's); empty: private, in DATA_DIR.",
     ),
     Option("CONTACT", "", "Web page or mail address that site owners can turn to; part of the user agent. Required."),
     Option("FETCH_ALLOWED_NETWORKS", [], "Networks beyond the public Internet that may be fetched (CIDR, comma list)."),

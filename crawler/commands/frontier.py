@@ -31,7 +31,7 @@ class Command(CrawlStateCommand):
             "status: counts; hosts: the hosts last fetched from; parked: what waits, why and until when; "
             "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
             "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again. "
-            "HOST may be a name or scheme://host:port. "
+            "HOST is a name, or any URL of it where the port is not the usual one. "
             "Example: scrapy frontier pause isolezwe.co.za --crawl zulu"
         )
 
