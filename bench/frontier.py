@@ -303,7 +303,7 @@ def main() -> None:
     """Run all and print JSON lines."""
     parser = argparse.ArgumentParser(description="Cost and politeness of the frontier beside scrapy-redis")
     parser.add_argument("--hosts", type=int, nargs="*", default=[1000, 100_000])
-    parser.add_argument("--pages", type=int, default=100, help="URLs a host (2 above 100,000 hosts)")
+    parser.add_argument("--pages", type=int, default=100, help="URLs a host (2 from 100,000 hosts on)")
     parser.add_argument("--grants", type=int, default=20_000)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--workers", type=int, nargs="*", default=[2, 4])

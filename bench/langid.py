@@ -1,10 +1,10 @@
-"""`python -m bench.langid DATA [--sources …] [--most N]`: our identifier beside its peers, in one run.
+"""`python -m bench.langid [DATA] [--sources …] [--most N]`: our identifier beside its peers, in one run.
 
-DATA is a folder of <source>/<language>.txt. Peers that are not installed are left out: CLD2 (pycld2), lingua, HeLI-OTS
-(heliport), langid (py3langid), and the thesis' method. Printed per kind of string: F1 of isiZulu against the other
-Nguni languages at equal priors, macro-F1 over the South African languages there are, languages called isiZulu that are
-not Nguni, megabytes a second in one thread (process time) on long documents, texts a second on pages; at last, how many
-words of text in two languages by turns get their language.
+DATA is a folder of <source>/<language>.txt; without one nothing is measured. Peers that are not installed are left out:
+CLD2 (pycld2), lingua, HeLI-OTS (heliport), langid (py3langid), and the thesis' method. Printed per kind of string: F1
+of isiZulu against the other Nguni languages at equal priors, macro-F1 over the South African languages there are,
+languages called isiZulu that are not Nguni, megabytes a second in one thread (process time) on long documents, texts a
+second on pages; at last, how many words of text in two languages by turns get their language.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from relevance.mixed import labels_by_word
 NGUNI = ("zul", "xho", "nbl", "ssw")
 SOUTH_AFRICAN = (*NGUNI, "nso", "sot", "tsn", "tso", "ven", "afr", "eng")
 KINDS = ("sentence", "short", "chars")
+DATA = Path("../shared/data/langid")
 TURNS = ((1, 2, 1, 2), (4, 8, 1, 1), (2, 4, 2, 4), (3, 8, 3, 8))
 """Words of the one and of the other language at a time: least and most."""
 Namer = Callable[[Sequence[str]], list[str]]
@@ -139,11 +140,14 @@ def by_word(texts: Mapping[str, Sequence[str]], first: str, second: str, turns: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=DATA, help=f"default: {DATA}")
     parser.add_argument("--sources", nargs="+", default=["dev-flores", "dev-afrixnli"])
     parser.add_argument("--most", type=int, default=400, help="lines a language and source")
     parser.add_argument("--only", nargs="+", help="these identifiers")
     given = parser.parse_args()
+    if given.data == DATA and not DATA.is_dir():
+        print(f"nothing to measure on: no {DATA}")
+        return
     kinds = read(given.data, given.sources, given.most)
     documents, pages = joined(given.data, given.sources, 20_000, 3), joined(given.data, given.sources, 2_500, 20)
     for name, make in peers().items():

@@ -57,7 +57,7 @@ _MEASUREMENTS = {
 def main() -> None:
     """Run one measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=list(_MEASUREMENTS))
+    parser.add_argument("what", nargs="?", default="rows", choices=list(_MEASUREMENTS), help="default: rows")
     parser.add_argument("--urls", type=float, default=1e6)
     parser.add_argument("--only", action="append")
     parser.add_argument("--sizes", type=float, nargs="*", default=[1e6, 3e6, 1e7, 3e7, 1e8])

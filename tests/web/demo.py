@@ -39,6 +39,9 @@ CRAWL = "zulu"
 DELAY_S, IP_DELAY_S = 0.15, 0.1
 _LONGEST_S = 85.0
 _LOOK_S = 0.5
+_MOST_HOSTS = 6
+# No line of the picture is folded.
+_PICTURE_COLUMNS = 110
 
 
 class DemoError(Exception):
@@ -187,7 +190,7 @@ class Demo:
     def _summary(self, figures: Figures, findings: Findings) -> None:
         show = self.console.print
         show(language_table(figures))
-        show(host_table(figures))
+        show(host_table(figures, _MOST_HOSTS))
         show(warc_table(self.folder / "crawl" / "warc"))
         show_findings(findings, self.console)
         kept, pages = sum(figures.kept.values()), figures.pages
@@ -229,7 +232,7 @@ def main() -> int:
     parser.add_argument("--kill", type=float, default=0.0, metavar="S", help="kill -9 a worker after S seconds")
     parser.add_argument("--svg", type=Path, help="write what the terminal shows as a picture")
     options = parser.parse_args()
-    console = Console(record=True, width=92) if options.svg else Console()
+    console = Console(record=True, width=_PICTURE_COLUMNS) if options.svg else Console()
     sizes = options.workers, options.hosts, options.pages, options.seed, options.kill
     demo = Demo(options.dir.resolve(), *sizes, console)
     try:
