@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import contextlib
 import glob
-import lzma
 import os
 import shutil
 import sys
@@ -33,7 +32,7 @@ from crawler.fetch.handler import Capture
 from crawler.polite_client import PoliteClient, Visit
 from crawler.version import VERSION
 from seeds import feeds
-from seeds.lists import ListError, read_list
+from seeds.lists import ListError, read_list, read_some
 from seeds.reader import check_contact
 from sieve.urls import authority
 
@@ -121,7 +120,7 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
         if options.output != "-" and not options.test:
             _expect_writable(Path(options.output))
         stays = options.append and options.output != "-" and Path(options.output).exists()
-        known = set(Path(options.output).read_text(encoding="utf-8").split()) if stays else set[str]()
+        known = set(_words(Path(options.output)) if stays else ())
         links = _Links(log, options.test, known)
         asyncio.run(_each(sources, links.read, options, delay_s=None))
         if not options.test:
@@ -257,9 +256,7 @@ def _addresses(inputs: Iterable[str]) -> list[str]:
     """All addresses of the inputs, each once, in order."""
     found: dict[str, None] = {}
     for path in _paths(inputs):
-        body = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        if body.startswith(b"\xfd7zXZ\0"):
-            body = lzma.decompress(body)
+        body = sys.stdin.buffer.read() if path == "-" else read_some(Path(path))
         found.update(dict.fromkeys(listed.url for listed in read_list(body, path)))
     return list(found)
 
@@ -267,11 +264,16 @@ def _addresses(inputs: Iterable[str]) -> list[str]:
 def _paths(inputs: Iterable[str]) -> Iterator[str]:
     for word in inputs:
         if word.startswith("@"):
-            yield from _paths(Path(word[1:]).read_text(encoding="utf-8").split())
+            yield from _paths(_words(Path(word[1:])))
         elif word != "-" and Path(word).is_dir():
             yield from sorted(str(path) for path in Path(word).iterdir() if path.is_file())
         else:
             yield from sorted(glob.glob(word)) or [word]  # noqa: PTH207 - absolute patterns too
+
+
+def _words(path: Path) -> list[str]:
+    """File names need not be UTF-8."""
+    return path.read_text(encoding="utf-8", errors="surrogateescape").split()
 
 
 def _expect_writable(path: Path) -> None:
@@ -286,8 +288,12 @@ def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
         return
     path = Path(name)
     if append:
-        with path.open("a", encoding="utf-8") as file:
-            file.writelines(lines)
+        with path.open("ab+") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            # A last line that was never ended (by an editor, a full disk, a kill) must not swallow the first new one.
+            start = b"" if file.read(1) in (b"", b"\n") else b"\n"
+            file.write(start + "".join(lines).encode("utf-8"))
         return
     new = path.with_name(path.name + ".new")
     new.write_text("".join(lines), encoding="utf-8")

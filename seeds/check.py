@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
 from seeds.errors import Problem, SeedError
+from seeds.lists import quoted
 from seeds.model import Crawl
 from seeds.probe import Fetch, Fetched
 
@@ -95,16 +96,16 @@ def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discov
 
 def to_add(discovery: Discovery, scope: str = "host") -> str:
     """The tables that put a site and its feeds into a seed file."""
-    text = f'\n[[site]]\nurl = "{discovery.url}"\nscope = "{scope}"\n'
+    text = f'\n[[site]]\nurl = {quoted(discovery.url)}\nscope = "{scope}"\n'
     for url, _ in discovery.feeds[:1]:
-        text += f'\n[[feed]]\nurl = "{url}"\n'
+        text += f"\n[[feed]]\nurl = {quoted(url)}\n"
     return text
 
 
 def add_to_file(path: Path, addition: str) -> Crawl:
     """Append tables to a seed file; raises SeedError, with nothing written, if the file would then be wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SeedError(str(path), [Problem(0, error.strerror or str(error))]) from error
     changed = text.rstrip("\n") + "\n" + addition

@@ -21,7 +21,7 @@ __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"
 def load_crawl(path: str | Path) -> Crawl:
     """The crawl of one seed file; SeedError tells all that is wrong with it."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SeedError(str(path), [Problem(0, f"not UTF-8 ({error.reason} at byte {error.start})")]) from error
     except OSError as error:
@@ -46,6 +46,8 @@ def parse_crawl(text: str, path: str = "<text>") -> Crawl:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SeedError(path, [_syntax_problem(error, text)]) from error
+    except RecursionError:
+        raise SeedError(path, [Problem(0, "nested too deeply")]) from None
     problems: list[Problem] = []
     crawl = Reader(data, LineMap(text), problems).crawl(path)
     if problems or crawl is None:
@@ -55,9 +57,9 @@ def parse_crawl(text: str, path: str = "<text>") -> Crawl:
 
 def _name_of(path: Path) -> str:
     try:
-        name = tomllib.loads(path.read_text(encoding="utf-8"))["crawl"]["name"]
+        name = tomllib.loads(path.read_text(encoding="utf-8-sig"))["crawl"]["name"]
         return check_name(name) if isinstance(name, str) else path.stem
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return path.stem
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from pathlib import Path
 from lxml import etree
 
 from seeds.errors import SeedsError
+from seeds.references import mended
 from seeds.scope import host_of
 
-__all__ = ["ListError", "Listed", "import_files", "read_list", "to_toml"]
+__all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_some", "to_toml"]
 
 _MAX_BYTES = 8 << 20
+_XZ = b"\xfd7zXZ\0"
 _MOST_ATTRIBUTES = 2000  # an element's cost the parser their square
 
 
@@ -33,9 +36,12 @@ class Listed:
 
 
 def read_list(body: bytes, name: str = "list") -> list[Listed]:
-    """The feeds of an OPML document, or the addresses of a plain list (`#` begins a comment), each once."""
+    """The feeds of an OPML document, or the addresses of a plain list (`#` begins a comment), each once; either may be
+    packed with xz."""
+    if body.startswith(_XZ):
+        body = _unpacked(body, name)
     if len(body) > _MAX_BYTES:
-        raise ListError(f"{name}: {len(body)} bytes, limit {_MAX_BYTES}")
+        raise ListError(f"{name}: more than {_MAX_BYTES} bytes")
     found = _opml(body, name) if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) else _plain(body, name)
     unique: dict[str, Listed] = {}
     for listed in found:
@@ -48,12 +54,18 @@ def import_files(paths: Iterable[Path]) -> list[Listed]:
     found: dict[str, Listed] = {}
     for path in paths:
         try:
-            body = path.read_bytes()
+            body = read_some(path)
         except OSError as error:
             raise ListError(f"{path}: {error.strerror or error}") from error
         for listed in read_list(body, str(path)):
             found.setdefault(listed.url, listed if listed.group else Listed(listed.url, listed.title, path.stem))
     return list(found.values())
+
+
+def read_some(path: Path) -> bytes:
+    """A file as far as it matters: of one that is too long a byte more than a list may have."""
+    with path.open("rb") as file:
+        return file.read(_MAX_BYTES + 1)
 
 
 def to_toml(listed: Iterable[Listed], table: str = "feed") -> str:
@@ -64,18 +76,35 @@ def to_toml(listed: Iterable[Listed], table: str = "feed") -> str:
     parts = []
     for group, entries in groups.items():
         lines = [
-            f"    {_quoted(entry.url)},{f'  # {_one_line(entry.title)}' if entry.title else ''}" for entry in entries
+            f"    {quoted(entry.url)},{f'  # {_one_line(entry.title)}' if entry.title else ''}" for entry in entries
         ]
-        tags = f"tags = [{_quoted(group)}]\n" if group else ""
+        tags = f"tags = [{quoted(group)}]\n" if group else ""
         parts.append(f"[[{table}]]\nurl = [\n" + "\n".join(lines) + f"\n]\n{tags}")
     return "\n".join(parts)
+
+
+def _unpacked(body: bytes, name: str) -> bytes:
+    """What is in all xz streams, as far as it matters."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while body and size <= _MAX_BYTES:
+            stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+            parts.append(stream.decompress(body, _MAX_BYTES + 1))
+            size += len(parts[-1])
+            if not stream.eof and size <= _MAX_BYTES:
+                raise ListError(f"{name}: ends within its xz stream")
+            body = stream.unused_data.lstrip(b"\0")
+    except lzma.LZMAError as error:
+        raise ListError(f"{name}: {error}") from error
+    return b"".join(parts)
 
 
 def _opml(body: bytes, name: str) -> list[Listed]:
     if any(tag.count(b"=") > _MOST_ATTRIBUTES for tag in body.split(b"<")):
         raise ListError(f"{name}: OPML with more than {_MOST_ATTRIBUTES} attributes in an element")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    root = etree.fromstring(body.lstrip(), parser)
+    root = etree.fromstring(mended(body.lstrip()), parser)
     if root is None:
         raise ListError(f"{name}: OPML that cannot be read")
     found = []
@@ -106,13 +135,14 @@ def _plain(body: bytes, name: str) -> list[Listed]:
         word = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if not word:
             continue
-        if not host_of(word) or re.search(r"\s", word):
+        if not host_of(word) or re.search(r"[\s\x00-\x1f\x7f\ufffd]", word):
             raise ListError(f"{name}:{number}: not an address: {word[:80]!r}")
         found.append(Listed(word))
     return found
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """As a basic string of TOML; control characters are left out."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + re.sub(r"[\x00-\x1f\x7f]", "", escaped) + '"'
 

@@ -33,19 +33,22 @@ class LineMap:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[TomlPath, int] = {}
+        self._first: dict[TomlPath, int] = {}  # of what stands inside a path
         self._counts: dict[str, int] = {}
         self._scan(text.replace("\r\n", "\n"))
 
     def line(self, *path: str | int) -> int:
         """The line of `path`, or of what first stands inside it, or of what encloses it; 1 when nothing has one."""
         for end in range(len(path), 0, -1):
-            line = self._lines.get(path[:end])
+            line = self._lines.get(path[:end]) or self._first.get(path[:end])
             if line is not None:
                 return line
-            inside = [line for found, line in self._lines.items() if found[:end] == path[:end]]
-            if inside:
-                return min(inside)
         return 1
+
+    def _note(self, path: TomlPath, line: int) -> None:
+        self._lines.setdefault(path, line)
+        for end in range(1, len(path)):
+            self._first.setdefault(path[:end], line)
 
     def _scan(self, text: str) -> None:
         table: TomlPath = ()
@@ -70,7 +73,7 @@ class LineMap:
             path = (*parts, index)
         elif parts[0] in self._counts and len(parts) > 1:  # [site.x] belongs to the latest [[site]]
             path = (parts[0], self._counts[parts[0]] - 1, *parts[1:])
-        self._lines.setdefault(path, line)
+        self._note(path, line)
         return path
 
     def _statement(self, text: str, position: int, line: int, table: TomlPath) -> tuple[int, int]:
@@ -87,11 +90,11 @@ class LineMap:
                 depth -= 1
             elif piece == "=" and path is None:
                 path = (*table, *_key_parts(key_text))
-                self._lines.setdefault(path, line)
+                self._note(path, line)
             elif path is None and piece[0] != "#":
                 key_text += piece
             elif path is not None and depth == 1 and piece[0] in "\"'":
-                self._lines.setdefault((*path, element), line)
+                self._note((*path, element), line)
                 element += 1
             line += piece.count("\n")
         return len(text), line

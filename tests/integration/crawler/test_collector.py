@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,9 +36,10 @@ def test_links_then_pages(web: Running, tmp_path: Path, capsys: pytest.CaptureFi
     lines = log.read_text().splitlines()
     assert sum(line.startswith("+OK ") for line in lines) == 5  # a feed that is listed and named is asked twice
     assert [line for line in lines if line.startswith("-ERR")] == [f"-ERR {web.web.seeds[0]}feed/99 status 404"]
-    links.write_text("\n".join(found[:3]) + "\n")
+    links.write_text("\n".join([*found[:3], "http://not.ended.example/"]))
     assert link_collector(["-i", str(sources), "-o", str(links), "-a", *quick, *POLITE]) == 1
-    assert sorted(links.read_text().split()) == sorted(found)
+    assert sorted(links.read_text().split()) == sorted([*found, "http://not.ended.example/"])
+    links.write_text("\n".join(found))
 
     output = tmp_path / "2018-04-10.warc.xz"
     words = ["-i", str(links), "-o", str(output), "-p", "0.05", "-m", "5", *POLITE]
@@ -67,6 +69,10 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert main(["links", "-i", str(listing)]) == 2
     assert "no contact" in capsys.readouterr().err
     assert main(["links", "-i", str(tmp_path / "none"), *POLITE]) == 2
+    (tmp_path / "cut.xz").write_bytes(lzma.compress(b"http://a.example/\n")[:-9])
+    assert main(["links", "-i", str(tmp_path / "cut.xz"), *POLITE]) == 2
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    assert main(["links", "-i", f"@{tmp_path / 'latin'}", *POLITE]) == 2
     assert main(["links", "-i", str(listing), "--contact", "somebody"]) == 2
     assert "neither a web address nor" in capsys.readouterr().err
     asked = web.server.requests

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 
 import pytest
 
-from seeds.check import add_to_file, check, discover, to_add
+from seeds.check import Discovery, add_to_file, check, discover, to_add
 from seeds.crawl import load_crawl, parse_crawl
 from seeds.errors import SeedError
 from seeds.lists import Listed, ListError, import_files, read_list, to_toml
@@ -96,7 +97,35 @@ def test_plain_lists_and_opml(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("body", [b"https://a.example/\nnot an address\n", b"<opml", b"x" * (9 << 20)])
+def test_lists_may_be_packed() -> None:
+    one, two = lzma.compress(b"https://a.example/\n"), lzma.compress(b"https://b.example/\n")
+    assert [listed.url for listed in read_list(one + b"\0" * 4 + two)] == ["https://a.example/", "https://b.example/"]
+
+
+def test_no_more_is_read_of_a_list_than_it_may_have() -> None:
+    with pytest.raises(ListError, match="/dev/zero: more than"):
+        import_files([Path("/dev/zero")])
+
+
+def test_what_is_added_is_quoted() -> None:
+    text = to_add(Discovery('https://a.example/"\\', "alive", (('https://a.example/f"', 1),)))
+    crawl = parse_crawl(HEAD + text)
+    assert [seed.url for seed in crawl.seeds()] == ['https://a.example/"\\', 'https://a.example/f"']
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"https://a.example/\nnot an address\n",
+        b"<opml",
+        b"x" * (9 << 20),
+        b"https://a.example/\xff",
+        b"https://a.example/\0x",
+        lzma.compress(b"https://a.example/\n")[:-9],
+        lzma.compress(bytes(9 << 20)),
+        b"\xfd7zXZ\0junk",
+    ],
+)
 def test_lists_that_cannot_be_read(body: bytes) -> None:
     with pytest.raises(ListError):
         read_list(body, "x.txt")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from seeds.check import add_to_file
 from seeds.crawl import Crawl, Seed, crawls, load_crawl, parse_crawl
 from seeds.errors import SeedError
 from seeds.toml_lines import LineMap
@@ -224,6 +225,22 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
     with pytest.raises(SeedError, match="not UTF-8"):
         load_crawl(tmp_path / "latin.toml")
+
+
+def test_a_byte_order_mark_is_none_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('\ufeff[crawl]\nname = "eins"\nlanguage = "zul"\n[[site]]\nurl = "https://a.example/"\n', "utf-8")
+    assert load_crawl(path).name == "eins"
+    assert crawls(tmp_path) == {"eins": path}
+    assert [site.url for site in add_to_file(path, '[[site]]\nurl = "https://b.example/"\n').sites][1:]
+
+
+def test_a_file_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text("x = " + "[" * 100_000, "utf-8")
+    with pytest.raises(SeedError, match=r"deep\.toml.*nested too deeply"):
+        load_crawl(path)
+    assert crawls(tmp_path) == {"deep": path}
 
 
 @pytest.mark.parametrize("name", ["zulu", "xhosa", "swati", "ndebele", "czech", "slovak"])

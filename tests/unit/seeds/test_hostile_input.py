@@ -4,6 +4,7 @@
 import pytest
 
 from seeds import feeds
+from seeds.crawl import parse_crawl
 from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feed_types import FeedError
 from seeds.index_page import read_index
@@ -114,3 +115,8 @@ def test_lists_cost_their_length() -> None:
 def test_the_first_links_of_a_long_page_are_found() -> None:
     html = "".join(f"<p><a href=/a/{n}>A title of some length</a></p>" for n in range(10_000))
     assert len(read_index(html.encode(), "http://h/", {})[0].entries) == 3000
+
+
+def test_a_seed_file_of_many_sites_costs_its_length() -> None:
+    sites = "".join(f'[[site]]\nurl = "http://h{n}.example/"\n' for n in range(10_000))
+    assert len(parse_crawl(f'[crawl]\nname = "x"\nlanguage = "zul"\n{sites}').sites) == 10_000
