@@ -103,7 +103,10 @@ def _text(data: dict[str, Any], key: str) -> str:
     value = data.get(key)
     if isinstance(value, bool):
         return ""
-    return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+    if isinstance(value, str):
+        # JSON can name half a character ("\\ud800"), which nothing behind here could store.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+    return str(value) if isinstance(value, int | float) else ""
 
 
 def _absolute(base: str, link: str) -> str | None:

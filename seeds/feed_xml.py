@@ -22,6 +22,7 @@ from resiliparse.parse.encoding import detect_encoding
 from seeds.feed_guard import check_text
 from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
 from seeds.links import clean_link
+from seeds.references import mended
 
 __all__ = ["parse_xml"]
 
@@ -36,7 +37,6 @@ _UNASKED = re.compile(
     rb"subject|tags)[\s/>])",
     re.IGNORECASE,
 )
-_NO_CHARACTER = re.compile(rb"&#\d{10,}+;?|&#[xX][0-9a-fA-F]{10,}+;?")  # feedparser makes an int of it, however long
 _DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _WIDE = (  # how documents of more than one byte a character begin; the longer first
@@ -82,7 +82,7 @@ def _unburdened(text: bytes) -> bytes:
     """Without what costs feedparser most: long blanks before the first element, elements that nobody asks for."""
     first = re.search(rb"<\w", text)
     start = first.start() if first else 0
-    rest = _NO_CHARACTER.sub("\ufffd".encode(), _UNASKED.sub(rb"\1x-", text[start:]))
+    rest = mended(_UNASKED.sub(rb"\1x-", text[start:]))
     return _BLANKS.sub(b"\n", text[:start]) + rest
 
 

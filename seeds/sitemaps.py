@@ -21,6 +21,7 @@ from lxml import etree
 
 from seeds import feeds
 from seeds.errors import SeedsError
+from seeds.references import mended
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError", "in_robots", "parse", "unpack", "well_known"]
 
@@ -180,7 +181,7 @@ def _feed(text: bytes, url: str, content_type: str | None) -> _Found:
 
 
 def _xml(text: bytes, url: str) -> _Found:
-    text = _with_ampersands_escaped(text)
+    text = mended(_with_ampersands_escaped(text))
     target = _Target(url)
     parser = etree.XMLParser(
         target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
