@@ -312,9 +312,14 @@ def _one_file(path: Path, suffix: str) -> Iterator[WarcWriter]:
         archive.sync()
         archive.close()
         for file in folder.glob(f"*{suffix}"):
+            try:
+                path.hardlink_to(file)  # unlike a rename, this never takes the place of another's archive
+            except FileExistsError:
+                raise CollectorError(f"-o {path}: exists by now; what was downloaded is in {file}") from None
+            except OSError:  # a file system without links
+                file.replace(path)
             index = file.with_name(file.name + ".cdxj").read_text(encoding="utf-8")
             path.with_name(path.name + ".cdxj").write_text(index.replace(file.name, path.name), encoding="utf-8")
-            file.replace(path)
         shutil.rmtree(folder)
 
 

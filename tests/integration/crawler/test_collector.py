@@ -58,6 +58,19 @@ def test_links_then_pages(web: Running, tmp_path: Path, capsys: pytest.CaptureFi
     assert not [*findings.too_fast, *findings.robots_denied, *findings.robots_unasked, *findings.overlaps]
 
 
+def test_an_archive_that_came_meanwhile_is_not_overwritten(web: Running, tmp_path: Path) -> None:
+    listing, output = tmp_path / "list", tmp_path / "x.warc.gz"
+    listing.write_text(web.web.seeds[0] + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "exists", lambda path: False)  # it was not there when the work began
+        output.write_bytes(b"another's")
+        assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 2
+    assert output.read_bytes() == b"another's"
+    [kept] = tmp_path.glob(".x.warc.gz.*/*.warc.gz")
+    with Reader(kept) as reader:
+        assert any(record.type == "response" for record in reader)
+
+
 def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listing = tmp_path / "list"
     listing.write_text(f"http://127.0.0.1:1/feed\n{web.web.seeds[0]}\n")
