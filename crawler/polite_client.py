@@ -35,7 +35,7 @@ from crawler.unpacking import Unpacking
 from frontier.admin import opt_out_rules
 from frontier.robots import Rules
 from seeds.probe import Fetched
-from sieve.urls import authority
+from sieve.urls import as_parsed, authority
 
 _MOST_HOPS = 5
 _LONGEST_WAIT_S = 120.0
@@ -141,9 +141,10 @@ class PoliteClient:
     async def _step(self, url: str, captures: list[Capture]) -> tuple[Fetched, str]:
         """One hop: what came, and where it leads on ("" when it is the answer)."""
         try:
-            home = str(authority(url))
+            url = as_parsed(url)
         except ValueError:
             return Fetched(url, 0, problem="not_http"), ""
+        home = str(authority(url))
         if any(home == other and url.startswith(home + path) for other, path in self._opted_out):
             return Fetched(url, 0, problem="opted_out"), ""
         host = self._hosts[home]

@@ -19,13 +19,14 @@ from twisted.python.failure import Failure
 from crawler.answers import failure_finding
 from crawler.detour import taken
 from crawler.fetch.errors import RefusedAddressError
+from crawler.findings import Finding
 from crawler.focus import nothing
 from crawler.held import HeldLease
 from crawler.polls import RECURRING
 from crawler.worker import Worker
-from frontier.types import Candidate, Kind
+from frontier.types import Candidate, Kind, Lease
 from seeds.revisits import conditions
-from sieve.urls import canonicalize
+from sieve.urls import as_parsed, canonicalize
 
 logger = logging.getLogger(__name__)
 
@@ -72,20 +73,33 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        held = self._worker.next_due()
-        return self._request(held) if held is not None else None
+        while (held := self._worker.next_due()) is not None:
+            try:
+                return self._request(held)
+            except ValueError as error:
+                self._refuse(held.lease, error)
+        return None
+
+    def _refuse(self, lease: Lease, error: ValueError) -> None:
+        """The end of a lease whose URL nobody can ask for."""
+        logger.warning("Not fetched: %s", error)
+        recurs = lease.kind in RECURRING
+        polls = self._worker.stores.polls
+        self._worker.finish(lease, polls.fail(lease, lease.url, "bad_url") if recurs else Finding("bad_url"), None)
 
     def _request(self, held: HeldLease) -> Request:
+        """ValueError for a URL that cannot be read."""
         lease, detour = taken(held.lease)
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
             headers = dict(poll.headers)
-            return Request(poll.url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
+            url = as_parsed(poll.url)
+            return Request(url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
         meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
         callback = None if lease.kind is Kind.PAGE else nothing
         headers = conditions(lease.memo) if lease.kind is Kind.PAGE else {}
-        url = detour.url
+        url = as_parsed(detour.url)
         return Request(url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
 
     def _failed(self, failure: Failure) -> None:

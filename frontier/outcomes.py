@@ -80,6 +80,7 @@ OUTCOMES: dict[str, Row] = {
     # nothing was sent
     "robots_denied": _NOT_SENT,
     "refused_address": _NOT_SENT,
+    "bad_url": _NOT_SENT,
     "offsite": _NOT_SENT,
     "trap": _NOT_SENT,
     "opted_out": _NOT_SENT,

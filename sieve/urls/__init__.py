@@ -2,10 +2,11 @@
 
 from sieve.urls.canonical import UrlError
 from sieve.urls.hosts import authority, host_of, in_scope, registrable_domain
-from sieve.urls.resolve import canonicalize, canonicalize_many, resolve_many
+from sieve.urls.resolve import as_parsed, canonicalize, canonicalize_many, resolve_many
 
 __all__ = [
     "UrlError",
+    "as_parsed",
     "authority",
     "canonicalize",
     "canonicalize_many",

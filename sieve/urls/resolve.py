@@ -110,6 +110,12 @@ def resolve_many(urls: Iterable[str], base: str) -> list[str | None]:
     return results
 
 
+def as_parsed(url: str) -> str:
+    """An absolute URL, as found, in the words of the parser that `authority` and the canonical form go by; the only
+    spelling that is safe to give to another parser, which may read another host into it. :class:`UrlError`."""
+    return Base.of(url).url
+
+
 def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str | None]:
     """Canonical forms in the order of `urls`; ``None`` for what has none. 0.5 to 4 us each."""
     parsed = None if base is None else _base(base)

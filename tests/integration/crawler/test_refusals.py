@@ -12,10 +12,13 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
+from crawler.held import HeldLease
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.redis_link import RedisUnreachableError, ping
 from crawler.scheduler import FrontierScheduler
 from crawler.worker import Worker
+from frontier.outcomes import OUTCOMES
+from frontier.types import Kind, Lease
 from tests.integration.crawler.harness import run
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
@@ -154,6 +157,20 @@ def test_a_spiders_request_that_cannot_be_fetched_is_dropped() -> None:
     worker.enqueue.assert_not_called()
     assert FrontierScheduler(worker).enqueue_request(Request("http://a.test/"))
     worker.enqueue.assert_called_once()
+
+
+def test_a_url_that_cannot_be_asked_for_ends_its_own_lease_only() -> None:
+    def held(url: str) -> HeldLease:
+        return HeldLease(Lease(url, url, Kind.PAGE, "http://a.test", "", 0, 0), 0, (0.0, 0.0), 1.0, Mock())
+
+    worker = Mock()
+    worker.next_due.side_effect = [held("http://[::1/"), held("http://a.test/\ud800"), held("http:///a.test/y"), None]
+    scheduler = FrontierScheduler(worker)
+    urls = [request.url for request in iter(scheduler.next_request, None)]
+    assert urls == ["http://a.test/%EF%BF%BD", "http://a.test/y"], "as whoever keeps their delays reads them"
+    (ended,) = worker.finish.call_args_list
+    assert (ended.args[0].url, ended.args[1].result) == ("http://[::1/", "bad_url")
+    assert "bad_url" in OUTCOMES
 
 
 def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
