@@ -2,7 +2,9 @@
 
 Figures are at equal priors: every language counts alike, whatever the number of its lines. Strings are cut from the
 lines with a fixed seed: `document` and `paragraph` 20 and 5 lines together, `sentence` the line itself (5 words or
-more), `utterance` 5-8 words, `short` 1-4 words, `chars` 15 characters.
+more), `long` and `headline` whole words of 100-140 and 50-80 letters (what a sentence of news and a headline have),
+`utterance` 5-8 words, `short` 1-4 words, `chars` 15 characters. A line differs by source, in interface texts it is
+hardly longer than an utterance; a number of letters is the same everywhere.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from relevance.model import Model
 Texts = Mapping[str, Sequence[str]]
 """language -> texts."""
 Decide = Callable[[Sequence[str]], list[str]]
-KINDS = ("document", "paragraph", "sentence", "utterance", "short", "chars")
+KINDS = ("document", "paragraph", "sentence", "long", "headline", "utterance", "short", "chars")
 _log = logging.getLogger(__name__)
 _TOGETHER = {"document": 20, "paragraph": 5}
 """Lines of a string."""
+_LETTERS = {"long": (100, 140), "headline": (50, 80)}
+_WORDS = {"utterance": (5, 8), "short": (1, 4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +64,22 @@ def _cut_line(line: str, kind: str, rng: random.Random) -> str:
             return ""
         start = rng.randint(0, len(text) - 15)
         return text[start : start + 15]
-    least, largest = (5, 8) if kind == "utterance" else (1, 4)
+    if kind in _LETTERS:
+        return _of_letters(tokens, *_LETTERS[kind], rng)
+    least, largest = _WORDS[kind]
     if len(tokens) < least:
         return ""
     size = rng.randint(least, min(largest, len(tokens)))
     start = rng.randint(0, len(tokens) - size)
     text = " ".join(tokens[start : start + size])
     return text if len(text) > 3 else ""
+
+
+def _of_letters(tokens: Sequence[str], least: int, largest: int, rng: random.Random) -> str:
+    """Words from one on, as many as fit; empty where the line ends before that."""
+    text = " ".join(tokens[rng.randint(0, max(0, len(tokens) - 1)) :])
+    text = text if len(text) <= largest else text[: largest + 1].rpartition(" ")[0]
+    return text if len(text) >= least else ""
 
 
 def figures(decide: Decide, texts: Texts, among: Sequence[str] | None = None) -> Figures:

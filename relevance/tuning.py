@@ -3,8 +3,8 @@
 Most mistakes on short text are words that no list has (leave-one-source-out: knowing those words would lift F1 of
 isiZulu in 1-4 words from 73 to 86, knowing the listed ones better only to 75), and letter models that were counted
 for each language alone overrate what one of them happens to have seen. So the word types are split into FOLDS; each
-part is judged by letter models of the others, and what is added to the values of the n-grams up to ORDER letters is
-chosen so that the softmax over the siblings fits (cross entropy with an L2 penalty: a convex problem).
+part is judged by letter models of the others, and what is added to the values of the n-grams is chosen so that the
+softmax over the siblings fits (cross entropy with an L2 penalty: a convex problem).
 
 Differs from a discriminative model of text: the Kneser-Ney values stay and only a small difference is learnt; each
 word counts by WEIGHT of its frequency, hardly more than once, so that no source's topics are learnt; and words are
@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from relevance import storage
-from relevance.alphabet import BITS, encode, ngram_keys
+from relevance.alphabet import encode, word_starts
 from relevance.kneserney import Floats, Keys, KneserNey, count_ngrams
 from relevance.training import Description, WordCounts
+from relevance.trie import Trie, lay_out
 
-ORDER = 4
 FOLDS = 4
 WEIGHT = 0.3
 PENALTY = 3e-4
@@ -48,7 +48,7 @@ def tuned(model: storage.Parameters, counted: Mapping[str, WordCounts], descript
     step = description.settings.step
     for group in description.siblings:
         types = word_types([counted[name] for name in group], model.keys, description.settings.order)
-        change = all_rows(differences(types, model.keys), model.keys)
+        change = differences(types, model.keys)
         for place, name in enumerate(group):
             seconds = [second for second, first in description.second_stage.items() if first == name]
             for column in map(names.index, [name, *seconds]):
@@ -60,7 +60,7 @@ def tuned(model: storage.Parameters, counted: Mapping[str, WordCounts], descript
 class Types:
     """The words of a group: which n-grams they have, what models that have not met them say, whose they are."""
 
-    ngrams: npt.NDArray[np.int64]  # rows of the n-grams of at most ORDER letters, word after word
+    ngrams: npt.NDArray[np.int32]  # row of the longest n-gram that ends at each letter, word after word
     starts: npt.NDArray[np.int64]  # of the words in `ngrams`
     logs: Floats  # word x sibling
     truth: Floats  # word x sibling, a row adds up to 1
@@ -71,7 +71,7 @@ def word_types(counted: Sequence[WordCounts], kept: tuple[Keys, ...], order: int
     """All words of the siblings, judged by letter models of the other folds."""
     tokens = sorted(set().union(*counted))
     folds = np.array([zlib.crc32(token.encode()) % FOLDS for token in tokens])
-    keys, lengths, starts = ngram_keys(encode(tokens), min(ORDER, order))
+    codes = encode(tokens)
     logs = np.zeros((len(tokens), len(counted)))
     shares = np.zeros_like(logs)
     for column, counts in enumerate(counted):
@@ -83,27 +83,16 @@ def word_types(counted: Sequence[WordCounts], kept: tuple[Keys, ...], order: int
                 logs[unmet, column] = KneserNey(count_ngrams(met, order)).word_logs([tokens[i] for i in unmet.tolist()])
     shares /= shares.sum(axis=0) * len(counted)
     weights = shares.sum(axis=1)
-    return Types(longest(keys, lengths, kept), starts, logs, shares / weights[:, np.newaxis], weights)
-
-
-def longest(keys: Keys, lengths: npt.NDArray[np.int64], kept: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
-    """Rows of the longest kept n-grams of at most ORDER letters that end these; single letters are always kept."""
-    rows = np.full(len(keys), -1, dtype=np.int64)
-    for size in range(min(ORDER, len(kept)), 0, -1):
-        left = np.flatnonzero((rows < 0) & (lengths >= size))
-        wanted = keys[left] & ((np.int64(1) << (BITS * size)) - 1)
-        where = np.searchsorted(kept[size - 1], wanted)
-        found = np.isin(wanted, kept[size - 1], kind="sort")
-        rows[left[found]] = sum(map(len, kept[: size - 1])) + where[found]
-    return rows
+    ngrams = Trie(lay_out(kept), order).longest(codes)
+    return Types(ngrams, word_starts(codes), logs, shares / weights[:, np.newaxis], weights)
 
 
 def differences(types: Types, kept: tuple[Keys, ...]) -> Floats:
-    """What is added to log p, n-gram of at most ORDER letters x sibling. An n-gram has what its shorter ones have and
-    something of its own, which alone is penalised."""
-    bounds = np.cumsum([0, *map(len, kept[:ORDER])])
+    """What is added to log p, n-gram x sibling. An n-gram has what its shorter ones have and something of its own,
+    which alone is penalised."""
+    bounds = np.cumsum([0, *map(len, kept)])
     shape = int(bounds[-1]), types.logs.shape[1]
-    parents = storage.parents(kept[:ORDER])
+    parents = storage.parents(kept)
     words = np.repeat(np.arange(len(types.starts)), np.diff(np.append(types.starts, len(types.ngrams))))
 
     def summed(own: Floats) -> Floats:
@@ -125,18 +114,6 @@ def differences(types: Types, kept: tuple[Keys, ...]) -> Floats:
         return loss + 0.5 * PENALTY * float(own @ own), np.stack(columns, axis=1).ravel() + PENALTY * own
 
     return summed(descend(objective, np.zeros(shape[0] * shape[1]), STEPS))
-
-
-def all_rows(change: Floats, kept: tuple[Keys, ...]) -> Floats:
-    """The same for the n-grams of all orders: longer ones have what their shorter ones have."""
-    parents = storage.parents(kept)
-    whole = np.zeros((len(parents), change.shape[1]))
-    whole[: len(change)] = change
-    start = sum(map(len, kept[:ORDER]))
-    for size in map(len, kept[ORDER:]):
-        whole[start : start + size] = whole[parents[start : start + size]]
-        start += size
-    return whole
 
 
 def descend(objective: Objective, at: Floats, steps: int) -> Floats:

@@ -12,6 +12,11 @@ def test_strings_have_the_size_of_their_kind_and_no_line_is_used_twice() -> None
     assert set(sizes["utterance"]) == {5, 6, 7, 8}
     assert set(sizes["short"]) == {1, 2, 3, 4}
     assert {len(text) for text in cut(LINES, "chars")} == {15}
+    for kind, least, largest in (("long", 100, 140), ("headline", 50, 80)):
+        texts = cut(LINES, kind)
+        assert len(texts) > 10
+        assert all(least <= len(text) <= largest and any(text in line for line in LINES) for text in texts)
+        assert all(set(words(text)) <= set(words(" ".join(LINES))) for text in texts)
     assert len(cut(LINES, "document", most=1)) == 1
 
 

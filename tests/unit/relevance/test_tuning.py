@@ -1,14 +1,10 @@
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from relevance import training, tuning
-from relevance.alphabet import BITS, encode, ngram_keys
 from relevance.errors import TrainingError
 from relevance.identification import Identifier
 from relevance.kneserney import KneserNey, count_ngrams
@@ -93,27 +89,6 @@ def test_only_siblings_and_what_is_split_from_them_change(groups: Any, counted: 
 def test_making_a_model_tunes_it(groups: Any) -> None:
     plain = make(replace(groups, siblings=()), corpus())
     assert not np.array_equal(make(groups, corpus()).rows, plain.rows)
-
-
-WORDS = st.lists(st.text(alphabet="abcš", min_size=1, max_size=8), min_size=1, max_size=9)
-
-
-@given(WORDS, WORDS)
-def test_longest_ngrams_and_what_shorter_ones_hand_on(trained: Any, tokens: Any) -> None:
-    kept = training.select([count_ngrams(Counter(trained), 6)], 1.0)
-    keys, lengths, _ = ngram_keys(encode(tokens), tuning.ORDER)
-    every = [(size, int(key)) for size, some in enumerate(kept, 1) for key in some]
-    for row, key, length in zip(tuning.longest(keys, lengths, kept), keys.tolist(), lengths.tolist(), strict=True):
-        size, found = every[row]
-        assert found == key & ((1 << (BITS * size)) - 1)
-        longer = [(n, key & ((1 << (BITS * n)) - 1)) for n in range(size + 1, length + 1)]
-        assert not set(longer) & set(every)
-    own = sum(map(len, kept[: tuning.ORDER]))
-    change = np.arange(own, dtype=float)[:, np.newaxis]
-    whole = tuning.all_rows(change, kept)
-    for row, (size, key) in enumerate(every):
-        size = min(size, tuning.ORDER)
-        assert whole[row, 0] == every.index((size, key & ((1 << (BITS * size)) - 1)))
 
 
 def test_the_descent_finds_the_minimum() -> None:
