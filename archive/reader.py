@@ -165,18 +165,26 @@ class Reader:
             self.gap = b"\r\n\r\n"
             plain.position += 4
             return True
-        self.gap = b""
+        unit, inner = plain.place()
+        parts: list[bytes] = []
+        size = 0
         while True:
             match = _FILLER.match(plain.buffer, plain.position)
             if match is not None:
-                self.gap += match[0]
+                if size <= _MAX_HEAD:
+                    parts.append(match[0])
+                size += len(match[0])
                 plain.position = match.end()
             if plain.position < len(plain.buffer):
-                return True
+                break
             if not plain.more():
                 if plain.broken is None:
-                    return False
+                    break
                 plain.pass_break()
+        self.gap = b"".join(parts)
+        if size > _MAX_HEAD:
+            self._report(unit, inner, "nothing but line ends", size)
+        return plain.position < len(plain.buffer)
 
     def _odd_head(self) -> int:
         """The usual end of a head was not found: more must be read, or lines end with LF, or there is junk.

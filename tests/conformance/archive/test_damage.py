@@ -273,3 +273,17 @@ def test_large_payloads_are_given_whole(tmp_path: Path, capsysbinary: pytest.Cap
         out = capsysbinary.readouterr()
         assert out.out == payload[:1000]
         assert b"cut: longer than 1000 bytes" in out.err
+
+
+def test_line_ends_without_end_are_damage_and_take_no_memory() -> None:
+    one, two, *_ = stored("gz", groups())
+    records, reader = read(one + zlib.compress(b"\r\n" * (6 << 20), 9, 31) + two)
+    assert len(sound(records)) == len(records) == 6
+    assert [(damage.reason, damage.lost_bytes) for damage in reader.damages] == [
+        ("nothing but line ends", (12 << 20) + 4)
+    ]
+    file = io.BytesIO(one + zlib.compress(b"\r\n" * 1000, 9, 31) + two)
+    reader = Reader(file)
+    gaps = [reader.gap for _ in reader]
+    assert gaps[3] == b"\r\n" * 1002
+    assert not reader.damages
