@@ -312,3 +312,20 @@ def test_streams_that_are_closed_or_full_are_told(path: Path) -> None:
         assert said in done.stderr.decode()
         assert "Traceback" not in done.stderr.decode()
         assert "Exception ignored" not in done.stderr.decode()
+
+
+def test_an_index_that_says_less_is_no_fault(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an earlier version, or of another tool."""
+    index = path.with_name(path.name + ".cdxj")
+    text = index.read_text()
+    index.write_text(text.replace('"status": "200", ', "", 3))
+    assert main(["verify", str(path)]) == GOOD
+    assert "says less or more than ours would" in capsys.readouterr().out
+    for wrong in (
+        text.replace('"offset": "', '"offset": "1', 1),
+        text.replace('"offset"', '"x"', 1),
+        text[:-1] + "x\n",
+        text + text,
+    ):
+        index.write_text(wrong)
+        assert main(["verify", str(path)]) == FAULTS
