@@ -29,6 +29,7 @@ from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
 from crawler.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
+from frontier.admin import spelled_out
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
@@ -255,15 +256,8 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
                 max_bytes=site.max_bytes or None,
             )
             found[str(authority(site.url))] = policy
-            spelled |= dict.fromkeys(_spellings(site.url), policy)
+            spelled |= dict.fromkeys(spelled_out(authority(site.url).partition("://")[2]), policy)
     return {**spelled, **found}
-
-
-def _spellings(url: str) -> list[str]:
-    """The authorities that are one host to a scope; of an address only itself by either scheme."""
-    place = str(authority(url)).partition("://")[2].removeprefix("www.")
-    is_name = any(letter.isalpha() for letter in place) and not place.startswith("[")
-    return [f"{scheme}://{www}{place}" for scheme in ("http", "https") for www in ("", "www.")[: 1 + is_name]]
 
 
 def _ms(settings: BaseSettings, name: str) -> int:

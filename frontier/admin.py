@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from frontier.types import Explanation, Frontier, HostState, Waiting
 from sieve.urls import authority, resolve_many
 
 LOOKED_THROUGH = 10_000
+_PLACE_ENDS = re.compile(r"[/?#:]")
 
 
 def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -21,7 +23,7 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
     ``www.``. ValueError for what is neither a host nor an http(s) URL, or a pattern."""
     for prefix in prefixes:
         text = prefix.strip()
-        for url in [text] if "://" in text else _spelled_out(text):
+        for url in [text] if "://" in text else spelled_out(text):
             parts = urlsplit(resolve_many([url], url)[0] or "")
             if "*" in parts.netloc:
                 raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
@@ -29,9 +31,16 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield authority(url), "" if path == "/" else path
 
 
-def _spelled_out(host: str) -> list[str]:
-    bare = host.removeprefix("www.")
-    return [f"{scheme}://{name}" for name in (bare, f"www.{bare}") for scheme in ("http", "https")]
+def spelled_out(place: str) -> list[str]:
+    """What a host (with a port or a path, perhaps) is called: by http and https, a name with and without ``www.``."""
+    bare = place.removeprefix("www.")
+    names = (bare,) if _is_address(bare) else (bare, f"www.{bare}")
+    return [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+
+
+def _is_address(place: str) -> bool:
+    """As browsers tell it: in brackets, or its last label is a number."""
+    return place.startswith("[") or _PLACE_ENDS.split(place)[0].rstrip(".").rpartition(".")[2].isdigit()
 
 
 def host_state(host: Host, config: FrontierConfig) -> HostState:

@@ -657,6 +657,14 @@ def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
     assert frontier.explain(f"{A}/private/2").refused == f"opted_out:{A}/private/"
 
 
+@pytest.mark.parametrize("address", ["192.0.2.7", "192.0.2.7:8080", "[2001:db8::7]", "192.0.2.7/private/"])
+def test_the_owner_of_an_address_without_a_name_opts_out(make: Make, address: str) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"http://{address.rstrip('/')}/1")])
+    assert frontier.opt_out([address]) == 2  # http and https
+    assert frontier.lease(5).leases == ()
+
+
 @pytest.mark.parametrize(
     ("budget", "closed"),
     [(Budget(max_pages=2), "pages"), (Budget(max_bytes=20), "bytes"), (Budget(max_seconds=4), "seconds")],
