@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from archive.warcfile import OPEN
 Place = tuple[Path, int, int]
 
 _AT_ONCE = 64 << 10
+_PLACE = re.compile(r"([0-9]{1,18})(?:\+([0-9]{1,18}))?")
 
 
 def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Record]:
@@ -41,9 +43,9 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     ``path``: a file, or a folder of them. A URL is found by the index of a file; by reading the file when there is none
     or when it is broken; ``tell`` hears of all damage met. ArchiveNotFound: no capture of it.
     """
-    offset, _, inner = what.partition("+")
-    if offset.isdigit() and (not inner or inner.isdigit()):
-        return path, int(offset), int(inner or 0)
+    place = _PLACE.fullmatch(what)
+    if place is not None:
+        return path, int(place[1]), int(place[2] or 0)
     found: list[tuple[str, Place]] = []
     for file in sorted(path.glob("*.warc*")) if path.is_dir() else [path]:
         if not file.name.endswith((cdxj.SUFFIX, OPEN, "-new")) and not (path.is_dir() and file.is_dir()):

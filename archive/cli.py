@@ -150,11 +150,13 @@ def _facts(record: Record) -> dict[str, Any]:
 
 
 def _ls(options: argparse.Namespace) -> int:
+    types = {kind.lower() for kind in options.type or ()}
+
     def listed(name: str) -> int:
         with _input(name) as reader:
             for record in reader:
                 facts = _facts(record)
-                if options.type and facts["type"] not in options.type:
+                if types and facts["type"] not in types:
                     continue
                 if options.json:
                     print(json.dumps(facts, ensure_ascii=True))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from archive.cdxj import index_file
+from archive.cdxj import SUFFIX, index_file
 from archive.codecs import SUFFIXES
 from archive.errors import ArchiveError, Damage
 from archive.reader import Reader
@@ -89,6 +89,7 @@ def convert(
         digest, damages = plain_digest(fresh)
         if damages or digest != state.hexdigest():
             raise ConvertError(str(path), damages)
+        _forget_index(target)
 
     try:
         with Reader(path) as reader:
@@ -149,12 +150,17 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
                 if tick is not None:
                     tick(record)
             report.damages = reader.damages
-        sink.finish()
+        sink.finish(lambda _: _forget_index(target))
     except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
         raise
     index_file(target)
     return report
+
+
+def _forget_index(target: Path) -> None:
+    """Before a file takes the place of another: a run killed in between leaves no index rather than a wrong one."""
+    target.with_name(target.name + SUFFIX).unlink(missing_ok=True)
 
 
 def _copy(record: Record, sink: Sink) -> None:

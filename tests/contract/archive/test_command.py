@@ -44,7 +44,7 @@ def break_pack(path: Path) -> None:
 def test_ls(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ls", str(path)]) == GOOD
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * COUNT
-    assert main(["ls", "--json", "--type", "response", str(path)]) == GOOD
+    assert main(["ls", "--json", "--type", "Response", str(path)]) == GOOD
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["status"] for row in rows] == [200] * COUNT
 
@@ -67,7 +67,8 @@ def test_get_by_url_and_place(path: Path, capsysbinary: pytest.CaptureFixture[by
     assert main(["get", str(path), page(5).url]) == GOOD
     assert capsysbinary.readouterr().out == page(5).payload
     assert main(["get", str(path), "http://nowhere.example/"]) == FAULTS
-    assert main(["get", str(path), "17"]) == FAULTS
+    for nowhere in ("17", "17+3", "9" * 30, "²", "0+" + "9" * 30):
+        assert main(["get", str(path), nowhere]) == FAULTS
 
 
 def test_verify_and_repair(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,3 +330,20 @@ def test_an_index_that_says_less_is_no_fault(path: Path, capsys: pytest.CaptureF
     ):
         index.write_text(wrong)
         assert main(["verify", str(path)]) == FAULTS
+
+
+@pytest.mark.parametrize("command", [["convert", "--to", "gz"], ["repair"]])
+def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    target = path.with_name("copy.warc.gz")
+    words = [*command, "--force", str(path), "-o", str(target)]
+    assert main(words) == GOOD
+    index = target.with_name(target.name + ".cdxj")
+    assert index.exists()
+
+    def killed(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("archive.convert.index_file", killed)
+    assert main(words) == INTERRUPTED
+    assert target.exists()
+    assert not index.exists()
