@@ -107,7 +107,8 @@ class Web:
             lines += ["", "[[site]]", f'url = "{url}"', 'scope = "open"']
         if with_feeds:
             for feed in self.feeds.all:
-                lines += ["", "[[feed]]", f'url = "{feed.site.authority}{feed.path}"']
+                table = "index" if feed.spec.kind == "index" else "feed"
+                lines += ["", f"[[{table}]]", f'url = "{feed.site.authority}{feed.path}"']
         return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@ import lxml.html
 import pytest
 from protego import Protego
 
+from seeds.crawl import parse_crawl
 from tests.unit.web.polite import Polite
 from tests.web import FeedSpec, Rates, SpecError, Web, WebSpec, calm, load_web, read_log, robots, serve, wild
 from tests.web.answer import Asked
@@ -36,6 +37,13 @@ def test_same_seed_same_bytes_other_seed_other_bytes() -> None:
 def test_specification_survives_json() -> None:
     spec = wild(SPEC.replace(feeds=(FeedSpec(3, "atom"),)))
     assert WebSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+
+
+def test_its_seed_file_names_feeds_and_index_pages_as_what_they_are() -> None:
+    web = Web(SPEC.replace(feeds=(FeedSpec(2, "atom"), FeedSpec(1, "index"))))
+    crawl = parse_crawl(web.crawl_file("x", with_feeds=True))
+    assert (len(crawl.feeds), len(crawl.indexes)) == (2, 1)
+    assert not parse_crawl(web.crawl_file("x")).feeds
 
 
 @pytest.mark.parametrize("named", [False, True])
