@@ -57,13 +57,13 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
 
 def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tuple[str, Place]]:
     index = file.with_name(file.name + cdxj.SUFFIX)
-    if index.exists():
+    if index.is_file() and index.stat().st_size:
         try:
             return [
                 (row["timestamp"], (file, int(row["offset"]), int(row.get("inner_offset", 0))))
                 for row in cdxj.lookup(index, url)
             ]
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError):
             tell(Damage(str(index), 0, -1, "no index: the file itself is read"))
     return list(_scan(file, url, tell))
 

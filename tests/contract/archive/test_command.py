@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -347,3 +348,11 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
     assert main(words) == INTERRUPTED
     assert target.exists()
     assert not index.exists()
+
+
+@pytest.mark.parametrize("wrong", [r"", r'"offset": [\1]', r'"x": "\1"'])
+def test_a_broken_index_hides_nothing(path: Path, wrong: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    index = path.with_name(path.name + ".cdxj")
+    index.write_text(re.sub(r'"offset": "(\d+)"', wrong, index.read_text()) if wrong else "")
+    assert main(["get", str(path), page(5).url]) == (FAULTS if wrong else GOOD)
+    assert capsysbinary.readouterr().out == page(5).payload
