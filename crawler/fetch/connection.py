@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import httptools
 
 from crawler.fetch.errors import ConnectError, CutError, FetchError, FetchTimeoutError, TlsError
+from crawler.fetch.heads import end_of, mended
 
 _LENIENT = {
     "lenient_headers": True,
@@ -69,6 +70,9 @@ class HttpConnection(asyncio.Protocol):
         self._parser: httptools.HttpResponseParser | None = None
         self._interim = 0
         self._in_body = False
+        self._odd_head = False
+        self._looked = 0
+        self._mended = False
         self._keep_alive = False
         self._surplus = False
         self.on_close: Callable[[HttpConnection], None] | None = None
@@ -136,8 +140,15 @@ class HttpConnection(asyncio.Protocol):
         self._head = bytearray()
         self._in_body = False
         self._interim = 0
-        self._parser = httptools.HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(**_LENIENT)
+        self._odd_head = False
+        self._looked = 0
+        self._mended = False
+        self._parser = self._new_parser()
+
+    def _new_parser(self) -> httptools.HttpResponseParser:
+        parser = httptools.HttpResponseParser(self)
+        parser.set_dangerous_leniencies(**_LENIENT)
+        return parser
 
     def _finish(self, error: FetchError | None = None) -> None:
         if self._done is None or self._done.done():
@@ -161,18 +172,39 @@ class HttpConnection(asyncio.Protocol):
             return
         if not self._in_body:
             self._head += data
+        if not self._odd_head:
+            self._feed(self._parser, data)
+        if self._odd_head:
+            self._feed_mended()
+        if not self._in_body and len(self._head) > self._limits.max_head_bytes:
+            self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
+
+    def _feed(self, parser: httptools.HttpResponseParser, data: bytes | bytearray) -> None:
+        assert self._done is not None
         try:
-            self._parser.feed_data(data)
+            parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._finish(CutError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             if self._done.done():  # bytes behind the end of the answer: no further exchange can be trusted
                 self._surplus = True
                 self.close()
-            self._finish(CutError(f"not a valid HTTP answer: {error}"))
-        else:
-            if not self._in_body and len(self._head) > self._limits.max_head_bytes:
-                self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
+            elif not self._in_body and not self._mended and self._head.startswith(b"HTTP/"):
+                self._odd_head = True
+            else:
+                self._finish(CutError(f"not a valid HTTP answer: {error}"))
+
+    def _feed_mended(self) -> None:
+        """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came."""
+        end = end_of(self._head, self._looked)
+        if not end:
+            self._looked = max(0, len(self._head) - 3)
+            return
+        head, rest = self._head[:end], self._head[end:]
+        self._odd_head, self._mended = False, True
+        self._answer = Answer()
+        self._parser = self._new_parser()
+        self._feed(self._parser, mended(head) + rest)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._keep_alive = False
@@ -195,7 +227,7 @@ class HttpConnection(asyncio.Protocol):
         self._answer.reason = status.decode("latin-1")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._answer.headers.append((name, value.strip()))
+        self._answer.headers.append((name.strip(), value.strip()))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
@@ -230,7 +262,7 @@ class HttpConnection(asyncio.Protocol):
             self._head = self._head[cut:]
             self._answer = Answer()
             return
-        self._keep_alive = self._parser.should_keep_alive()
+        self._keep_alive = self._parser.should_keep_alive() and not self._mended
         self._finish()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
+from unittest.mock import Mock
 
 import pytest
 
@@ -83,6 +84,49 @@ def test_chunks_count_and_not_a_length_beside_them() -> None:
         ask(head + b"5\r\nhel", end="close")
 
 
+def ask_in_drops(reply: bytes) -> Answer:
+    """The answer when each byte of it comes by itself."""
+
+    async def talk() -> Answer:
+        connection = HttpConnection(Limits())
+        connection.connection_made(Mock(spec=asyncio.Transport, is_closing=lambda: False))
+        answer = asyncio.ensure_future(connection.exchange(REQUEST, 5))
+        await asyncio.sleep(0)
+        for byte in reply:
+            connection.data_received(bytes([byte]))
+        return await answer
+
+    return asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b"Content-Length: 5\r\nContent-Length: 5",
+        b"Content-Length : 5",
+        b"Warning: mysql\r\n<b>Notice</b> in line 3\r\nContent-Length: 5",
+        b"X-Name: a\rb\r\nContent-Length: 5",
+        b"X Y: 1\r\ncontent-length:5\r\nContent-Length: 5\r\n: 7",
+    ],
+)
+def test_odd_lines_of_a_head_are_passed_over_and_kept(odd: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + odd + b"\r\nX-Last: yes\r\n\r\n"
+    for answer in (ask(head + b"hello"), ask_in_drops(head + b"hello")):
+        assert (answer.status, bytes(answer.body), answer.head) == (200, b"hello", head)
+        assert answer.headers[-1] == (b"X-Last", b"yes")
+        assert [value for name, value in answer.headers if name.lower() == b"content-length"] == [b"5"]
+
+
+def test_what_odd_lines_leave_in_doubt_is_refused() -> None:
+    for head in (b"Content-Length: 5\r\nContent-Length: 6", b"Content-Length: -5", b"Content-Length: 5, 5"):
+        with pytest.raises(CutError):
+            ask(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\nhello")
+    with pytest.raises(CutError):
+        ask(b"HTTP/1.1 200 OK\r\nno name\r\nContent-Length: 5\r\n", end="close")
+    with pytest.raises(CutError, match="bytes of headers"):
+        ask(b"HTTP/1.1 200 OK\r\nno name\r\n" + b"X-Filler: filler\r\n" * 10_000)
+
+
 def test_without_a_length_the_end_of_the_connection_is_the_end() -> None:
     answer = ask(b"HTTP/1.0 200 OK\r\n\r\nall of it", end="close")
     assert (bytes(answer.body), answer.truncated) == (b"all of it", None)
@@ -103,6 +147,8 @@ def test_bare_line_feeds_are_understood() -> None:
     "reply",
     [
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nContent-Length : 100\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nContent-Length: 100\r\n\r\nshort",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
         b"HTTP/1.1 200 OK\r\nContent-",
         b"",

@@ -1,0 +1,40 @@
+"""Heads of answers that the parser refuses and everybody else reads: lines without a name, blanks before a colon, one
+length said twice.
+
+Browsers pass over such lines (RFC 9112 2.2 and 5.1 let a user agent), and a host's every page may have them. Two
+different lengths stay what they are: nobody can say where that answer ends.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_END = re.compile(rb"\n\r?\n")
+
+
+def end_of(received: bytes | bytearray, start: int = 0) -> int:
+    """Length of the head at the start of `received`, its empty line included; 0 when it has not come whole.
+
+    `start`: where to look from, when the end was looked for before.
+    """
+    found = _END.search(received, start)
+    return found.end() if found else 0
+
+
+def mended(head: bytes | bytearray) -> bytes:
+    """A whole head without the lines that are none and with plain ends of lines."""
+    first, *lines = bytes(head).rstrip(b"\r\n").split(b"\n")
+    kept = [first.rstrip(b"\r")]
+    lengths = set()
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        name, value = name.strip(), value.replace(b"\r", b" ").strip()
+        if not colon or not _NAME.fullmatch(name):
+            continue
+        if name.lower() == b"content-length":
+            if value in lengths:
+                continue
+            lengths.add(value)
+        kept.append(name + b": " + value)
+    return b"\r\n".join([*kept, b"", b""])
