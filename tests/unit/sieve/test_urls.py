@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sieve.urls import (
     UrlError,
+    as_parsed,
     authority,
     canonicalize,
     canonicalize_many,
@@ -197,3 +198,19 @@ def test_scopes(url: str, scope_url: str, scope: str, inside: bool) -> None:
 def test_an_unknown_scope_is_refused() -> None:
     with pytest.raises(ValueError, match="scope must be"):
         in_scope("http://h/", "http://h/", "planet")
+
+
+@pytest.mark.parametrize(
+    ("found", "parsed"),
+    [
+        ("http:///a.test\\x", "http://a.test/x"),
+        ("HTTP://A.test:80?B=ü#c", "http://a.test/?B=%C3%BC"),
+        ("http://a.test\\@b.test/", "http://a.test/@b.test/"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://a.test/\ud800", "http://a.test/%EF%BF%BD"),
+        ("http://a.test/%7e?b&a&&utm_source=x", "http://a.test/%7e?b&a&&utm_source=x"),
+    ],
+)
+def test_a_url_as_parsed_leaves_no_doubt_about_its_host_and_is_else_as_found(found: str, parsed: str) -> None:
+    assert as_parsed(found) == parsed == as_parsed(parsed)
+    assert parsed.startswith(authority(found) + "/")
