@@ -55,7 +55,8 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
     if path.exists():
         return [str(path)]
     if any(letter in name for letter in "*?["):
-        matches = sorted(match for match in glob.glob(str(path), recursive=True) if Path(match).is_file())  # noqa: PTH207
+        fitting = (base / match for match in glob.glob(name, root_dir=base, recursive=True))  # noqa: PTH207
+        matches = sorted(str(match) for match in fitting if match.is_file())
         if matches:
             return matches
         raise UsageFault(f"{path}: no file fits this pattern")
@@ -74,8 +75,8 @@ def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
 
 def _listed(path: Path, suffixes: tuple[str, ...]) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = path.read_text(encoding="utf-8-sig", errors="surrogateescape").split("\n")
+    except OSError as error:
         raise UsageFault(f"{path}: cannot read this list: {error}") from None
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not names:

@@ -219,6 +219,17 @@ def test_expand(tmp_path: Path) -> None:
     assert [Path(name).name for name in expand([f"@{tmp_path / 'list'}", "-"])] == ["b.warc.gz", "c.warc", "-"]
 
 
+def test_lists_of_odd_names(tmp_path: Path) -> None:
+    folder = tmp_path / "[zulu]"
+    folder.mkdir()
+    names = [b"caf\xe9.warc", "a\u2028b.warc".encode(), b"x.warc"]
+    for name in names:
+        (folder / os.fsdecode(name)).touch()
+    (folder / "list").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join(names) + b"\r\nx*\r\n")
+    found = [os.fsencode(Path(name).name) for name in expand([f"@{folder / 'list'}"])]
+    assert found == [*names, b"x.warc"]
+
+
 @pytest.mark.parametrize("name", ["none", "*.none", "@none", "empty", "@bad", "@lists"])
 def test_names_that_mean_no_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
