@@ -165,15 +165,15 @@ class Reader:
             self.gap = b"\r\n\r\n"
             plain.position += 4
             return True
-        unit, inner = plain.place()
-        parts: list[bytes] = []
-        size = 0
+        self.gap = b""
+        endless = 0
         while True:
             match = _FILLER.match(plain.buffer, plain.position)
             if match is not None:
-                if size <= _MAX_HEAD:
-                    parts.append(match[0])
-                size += len(match[0])
+                if len(self.gap) <= _MAX_HEAD:
+                    self.gap += match[0]
+                else:
+                    endless += len(match[0])
                 plain.position = match.end()
             if plain.position < len(plain.buffer):
                 break
@@ -181,9 +181,8 @@ class Reader:
                 if plain.broken is None:
                     break
                 plain.pass_break()
-        self.gap = b"".join(parts)
-        if size > _MAX_HEAD:
-            self._report(unit, inner, "nothing but line ends", size)
+        if len(self.gap) > _MAX_HEAD:
+            self._report(*plain.place(), "nothing but line ends before this", len(self.gap) + endless)
         return plain.position < len(plain.buffer)
 
     def _odd_head(self) -> int:

@@ -280,7 +280,7 @@ def test_line_ends_without_end_are_damage_and_take_no_memory() -> None:
     records, reader = read(one + zlib.compress(b"\r\n" * (6 << 20), 9, 31) + two)
     assert len(sound(records)) == len(records) == 6
     assert [(damage.reason, damage.lost_bytes) for damage in reader.damages] == [
-        ("nothing but line ends", (12 << 20) + 4)
+        ("nothing but line ends before this", (12 << 20) + 4)
     ]
     file = io.BytesIO(one + zlib.compress(b"\r\n" * 1000, 9, 31) + two)
     reader = Reader(file)
