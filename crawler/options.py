@@ -114,6 +114,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "SIEVE_STORE": ("", "redis", "disk"),
 }
 
+_HEAD = """\
+# Settings
+
+Every setting that is Ulwembu's own: `-s NAME=VALUE`, or in a project's `settings.py`. Of Scrapy's, those of pace, depth,
+retries, redirects, robots.txt and proxies are switched off (`crawler/addon.py`), since the frontier decides; an answer may
+have 10 MiB (`DOWNLOAD_MAXSIZE`) and take 60 s (`DOWNLOAD_TIMEOUT`). The others work as ever.
+"""
+
 DEFAULTS: dict[str, Any] = {
     option.name: os.environ.get("REDIS_URL", "") if option.name == "REDIS_URL" else option.default for option in OPTIONS
 }
@@ -161,6 +169,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(
-        f"# Settings\n\nEvery setting that is Ulwembu's own; Scrapy's own settings work as ever.\n\n{table()}", end=""
-    )
+    print(f"{_HEAD}\n{table()}", end="")
