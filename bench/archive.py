@@ -228,7 +228,7 @@ def calling_thread(report: Report, folder: Path, pages: list[Exchange]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m bench.archive", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pages", type=int, default=1200, help="pages of the synthetic web (default 1200)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()

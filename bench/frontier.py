@@ -301,7 +301,9 @@ def violations(workers: int, hosts: int, seconds: float, delay_s: float) -> dict
 
 def main() -> None:
     """Run all and print JSON lines."""
-    parser = argparse.ArgumentParser(description="Cost and politeness of the frontier beside scrapy-redis")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.frontier", description="Cost and politeness of the frontier beside scrapy-redis"
+    )
     parser.add_argument("--hosts", type=int, nargs="*", default=[1000, 100_000])
     parser.add_argument("--pages", type=int, default=100, help="URLs a host (2 from 100,000 hosts on)")
     parser.add_argument("--grants", type=int, default=20_000)

@@ -139,7 +139,8 @@ def by_word(texts: Mapping[str, Sequence[str]], first: str, second: str, turns: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m bench.langid", description=__doc__, formatter_class=shown)
     parser.add_argument("data", type=Path, nargs="?", default=DATA, help=f"default: {DATA}")
     parser.add_argument("--sources", nargs="+", default=["dev-flores", "dev-afrixnli"])
     parser.add_argument("--most", type=int, default=400, help="lines a language and source")

@@ -131,7 +131,8 @@ def plot(folder: Path, name: str, found: dict[str, Found]) -> None:
 
 def main() -> None:
     kinds = {**WEBS, **SHAPES}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m bench.focus", description=__doc__, formatter_class=shown)
     parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first web's seed (default: 0)")
     parser.add_argument("--web", choices=sorted(kinds), action="append", help="this kind (repeatable)")

@@ -56,7 +56,7 @@ _MEASUREMENTS = {
 
 def main() -> None:
     """Run one measurement."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.sieve", description=__doc__)
     parser.add_argument("what", nargs="?", default="rows", choices=list(_MEASUREMENTS), help="default: rows")
     parser.add_argument("--urls", type=float, default=1e6)
     parser.add_argument("--only", action="append")
