@@ -111,7 +111,8 @@ class CrawlStateCommand(ScrapyCommand):
     def show(what: Any) -> None:
         """A rich table or text on the terminal, whole lines elsewhere."""
         on_terminal = sys.stdout.isatty()
-        Console(soft_wrap=not on_terminal, width=None if on_terminal else _WIDTH_IN_FILES).print(what)
+        width = None if on_terminal else _WIDTH_IN_FILES
+        Console(soft_wrap=not on_terminal, width=width, markup=False).print(what)  # URLs may have [brackets]
 
     @staticmethod
     def show_json(value: Any) -> None:
