@@ -101,7 +101,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("WARC_MAX_AGE_S", 3600.0, "A WARC file is closed when it is this old."),
     Option("WARC_PREFIX", "{crawl}", "First part of the WARC files' names; {crawl}: the crawl's name."),
     Option(
-        "WARC_KEEP", "fetched", "Which answers are archived: fetched (all) or kept (relevant pages and robots.txt)."
+        "WARC_KEEP",
+        "fetched",
+        "Which answers are archived: fetched (all) or kept (relevant pages, feeds, sitemaps, robots.txt).",
     ),
 )
 
