@@ -21,6 +21,9 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs
 _CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([^\s\"';,>/]+)", re.I)
 _CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"';]+))", re.I)
 _LABEL = re.compile(r"[A-Za-z0-9_.:+() -]{1,64}")
+_MARKUP = b'<!--a href="/AZaz09?&amp;\'">'
+"""What other encodings than UTF-16 must read as ASCII does: those of mainframes, and UTF-32, are none of the web."""
+_UNSAFE = ("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode-escape", "raw-unicode-escape")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(
     rb"([^\s/>][^\s/>=]*)[ \t\n\f\r]*(?:=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"'][^\s>]*)|(?=>)|(?=[\"']))?)?"
@@ -45,10 +48,10 @@ def known(label: str | None) -> str | None:
         return None
     try:
         name = codecs.lookup(name).name
-        b"a".decode(name, "replace")  # rot13 and the like are codecs, but not of text
-    except (LookupError, UnicodeError):
+        plain = name.startswith("utf-16") or _MARKUP.decode(name) == _MARKUP.decode("ascii")
+    except (LookupError, UnicodeError):  # rot13 and the like are codecs, but not of text
         return None
-    return None if name.startswith(("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode_escape")) else name
+    return name if plain and not name.startswith(_UNSAFE) else None
 
 
 def prescan(head: bytes) -> str | None:
