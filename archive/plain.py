@@ -10,6 +10,20 @@ from archive.unpack import Chunk, Unit
 
 START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 """The first line of a record."""
+_LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n")
+_USUAL_LENGTH = b"\nContent-Length: "
+
+
+def declared_length(buffer: bytes, start: int, end: int) -> int:
+    """The Content-Length of the record head in ``buffer[start:end]``; -1: it has none that is a number."""
+    at = buffer.rfind(_USUAL_LENGTH, start, end)
+    if at >= 0:
+        at += len(_USUAL_LENGTH)
+        digits = buffer[at : buffer.find(b"\n", at, end)].strip()
+        if digits.isdigit() and len(digits) <= 18:
+            return int(digits)
+    match = _LENGTH.search(buffer, start, end)
+    return int(match[1]) if match else -1
 
 
 class PlainBytes:

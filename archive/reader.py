@@ -19,20 +19,18 @@ import logging
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 import zstandard
 
 from archive import arc
 from archive.errors import Damage
-from archive.plain import START, PlainBytes, Rest
+from archive.plain import START, PlainBytes, Rest, declared_length
 from archive.record import Record, digest_holds
 from archive.source import Source
 from archive.unpack import Chunk, Unit, Unpacked, detect
 
 _LOG = logging.getLogger("archive.reader")
-_LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n")
 _TYPE = re.compile(rb"(?i)\nwarc-type[ \t]*:[ \t]*([a-z]+)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _EMBEDDED = re.compile(rb"\r?\n(?=WARC/\d\.\d+[ \t]*\r?\n)")
@@ -47,10 +45,8 @@ class Reader:
     """Iterate over the records of one file, once; a file opened here is closed at its end.
 
     ``types``: only records of these types are given ("response", ...); None: all.
-
     ``source``: a path or an open binary file (a pipe will do). ``sound``: leave damaged records out (they are still
     reported). ``offset``: begin at this place of the stored file, the beginning of a unit or (plain files) of a record.
-
     ``whole_bytes``: units of up to this many plain bytes are checked before a record of theirs is given (0: 8 MiB).
 
     ``stored_as``: "xz", "gz", "zst" or "none"; ``dictionary``: of a zst file. ``gap``: the plain bytes between the
@@ -103,7 +99,7 @@ class Reader:
     def __enter__(self) -> Reader:
         return self
 
-    def __exit__(self, *_exc: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_exc: object) -> None:
         self.close()
 
     def __iter__(self) -> Iterator[Record]:
@@ -253,17 +249,9 @@ class Reader:
 
     def _warc_record(self, start: int, head_end: int) -> Record | None:
         plain = self._plain
-        buffer = plain.buffer
-        length = -1
-        at = buffer.rfind(b"\nContent-Length: ", start, head_end)
-        if at >= 0:
-            digits = buffer[at + 17 : buffer.find(b"\n", at + 17, head_end)].strip()
-            length = int(digits) if digits.isdigit() and len(digits) <= 18 else -1
-        if length < 0:
-            match = _LENGTH.search(buffer, start, head_end)
-            length = int(match[1]) if match else -1
+        length = declared_length(plain.buffer, start, head_end)
         unit, inner = plain.place()
-        record = Record(self.path, unit, inner, buffer, start)
+        record = Record(self.path, unit, inner, plain.buffer, start)
         record.plain_offset = plain.base + start
         if length < 0:
             record.damage = self._report(unit, inner, "no Content-Length")

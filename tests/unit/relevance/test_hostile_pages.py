@@ -72,7 +72,9 @@ def test_blanks_in_a_content_type_cost_nothing() -> None:
     assert read_page(b"<p>x", "http://h/", f"text/html; charset={' ' * 200_000};").charset == "utf-8"
 
 
-@pytest.mark.parametrize("label", ["rot13", "zlib", "undefined", "hex", "unicode_escape", "raw-unicode-escape", "cp037", "utf-32", "u" * 100])
+@pytest.mark.parametrize(
+    "label", ["rot13", "zlib", "undefined", "hex", "unicode_escape", "raw-unicode-escape", "cp037", "utf-32", "u" * 100]
+)
 def test_a_charset_that_is_none_is_not_believed(label: str) -> None:
     assert read_page("<p>é".encode(), "http://h/", f"text/html; charset={label}").charset == "utf-8"
 
