@@ -47,7 +47,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("FETCH_ALLOWED_NETWORKS", [], "Networks beyond the public Internet that may be fetched (CIDR, comma list)."),
     Option("FETCH_HOSTS_FILE", "", "File in the form of hosts(5), asked before DNS."),
     Option("FETCH_CA_FILE", "", "PEM file of a further certificate authority to trust."),
-    Option("FETCH_CONNECT_TIMEOUT_S", 15.0, "Seconds for TCP and TLS to come about."),
+    Option("FETCH_CONNECT_TIMEOUT_S", 15.0, "Seconds for a name to be looked up, and as many for TCP and TLS."),
     Option("FRONTIER_DELAY_S", 5.0, "Least seconds from the end of an answer to the next request to that authority."),
     Option("FRONTIER_IP_DELAY_S", 1.0, "The same for an IP address, whatever hosts share it."),
     Option("FRONTIER_DELAY_FACTOR", 2.0, "The delay is also at least this many times the last fetch time."),

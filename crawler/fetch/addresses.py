@@ -4,18 +4,19 @@ Guarantees: an address is judged where it is used, after DNS, so neither a name 
 network; only globally routable addresses and the networks that the crawl's own setting names are ever connected to.
 
 Names come first from a hosts(5) file when the crawl gives one, then from the system's resolver; answers are kept for
-some minutes, failures for less. Names whose servers are dead take the resolver many seconds each; so every lookup that
-a worker may have under way has a thread, and none waits for another.
+some minutes, failures for less. Names whose servers are dead take the resolver many seconds each: no lookup waits for
+another, none is waited for longer than a connection, and none keeps the process from ending.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
+import threading
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from crawler.fetch.errors import DnsError, RefusedAddressError
@@ -80,10 +81,16 @@ class Resolver:
     """Host names to allowed addresses, with a cache. For use from one event loop."""
 
     def __init__(
-        self, guard: AddressGuard, hosts: Mapping[str, tuple[str, ...]] | None = None, at_once: int = 64
+        self,
+        guard: AddressGuard,
+        hosts: Mapping[str, tuple[str, ...]] | None = None,
+        wait_s: float = 15.0,
+        at_once: int = 64,
     ) -> None:
-        """`at_once`: most lookups under way."""
-        self._lookups = ThreadPoolExecutor(at_once, thread_name_prefix="dns")
+        """`wait_s`: how long a name may take to be looked up, else it has no address; `at_once`: most lookups waited
+        for."""
+        self._wait_s = wait_s
+        self._room = asyncio.Semaphore(at_once)
         self._guard = guard
         self._hosts = dict(hosts or {})
         self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
@@ -109,10 +116,6 @@ class Resolver:
                 return address
         return self.check(addresses[0])
 
-    def close(self) -> None:
-        """Wait for nothing: whoever asked has gone."""
-        self._lookups.shutdown(wait=False, cancel_futures=True)
-
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if host in self._hosts:
             return self._hosts[host]
@@ -129,14 +132,28 @@ class Resolver:
 
     async def _ask(self, host: str) -> tuple[str, ...]:
         loop = asyncio.get_running_loop()
-        try:
-            rows = await loop.run_in_executor(self._lookups, _look_up, host)
-        except (OSError, UnicodeError):
-            return ()
+        async with self._room:
+            answer: asyncio.Future[list[tuple[int, str]]] = loop.create_future()
+            # Not of a pool: the interpreter waits for a pool's threads before it ends, however long the resolver takes.
+            threading.Thread(target=_look_up, args=(host, loop, answer), name="dns", daemon=True).start()
+            try:
+                async with asyncio.timeout(self._wait_s):
+                    rows = await answer
+            except TimeoutError:
+                return ()
         ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
         return tuple(dict.fromkeys(address for _, address in ordered))
 
 
-def _look_up(host: str) -> list[tuple[int, str]]:
-    rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [(family, str(place[0])) for family, _, _, _, place in rows]
+def _look_up(host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[list[tuple[int, str]]]) -> None:
+    found: list[tuple[int, str]] = []
+    with contextlib.suppress(OSError, UnicodeError):
+        rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = [(family, str(place[0])) for family, _, _, _, place in rows]
+    with contextlib.suppress(RuntimeError):  # the loop is closed: whoever asked has gone
+        loop.call_soon_threadsafe(_give, answer, found)
+
+
+def _give(answer: asyncio.Future[list[tuple[int, str]]], rows: list[tuple[int, str]]) -> None:
+    if not answer.done():
+        answer.set_result(rows)

@@ -81,12 +81,13 @@ class FetchHandler(BaseDownloadHandler):
         guard = AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
         hosts_file = settings.get("FETCH_HOSTS_FILE")
         hosts = read_hosts_file(Path(hosts_file)) if hosts_file else None
-        self._resolver = Resolver(guard, hosts, min(_MOST_LOOKUPS, settings.getint("FRONTIER_BUFFER")))
         self._limits = Limits(
             max_body_bytes=settings.getint("DOWNLOAD_MAXSIZE"),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
             connect_timeout_s=settings.getfloat("FETCH_CONNECT_TIMEOUT_S"),
         )
+        at_once = min(_MOST_LOOKUPS, settings.getint("FRONTIER_BUFFER"))
+        self._resolver = Resolver(guard, hosts, self._limits.connect_timeout_s, at_once)
         self._tls = tls_context(settings)
         self._pool = ConnectionPool()
         self._busy: set[asyncio.Task[object]] = set()
@@ -115,7 +116,6 @@ class FetchHandler(BaseDownloadHandler):
 
     async def close(self) -> None:
         self._pool.close()
-        self._resolver.close()
 
     async def _fetch(self, request: Request) -> Response:
         scheme, host, port = _server(request.url)

@@ -1,5 +1,7 @@
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -94,17 +96,30 @@ def test_no_such_name() -> None:
 
 
 def test_names_whose_servers_are_slow_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = threading.Barrier(64, timeout=20)
+    together = threading.Barrier(64)
 
     def slow(*_: object, **__: object) -> list[object]:
-        together.wait()  # BrokenBarrierError when one of them has to wait until another is done
+        together.wait()
         raise OSError("no server could be reached")
 
     async def ask_all(resolver: Resolver) -> list[str | BaseException]:
         return await asyncio.gather(*(resolver.resolve(f"{n}.slow.test") for n in range(64)), return_exceptions=True)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    resolver = Resolver(AddressGuard(), at_once=64)
-    found = asyncio.run(ask_all(resolver))
-    resolver.close()
+    found = asyncio.run(ask_all(Resolver(AddressGuard(), wait_s=600, at_once=64)))
     assert {type(error) for error in found} == {DnsError}
+
+
+def test_a_lookup_without_end_is_given_up_and_keeps_no_process_from_ending() -> None:
+    code = """
+import asyncio, socket, threading
+from crawler.fetch.addresses import AddressGuard, Resolver
+from crawler.fetch.errors import DnsError
+socket.getaddrinfo = lambda *_, **__: threading.Event().wait()
+try:
+    asyncio.run(Resolver(AddressGuard(), wait_s=0.01).resolve("dead.test"))
+except DnsError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "no address found for dead.test\n"
