@@ -11,7 +11,7 @@ import re
 
 __all__ = ["mended"]
 
-_NOTHING = "\ufffd".encode()
+_NOTHING = b"&#65533;"
 _LAST = 0x10FFFF
 # From a little before the halves to a little behind them: 55000 to 57999, or D800 to DFFF.
 _HALVES = re.compile(
@@ -22,14 +22,19 @@ _LARGE = re.compile(rb"&#(?:(\d{7,}+)|[xX]([0-9a-fA-F]{6,}+));?")
 
 
 def mended(text: bytes) -> bytes:
-    """`text` (ASCII or an extension of it) with halves put together, and U+FFFD for what names no character."""
+    """`text` (ASCII or an extension of it) with halves put together, and U+FFFD for what names no character; both again
+    as references, which say the same in every encoding."""
     return _LARGE.sub(_if_it_is_one, _HALVES.sub(_together, text))
 
 
 def _together(found: re.Match[bytes]) -> bytes:
     numbers = (number.decode() for number in _NUMBER.findall(found[0]))
     units = (int(n[1:], 16) if n[:1] in "xX" else int(n) for n in numbers)
-    return b"".join(unit.to_bytes(2, "little") for unit in units).decode("utf-16-le", "replace").encode()
+    return (
+        b"".join(unit.to_bytes(2, "little") for unit in units)
+        .decode("utf-16-le", "replace")
+        .encode("ascii", "xmlcharrefreplace")
+    )
 
 
 def _if_it_is_one(found: re.Match[bytes]) -> bytes:

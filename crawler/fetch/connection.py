@@ -236,7 +236,7 @@ class HttpConnection(asyncio.Protocol):
             return
         self._answer.status = status
         self._answer.version = self._parser.get_http_version()
-        self._answer.head = _head_of(self._head)
+        self._answer.head = bytes(self._head[: _head_end(self._head)])
         if len(self._answer.head) > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
         self._head = bytearray()
@@ -258,22 +258,17 @@ class HttpConnection(asyncio.Protocol):
             if self._interim > _MOST_INTERIM:
                 self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
                 return
-            cut = _head_end(self._head)
-            self._head = self._head[cut:]
+            self._head = self._head[_head_end(self._head) :]
             self._answer = Answer()
             return
         self._keep_alive = self._parser.should_keep_alive() and not self._mended
         self._finish()
 
 
-def _head_end(received: bytes | bytearray) -> int:
-    """Length of the head at the start of `received`, its empty line included."""
-    ends = [at + len(mark) for mark in (b"\r\n\r\n", b"\n\n", b"\n\r\n") if (at := received.find(mark)) >= 0]
-    return min(ends, default=len(received))
-
-
-def _head_of(received: bytes | bytearray) -> bytes:
-    return bytes(received[: _head_end(received)])
+def _head_end(received: bytearray) -> int:
+    """Length of the head that the parser has found whole at the start of `received`; all of that when it ends in a CR
+    without LF."""
+    return end_of(received) or len(received)
 
 
 async def connect(

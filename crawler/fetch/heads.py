@@ -11,6 +11,7 @@ import re
 
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _END = re.compile(rb"\n\r?\n")
+_FOLD = re.compile(rb"\r?\n[ \t]+")
 
 
 def end_of(received: bytes | bytearray, start: int = 0) -> int:
@@ -24,10 +25,10 @@ def end_of(received: bytes | bytearray, start: int = 0) -> int:
 
 def mended(head: bytes | bytearray) -> bytes:
     """A whole head without the lines that are none and with plain ends of lines."""
-    first, *lines = bytes(head).rstrip(b"\r\n").split(b"\n")
+    first, _, rest = bytes(head).rstrip(b"\r\n").partition(b"\n")
     kept = [first.rstrip(b"\r")]
     lengths = set()
-    for line in lines:
+    for line in _FOLD.sub(b" ", rest).split(b"\n"):
         name, colon, value = line.partition(b":")
         name, value = name.strip(), value.replace(b"\r", b" ").strip()
         if not colon or not _NAME.fullmatch(name):

@@ -113,7 +113,7 @@ def resolve_many(urls: Iterable[str], base: str) -> list[str | None]:
 def as_parsed(url: str) -> str:
     """An absolute URL, as found, in the words of the parser that `authority` and the canonical form go by; the only
     spelling that is safe to give to another parser, which may read another host into it. :class:`UrlError`."""
-    return Base.of(url).url
+    return _resolve(url, None)
 
 
 def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str | None]:

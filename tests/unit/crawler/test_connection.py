@@ -107,6 +107,7 @@ def ask_in_drops(reply: bytes) -> Answer:
         b"Warning: mysql\r\n<b>Notice</b> in line 3\r\nContent-Length: 5",
         b"X-Name: a\rb\r\nContent-Length: 5",
         b"X Y: 1\r\ncontent-length:5\r\nContent-Length: 5\r\n: 7",
+        b"X-Folded: a\r\n Content-Length: 3\r\nno name\r\nContent-Length:\r\n\t5",
     ],
 )
 def test_odd_lines_of_a_head_are_passed_over_and_kept(odd: bytes) -> None:

@@ -31,7 +31,8 @@ HOME = "https://a.test/"
     ],
 )
 def test_halves_are_put_together(told: str, meant: str) -> None:
-    assert mended(f"a{told}b".encode()).decode() == f"a{meant}b"
+    expected = b"a" + meant.encode("ascii", "xmlcharrefreplace") + b"b"
+    assert mended(f"a{told}b".encode()) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,13 @@ def test_no_document_is_lost_for_one(told: str, meant: str, tmp_path: Path) -> N
     listed = tmp_path / "list.opml"
     listed.write_text(f'<opml><body><outline text="{told}" xmlUrl="{HOME}feed"/></body></opml>')
     assert [(one.url, one.title) for one in import_files([listed])] == [(f"{HOME}feed", meant)]
+
+
+def test_a_reference_means_the_same_in_every_encoding(tmp_path: Path) -> None:
+    listed = tmp_path / "list.opml"
+    text = f'<opml><body><outline text="é&#55000;" xmlUrl="{HOME}"/></body></opml>'
+    listed.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?>{text}'.encode("latin-1"))
+    assert [one.title for one in import_files([listed])] == ["é\ud6d8"]
 
 
 def test_json_may_name_half_a_character() -> None:
