@@ -40,12 +40,13 @@ def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Re
 def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     """File, offset and inner offset of ``what``: such a place in writing, or a URL (of which: the latest capture).
 
-    ``path``: a file, or a folder of them. A URL is found by the index of a file; by reading the file when there is none
-    or when it is broken; ``tell`` hears of all damage met. ArchiveNotFound: no capture of it.
+    ``path``: a file, or a folder of them. A URL is found by the index of a file; by reading the file when there is
+    none, or a broken one, or one of another state of the file; ``tell`` hears of that and of all damage met.
+    ArchiveNotFound: no capture of it.
     """
-    place = _PLACE.fullmatch(what)
+    place = _place(path, what)
     if place is not None:
-        return path, int(place[1]), int(place[2] or 0)
+        return place
     found: list[tuple[str, Place]] = []
     for file in sorted(path.glob("*.warc*")) if path.is_dir() else [path]:
         if not file.name.endswith((cdxj.SUFFIX, OPEN, "-new")) and not (path.is_dir() and file.is_dir()):
@@ -55,17 +56,43 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     return max(found, key=lambda row: row[0])[1]
 
 
+def _place(file: Path, written: str) -> Place | None:
+    match = _PLACE.fullmatch(written)
+    return (file, int(match[1]), int(match[2] or 0)) if match is not None else None
+
+
 def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tuple[str, Place]]:
     index = file.with_name(file.name + cdxj.SUFFIX)
     if index.is_file() and index.stat().st_size:
-        try:
-            return [
-                (row["timestamp"], (file, int(row["offset"]), int(row.get("inner_offset", 0))))
-                for row in cdxj.lookup(index, url)
-            ]
-        except (ValueError, KeyError, TypeError):
-            tell(Damage(str(index), 0, -1, "no index: the file itself is read"))
+        found = _indexed(index, file, url)
+        if found is not None:
+            return found
+        tell(Damage(str(index), 0, -1, "no index of the file as it is: the file itself is read"))
     return list(_scan(file, url, tell))
+
+
+def _indexed(index: Path, file: Path, url: str) -> list[tuple[str, Place]] | None:
+    """What the index knows of the URL; None when the index is broken or of another state of the file."""
+    found: list[tuple[str, Place]] = []
+    try:
+        for row in cdxj.lookup(index, url):
+            place = _place(file, f"{row['offset']}+{row.get('inner_offset', 0)}")
+            if place is None:
+                return None
+            found.append((row["timestamp"], place))
+    except (ValueError, KeyError):
+        return None
+    return found if not found or _stands(max(found)[1], url) else None
+
+
+def _stands(place: Place, url: str) -> bool:
+    """Is there a capture of the URL at the place?"""
+    try:
+        reader, record = record_at(*place)
+    except ArchiveNotFound:
+        return False
+    with reader:
+        return record.type in cdxj.INDEXED and surt(record.url) == surt(url)
 
 
 def _scan(file: Path, url: str, tell: Callable[[Damage], None]) -> Iterator[tuple[str, Place]]:

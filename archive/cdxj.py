@@ -261,7 +261,10 @@ def lookup(path: Path, url: str) -> list[dict[str, str]]:
 def parse(entry: bytes) -> dict[str, str]:
     """A line's fields, with ``urlkey`` and ``timestamp``. ValueError when it is not an index line."""
     key, stamp, fields = entry.decode("utf-8", "surrogateescape").split(" ", 2)
-    values = json.loads(fields)
+    try:
+        values = json.loads(fields)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(values, dict):
         raise ValueError("no JSON object")
-    return {"urlkey": key, "timestamp": stamp, **values}
+    return {**values, "urlkey": key, "timestamp": stamp}

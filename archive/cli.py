@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -300,8 +300,10 @@ def _index(options: argparse.Namespace) -> int:
     def indexed(name: str) -> int:
         if name != "-":
             return _report(cdxj.index_file(Path(name)), options.json)
-        with _input(name) as reader:
-            sys.stdout.buffer.writelines(sorted(cdxj.file_lines(reader, "-")))
+        with _input(name) as reader, closing(cdxj.IndexBuilder()) as builder:
+            for entry in cdxj.file_lines(reader, "-"):
+                builder.add(entry)
+            sys.stdout.buffer.writelines(builder.lines())
             return _report(reader.damages, options.json)
 
     return _each(options, indexed)

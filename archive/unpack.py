@@ -127,6 +127,8 @@ class Kind:
     magic = b""
     piece_bytes = _PIECE
     dictionary = b""
+    content_start = _RECORD_START
+    """How the plain bytes of a unit begin: asked only after damage."""
 
     def starts(self, source: Source) -> bool:
         """Is there a unit at the position?"""
@@ -137,12 +139,12 @@ class Kind:
         raise NotImplementedError
 
     def plausible(self, source: Source) -> bool:
-        """After damage: does the unit at the position begin like a record, or is its magic there by chance?"""
+        """After damage: does the unit at the position begin as it should, or is its magic there by chance?"""
         try:
             data = self.unpacker(_SALVAGE_PIECE).feed(source.peek(_SALVAGE_PIECE))
         except _ERRORS:
             return False
-        return not data or _RECORD_START.match(data) is not None
+        return not data or self.content_start.match(data) is not None
 
     def skip_filler(self, source: Source) -> None:
         """Go past what may stand between units."""

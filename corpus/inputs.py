@@ -11,6 +11,7 @@ import errno
 import glob
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ _STORED = ("", ".gz", ".xz", ".zst")
 SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 _LOOK = 256 << 10
+_LINE_START = re.compile(rb"\s*\{")
 
 
 def expand(names: Sequence[str], suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
@@ -121,18 +123,25 @@ def open_stored(name: str) -> Iterator[BinaryIO]:
 
 
 def beginning(file: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """The first stored bytes (256 KiB) of a file, and the file from its start on: a pipe can be read only once."""
+    """The first stored bytes (256 KiB) of a file, and the file from where it stood: a pipe can be read only once."""
+    start = file.tell() if file.seekable() else None
     head = file.read(_LOOK)
+    if start is not None:
+        file.seek(start)
+        return head, file
     return head, cast(BinaryIO, io.BufferedReader(_Unread(head, file), _LOOK))
 
 
 def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk]:
-    """The plain bytes of a file that may be stored as xz (several streams, padding), gz or zst: seen from its first
-    bytes. Nothing ends quietly: see :mod:`archive.unpack`."""
+    """The plain bytes of a file of JSON lines that may be stored as xz (several streams, padding), gz or zst: seen from
+    its first bytes. Nothing ends quietly: see :mod:`archive.unpack`; after damage it goes on where a unit begins with a
+    line."""
     source = Source(file)
     try:
         kind = detect(source)
     except ZstdError as error:
         damages.append(Damage(path, 0, -1, f"broken zstd dictionary: {error}"))
         return
+    if kind is not None:
+        kind.content_start = _LINE_START
     yield from Unpacked(source, kind, path, damages)

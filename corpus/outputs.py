@@ -24,6 +24,7 @@ from corpus.errors import UsageFault
 STDOUT = "-"
 XZ_PRESET, GZ_LEVEL, ZST_LEVEL = 2, 6, 9
 COMPRESSED = (".xz", ".gz", ".zst")
+_PACKERS = frozenset((".7z", ".br", ".bz2", ".gzip", ".lz", ".lz4", ".lzma", ".z", ".zip", ".zstd", *COMPRESSED))
 
 
 def check_target(name: str) -> None:
@@ -31,13 +32,15 @@ def check_target(name: str) -> None:
     if name == STDOUT:
         return
     path = Path(name)
+    if path.suffix not in COMPRESSED and path.suffix.lower() in _PACKERS:
+        raise UsageFault(f"{path}: {path.suffix} cannot be written; {', '.join(COMPRESSED)} can, or plain text")
     if path.is_dir():
         raise UsageFault(f"{path}: is a folder")
     if _special(path):
         if not os.access(path, os.W_OK):
             raise UsageFault(f"{path}: cannot be written to")
         return
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise UsageFault(f"{folder}: no such folder")
     if not os.access(folder, os.W_OK):
@@ -63,7 +66,7 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as file:
                 yield file
         else:
-            with _beside(path.resolve()) as file:
+            with _beside(Path(os.path.realpath(path))) as file:
                 yield file
     except OSError as error:
         if error.filename is None:

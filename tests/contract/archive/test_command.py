@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, WarcWriter, WriterConfig
-from archive.cdxj import lookup
+from archive.cdxj import IndexBuilder, lookup
 from archive.cli import FAULTS, GOOD, INTERRUPTED, USAGE, main
 from archive.convert import plain_digest
 from archive.sink import Sink
@@ -301,14 +301,15 @@ def test_pipes_are_read_and_never_replaced(path: Path, tmp_path: Path, capsys: p
     assert pipe.is_fifo()
 
 
-def test_streams_that_are_closed_or_full_are_told(path: Path) -> None:
+def test_streams_that_are_closed_or_full_are_told(path: Path, tmp_path: Path) -> None:
+    full = f"> {tmp_path / 'out'}"  # no file may grow
     for words, said in (
         ("ls - <&-", "standard input is closed"),
         (f"ls {path} >&-", "standard output is closed"),
-        (f"get {path} http://nowhere.example/ > /dev/full", "no capture"),
-        (f"stats {path} > /dev/full", "standard output: No space left on device"),
+        (f"get {path} http://nowhere.example/ {full}", "no capture"),
+        (f"stats {path} {full}", "standard output: File too large"),
     ):
-        script = f"{sys.executable} -m archive {words}"
+        script = f"ulimit -f 0; {sys.executable} -m archive {words}"
         done = subprocess.run(["sh", "-c", script], cwd=REPO, capture_output=True, check=False, timeout=60)
         assert done.returncode in (FAULTS, USAGE), words
         assert said in done.stderr.decode()
@@ -350,9 +351,49 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
     assert not index.exists()
 
 
-@pytest.mark.parametrize("wrong", [r"", r'"offset": [\1]', r'"x": "\1"'])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        r"",
+        r'"offset": [\1]',
+        r'"x": "\1"',
+        r'"offset": "1\1"',
+        r'"offset": "-1"',
+        f'"offset": "{"9" * 30}"',
+        r'"offset": "0"',
+        '"x": ' + "[" * 9999,
+    ],
+)
 def test_a_broken_index_hides_nothing(path: Path, wrong: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     index = path.with_name(path.name + ".cdxj")
     index.write_text(re.sub(r'"offset": "(\d+)"', wrong, index.read_text()) if wrong else "")
     assert main(["get", str(path), page(5).url]) == (FAULTS if wrong else GOOD)
     assert capsysbinary.readouterr().out == page(5).payload
+
+
+def test_an_index_of_another_state_of_the_file_hides_nothing(
+    path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    index = path.with_name(path.name + ".cdxj")
+    text = index.read_text()
+    one, other = (next(line for line in text.splitlines() if page(n).url in line) for n in (5, 6))
+    index.write_text(text.replace(one.partition('"length"')[2], other.partition('"length"')[2]))
+    assert main(["get", str(path), page(5).url]) == FAULTS
+    out = capsysbinary.readouterr()
+    assert out.out == page(5).payload
+    assert f"{index}:0: no index of the file as it is: the file itself is read".encode() in out.err
+
+
+def test_an_index_of_standard_input_is_sorted_in_bounded_memory(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    runs: list[None] = []
+    spill = IndexBuilder._spill
+    monkeypatch.setattr(IndexBuilder.__init__, "__defaults__", (3,))
+    monkeypatch.setattr(IndexBuilder, "_spill", lambda builder: runs.append(spill(builder)))
+    with path.open("rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        assert main(["index", "-"]) == GOOD
+    assert runs
+    index = path.with_name(path.name + ".cdxj").read_bytes()
+    assert capsysbinary.readouterr().out == index.replace(path.name.encode(), b"-")

@@ -286,13 +286,15 @@ def test_a_page_is_not_lost_by_its_address(tmp_path: Path, address: bytes) -> No
     assert len({row["id"] for row in rows(tmp_path / "out.jsonl")}) == 2
 
 
-def test_a_block_that_took_in_other_records_is_no_document(tmp_path: Path) -> None:
+def test_a_block_that_took_in_other_records_is_no_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pages = [exchange(str(number), page(ZULU[number], ZULU[0] + f" {number}.").encode()) for number in range(3)]
     path = write(tmp_path / "w", pages, "none")
     first, lie, rest = path.read_bytes().partition(b"WARC-Type: response\r\n")
     path.write_bytes(first + lie + rest.replace(b"\r\nContent-Length: ", b"\r\nContent-Length: 9999999", 1))
     assert run("extract", path, "-o", tmp_path / "out.jsonl", "-q") == 1
     assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == ["https://a.example/1", "https://a.example/2"]
+    assert run("stats", path, "--json", "-q") == 1
+    assert json.loads(capsys.readouterr().out)["total"]["documents"] == 2
 
 
 LINE = b'{"text": "a b"}\n'
@@ -301,12 +303,15 @@ LINE = b'{"text": "a b"}\n'
 def test_files_of_json_end_nowhere_quietly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = lzma.compress(LINE * 10), lzma.compress(LINE * 20)
     frame = zstandard.ZstdCompressor().compress(LINE * 10)
+    member = gzip.compress(LINE * 10)
     for name, data, code, count in (
         ("padded.jsonl.xz", one + b"\0" * 8 + two, 0, 30),
         ("broken.jsonl.xz", one + two[:20] + b"\xff" * 9 + two[29:], 1, 10),
         ("header.jsonl.xz", one + b"\0\1" + two[2:], 1, 10),
         ("cut.jsonl.zst", frame + frame[:12], 1, 10),
-        ("junk.jsonl.gz", gzip.compress(LINE * 10) + b"junk", 1, 10),
+        ("junk.jsonl.gz", member + b"junk", 1, 10),
+        ("member.jsonl.gz", member + member[:20] + b"\xff" * 9 + member[29:] + member, 1, 20),
+        ("frame.jsonl.zst", frame + frame[:8] + b"\xff" * 9 + frame + frame, 1, 30),
     ):
         (tmp_path / name).write_bytes(data)
         assert run("stats", tmp_path / name, "--json", "-q") == code, name

@@ -301,6 +301,12 @@ def test_targets_are_checked_before_the_work(tmp_path: Path) -> None:
     for bad in (tmp_path, tmp_path / "no" / "file"):
         with pytest.raises(UsageFault):
             check_target(str(bad))
+    for other in ("x.jsonl.bz2", "x.jsonl.XZ", "x.vert.zstd"):
+        with pytest.raises(UsageFault, match=r"\.xz, \.gz, \.zst can"):
+            check_target(str(tmp_path / other))
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    check_target(str(loop))
 
 
 def test_form_by_name() -> None:
