@@ -5,14 +5,16 @@ What lies in files that are still open is not seen: they are indexed when they a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from archive import cdxj
 from archive.reader import Reader
+from archive.surt import surt
 from frontier.payload import source_tag
+from sieve.urls import authority, canonicalize, canonicalize_many
 
 _MOST_SEARCHED = 2_000_000
 
@@ -33,9 +35,19 @@ class Place:
 
 
 def captures(folder: Path, url: str) -> list[Place]:
-    """All fetches of `url` (of all that share its SURT), oldest first."""
-    rows = [row for index in _indexes(folder) for row in cdxj.lookup(index, url)]
+    """All fetches of `url` (of all that share its SURT; without any, of its other spellings), oldest first."""
+    rows = [row for index in _indexes(folder) for row in cdxj.lookup(index, url)] or _spelled_otherwise(folder, url)
     return [_place(folder, row) for row in sorted(rows, key=lambda row: row["timestamp"])]
+
+
+def _spelled_otherwise(folder: Path, url: str) -> list[dict[str, str]]:
+    """Rows of the URLs that have the canonical form of `url`. Costs a look at each line of the indexes."""
+    key = canonicalize(url)
+    host = surt(authority(url) + "/").encode()
+    lines = (line for index in _indexes(folder) for line in _lines(index) if line.startswith(host))
+    rows = [cdxj.parse(line) for line in lines]
+    forms = canonicalize_many([row["url"] for row in rows])
+    return [row for row, form in zip(rows, forms, strict=True) if form == key]
 
 
 def url_of_source(folder: Path, source: str) -> str:
@@ -46,11 +58,10 @@ def url_of_source(folder: Path, source: str) -> str:
     if not wanted.startswith("#"):
         return ""
     for index in _indexes(folder):
-        with index.open("rb") as lines:
-            for line in islice(lines, _MOST_SEARCHED):
-                url = cdxj.parse(line)["url"]
-                if source_tag(url) == wanted:
-                    return url
+        for line in _lines(index):
+            url = cdxj.parse(line)["url"]
+            if source_tag(url) == wanted:
+                return url
     return ""
 
 
@@ -62,6 +73,11 @@ def fields(block: bytes) -> dict[str, str]:
 
 def _indexes(folder: Path) -> Iterable[Path]:
     return sorted(folder.glob(f"*{cdxj.SUFFIX}"))
+
+
+def _lines(index: Path) -> Iterator[bytes]:
+    with index.open("rb") as lines:
+        yield from islice(lines, _MOST_SEARCHED)
 
 
 def _place(folder: Path, row: Mapping[str, str]) -> Place:

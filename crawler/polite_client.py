@@ -32,7 +32,7 @@ from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.opt_outs import read_opt_outs
 from crawler.unpacking import Unpacking
-from frontier.admin import opt_out_rules
+from frontier.admin import lies_under, opt_out_rules
 from frontier.robots import Rules
 from seeds.probe import Fetched
 from sieve.urls import as_parsed, authority
@@ -145,7 +145,7 @@ class PoliteClient:
         except ValueError:
             return Fetched(url, 0, problem="not_http"), ""
         home = str(authority(url))
-        if any(home == other and url.startswith(home + path) for other, path in self._opted_out):
+        if any(home == other and lies_under(url, home + path) for other, path in self._opted_out):
             return Fetched(url, 0, problem="opted_out"), ""
         host = self._hosts[home]
         rules = await self._rules(home, host)

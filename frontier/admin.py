@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from frontier import traps
 from frontier.config import FrontierConfig
@@ -12,7 +12,7 @@ from frontier.host import Host
 from frontier.payload import read_element
 from frontier.robots import Rules
 from frontier.types import Explanation, Frontier, HostState, Waiting
-from sieve.urls import authority, resolve_many
+from sieve.urls import as_parsed, authority, canonicalize, canonicalize_many
 
 LOOKED_THROUGH = 10_000
 _PLACE_ENDS = re.compile(r"[/?#:]")
@@ -24,11 +24,17 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
     for prefix in prefixes:
         text = prefix.strip()
         for url in [text] if "://" in text else spelled_out(text):
-            parts = urlsplit(resolve_many([url], url)[0] or "")
+            parts = urlsplit(as_parsed(url))
             if "*" in parts.netloc:
                 raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
             path = parts.path + (f"?{parts.query}" if parts.query else "")
             yield authority(url), "" if path == "/" else path
+
+
+def lies_under(url: str, prefix: str) -> bool:
+    """Whether `url` begins with `prefix`, however their letters are escaped (RFC 9309 2.2.2; of reserved ones, too: an
+    opt-out takes rather too much than too little)."""
+    return unquote_to_bytes(url).startswith(unquote_to_bytes(prefix))
 
 
 def spelled_out(place: str) -> list[str]:
@@ -101,13 +107,17 @@ def waiting_of(host: Host) -> list[Waiting]:
 
 def explain(frontier: Frontier, url: str, config: FrontierConfig, leased_url: str = "") -> Explanation:
     """See :meth:`frontier.types.Frontier.explain`. `leased_url` is the URL the authority's lease holds, if one does."""
-    host = authority(url)
+    host, key = authority(url), canonicalize(url)
     state = frontier.host(host)
-    found = next((w for w in frontier.peek(host, LOOKED_THROUGH) if w.url == url), None) if state else None
-    place = "leased" if leased_url == url else "not here" if found is None else "parked" if found.until_ms else "queued"
+    there = frontier.peek(host, LOOKED_THROUGH) if state else []
+    forms = canonicalize_many([waiting.url for waiting in there])
+    found = next((waiting for waiting, form in zip(there, forms, strict=True) if form == key), None)
+    leased = leased_url and canonicalize(leased_url) == key
+    place = "leased" if leased else "not here" if found is None else "parked" if found.until_ms else "queued"
+    url = leased_url if leased else found.url if found else url
     refused = traps.check(url, found.depth if found else 0, config.limits)
     for prefix in frontier.opted_out():
-        if url == prefix or url.startswith(prefix + "/") or (url.startswith(prefix) and len(prefix) > len(host)):
+        if prefix == host or (prefix.startswith(host + "/") and lies_under(url, prefix)):
             refused = "opted_out:" + prefix
     return Explanation(url, host, place, found, state, refused, _robots_word(frontier, host, url, config))
 

@@ -15,6 +15,7 @@ from frontier.memory_tables import Address, Held, MemoryTables
 from frontier.outcomes import SECOND
 from frontier.payload import Element, read_element, read_hop
 from frontier.types import Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
+from sieve.urls import authority as authority_of
 
 MOST_EXPIRED_AT_ONCE = 64
 MOST_OPTED_OUT_AT_ONCE = 100
@@ -138,7 +139,7 @@ class MemoryFrontier(MemoryTables):
                 break
             element = queue.popleft()
             found = read_element(host.authority, element)
-            if not any(found.url.startswith(host.authority + rule) for rule in rules):
+            if not any(admin.lies_under(found.url, host.authority + rule) for rule in rules):
                 return element, found
             self.results["opted_out"] += 1
         return b"", None
@@ -249,5 +250,5 @@ class MemoryFrontier(MemoryTables):
 
     def explain(self, url: str) -> Explanation:
         """See :class:`frontier.types.Frontier`."""
-        leased = {held.lease.url for held in self.held.values()}
-        return admin.explain(self, url, self.config, url if url in leased else "")
+        leased = (held.lease.url for held in self.held.values() if held.lease.authority == authority_of(url))
+        return admin.explain(self, url, self.config, next(leased, ""))

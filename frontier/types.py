@@ -292,8 +292,8 @@ class Frontier(Protocol):
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """Never again lease what begins with a prefix: "example.org" (http and https, all of the host),
-        "https://example.org" or "https://example.org/private/". Honoured from the next lease on; what is met in a
-        queue is dropped and counted as "opted_out". The number of prefixes that were new."""
+        "https://example.org" or "https://example.org/private/", however its path is escaped. Honoured from the next
+        lease on; what is met in a queue is dropped and counted as "opted_out". The number of prefixes that were new."""
 
     def opted_out(self) -> list[str]:
         """All prefixes opted out."""
@@ -330,7 +330,8 @@ class Frontier(Protocol):
         """(authority, URL) parked, those that come back first first."""
 
     def explain(self, url: str) -> Explanation:
-        """Why `url` is or is not fetched; looks through its authority's queue, so it is for people, not for loops."""
+        """Why `url`, in whatever spelling of its canonical form it waits, is or is not fetched; looks through its
+        authority's queue, so it is for people, not for loops."""
 
     def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
         """Of each of these up to `limit` URLs from the head of each band, best band first: what :meth:`rescore` may be

@@ -60,8 +60,6 @@ class Command(CrawlStateCommand):
 def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
     """Everything known of `url`, as plain values."""
     found = state.frontier.explain(url)
-    if found.place == "not here" and canonical != url:
-        found = state.frontier.explain(canonical)
     warc = state.folder / "warc"
     fetches = captures(warc, url)
     waiting, told = found.waiting, fetches[-1].told if fetches else {}

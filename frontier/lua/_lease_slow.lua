@@ -9,10 +9,16 @@ local function collect_expired(authorities)
   flush_places()
 end
 
+local function unescaped(path)
+  return (string.gsub(path, '%%(%x%x)', function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+-- as lies_under of frontier/admin.py
 local function is_opted_out(rules, element)
-  local path = path_of(element)
+  local path = unescaped(path_of(element))
   for _, rule in ipairs(rules) do
-    if sub(path, 1, #rule) == rule then return true end
+    local prefix = unescaped(rule)
+    if sub(path, 1, #prefix) == prefix then return true end
   end
   return false
 end

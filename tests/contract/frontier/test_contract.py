@@ -657,6 +657,24 @@ def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
     assert frontier.explain(f"{A}/private/2").refused == f"opted_out:{A}/private/"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "url"),
+    [
+        ("/private/", "/%70rivate/1"),
+        ("/%70riv%61te", "/private"),
+        ("/izindaba/ö", "/izindaba/%c3%b6"),
+        ("/a%2Fb", "/a/b"),
+    ],
+)
+def test_an_opt_out_holds_however_its_path_is_escaped(make: Make, prefix: str, url: str) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(A + url), Candidate(f"{A}/open")])
+    frontier.opt_out([A + prefix])
+    assert urls(frontier.lease(1).leases) == [f"{A}/open"]
+    assert frontier.explain(A + url).refused.startswith("opted_out:")
+    assert not frontier.explain(f"{A}/open").refused
+
+
 @pytest.mark.parametrize("address", ["192.0.2.7", "192.0.2.7:8080", "[2001:db8::7]", "192.0.2.7/private/"])
 def test_the_owner_of_an_address_without_a_name_opts_out(make: Make, address: str) -> None:
     frontier = make(FREE)
@@ -720,8 +738,10 @@ def test_explanations(make: Make, clock: Clock) -> None:
     lease = one(frontier)
     assert frontier.explain(lease.url).place == "leased"
     assert frontier.explain(f"{B}/9").place == "not here"
+    assert frontier.explain(f"{A}/%31?utm_source=x").url == lease.url
     waiting = frontier.peek(A)
     assert [w.url for w in waiting] == [f"{A}/2"]
+    assert frontier.explain(f"{A}/%32?").waiting == waiting[0]
 
 
 def test_queued_urls_get_new_scores(make: Make) -> None:

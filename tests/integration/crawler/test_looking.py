@@ -57,6 +57,7 @@ def test_why_finds_a_page_in_the_archive_and_the_page_that_led_to_it(crawl: Craw
     with Reader(fetch["path"], offset=fetch["offset"]) as reader:
         record = next(record for record in reader if record.inner == fetch["inner_offset"])
         assert (record.type, record.url) == ("response", page)
+    assert why(crawl, f"{page}?utm_source=x")["fetches"] == [fetch]
     shown = look(crawl, "why", page).stdout
     assert "verdict:" in shown
     assert Path(fetch["path"]).name[:12] in shown
