@@ -9,7 +9,7 @@ could be read whole, framed as the standard says, and the report tells of each t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -158,6 +158,25 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
     return report
 
 
+def join(paths: Iterable[Path], target: Path) -> Path:
+    """Store the records of several files as one, in their order. ConvertError, nothing was written: one is damaged."""
+    sink = Sink(target, compression_of(target))
+    try:
+        for path in paths:
+            with Reader(path) as reader:
+                for record in reader:
+                    _copy(record, sink)
+                    sink.end()
+                if reader.damages:
+                    raise ConvertError(str(path), reader.damages)
+        sink.finish(lambda _: _forget_index(target))
+    except BaseException:  # Ctrl-C, too, must not leave half a file
+        sink.abort()
+        raise
+    index_file(target)
+    return target
+
+
 def _forget_index(target: Path) -> None:
     """Before a file takes the place of another: a run killed in between leaves no index rather than a wrong one."""
     target.with_name(target.name + SUFFIX).unlink(missing_ok=True)
@@ -175,4 +194,4 @@ def _copy(record: Record, sink: Sink) -> None:
     sink.write(b"\r\n\r\n")
 
 
-__all__ = ["ConvertError", "RepairReport", "compression_of", "convert", "plain_digest", "renamed", "repair"]
+__all__ = ["ConvertError", "RepairReport", "compression_of", "convert", "join", "plain_digest", "renamed", "repair"]

@@ -112,6 +112,13 @@ def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
 
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
+    out, read = _brotli_until(body, limit, len(body))
+    # Where a piece has the end of the stream and something behind it, all of the piece is refused: its bytes by one.
+    return out if read == len(body) else _brotli_until(body, limit, read)[0]
+
+
+def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int]:
+    """What comes out, and how many bytes went in without a fault: in pieces, but from ``singly`` on one by one."""
     state = brotli.Decompressor()
     parts: list[bytes] = []
     size = 0
@@ -119,13 +126,13 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
     try:
         while size < limit and not state.is_finished() and (start < len(body) or not state.can_accept_more_data()):
             # A few bytes may stand for gigabytes: what is given at a time is bounded, not only what is fed.
-            piece = body[start : start + 4096] if state.can_accept_more_data() else b""
-            start += len(piece)
-            parts.append(state.process(piece, output_buffer_limit=_STEP_BYTES))
+            step = (4096 if start < singly else 1) if state.can_accept_more_data() else 0
+            parts.append(state.process(body[start : start + step], output_buffer_limit=_STEP_BYTES))
+            start += step
             size += len(parts[-1])
     except brotli.error:
-        pass
-    return b"".join(parts)[:limit]
+        return b"".join(parts)[:limit], start
+    return b"".join(parts)[:limit], len(body)
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:

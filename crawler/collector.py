@@ -4,7 +4,8 @@
 pages into one WARC file. Flags, log lines and exit statuses are the old ones (0 good, 1 some failed, 2 usage). What is
 different: robots.txt and Crawl-delay are obeyed, private addresses are never asked, somebody must be named
 (``--contact`` or the environment's CONTACT), -m counts requests under way instead of processes, a link is written
-once, and an archive that exists is not overwritten. No state is kept between runs: that is ``scrapy crawl harvest``.
+once, an archive that exists is not overwritten, and what a run that was killed had downloaded comes into the archive of
+the next. No other state is kept between runs: that is ``scrapy crawl harvest``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import fcntl
 import glob
 import os
 import shutil
@@ -23,9 +25,12 @@ from typing import TextIO
 
 from scrapy.settings import Settings
 
+from archive.cdxj import index_file
 from archive.config import WriterConfig
+from archive.convert import join
 from archive.errors import ArchiveError
 from archive.exchange import Exchange
+from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.addon import Ulwembu
 from crawler.fetch.handler import Capture
@@ -141,6 +146,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
     if not suffix:
         parser.error(f"-o {options.output}: must end with {', '.join(_SUFFIXES)}")
     if Path(options.output).exists():
+        _tidy(Path(options.output))
         parser.error(f"-o {options.output}: exists")
 
     def work(log: Log) -> None:
@@ -151,6 +157,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
                 visit = await client.fetch(url)
                 for capture in visit.captures:
                     archive.write(_exchange(capture))
+                archive.sync()  # before it is told
                 answer = visit.fetched
                 problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
                 log.say("-ERR" if problem else "+OK", f"{url} {problem}")
@@ -302,25 +309,67 @@ def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
 
 @contextlib.contextmanager
 def _one_file(path: Path, suffix: str) -> Iterator[WarcWriter]:
-    """A writer whose only file becomes `path` in the end, with its index beside it."""
-    folder = path.with_name(f".{path.name}.{os.getpid()}")
-    info = {"software": f"Ulwembu/{VERSION}", "robots": "obey (RFC 9309)"}
-    archive = WarcWriter(folder, "pages", _SUFFIXES[suffix], 0, WriterConfig(max_age_s=0, warcinfo=info))
+    """A writer whose pages become `path` in the end, with its index beside it; first come those that a run for the same
+    `path` had downloaded when it was killed."""
+    config = WriterConfig(max_age_s=0, warcinfo={"software": f"Ulwembu/{VERSION}", "robots": "obey (RFC 9309)"})
+    with _own_folder(path) as folder:
+        damage = recover(folder, lambda _tokens: (), config).damage
+        if damage:
+            raise CollectorError(f"-o {path}: of an earlier run: {damage[0]}")
+        archive = WarcWriter(folder, "pages", _SUFFIXES[suffix], 0, config)
+        try:
+            yield archive
+        finally:  # interrupted too: what was downloaded stays
+            archive.sync()
+            archive.close()
+            _publish(sorted(folder.glob(f"*{suffix}")), path)
+            shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def _own_folder(path: Path) -> Iterator[Path]:
+    """Where the pages for `path` are kept meanwhile, locked; the lock ends with the process."""
+    folder = _parts_folder(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        yield archive
-    finally:  # interrupted too: what was downloaded stays
-        archive.sync()
-        archive.close()
-        for file in folder.glob(f"*{suffix}"):
-            try:
-                path.hardlink_to(file)  # unlike a rename, this never takes the place of another's archive
-            except FileExistsError:
-                raise CollectorError(f"-o {path}: exists by now; what was downloaded is in {file}") from None
-            except OSError:  # a file system without links
-                file.replace(path)
-            index = file.with_name(file.name + ".cdxj").read_text(encoding="utf-8")
-            path.with_name(path.name + ".cdxj").write_text(index.replace(file.name, path.name), encoding="utf-8")
-        shutil.rmtree(folder)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CollectorError(f"-o {path}: another page_downloader is writing it") from None
+        yield folder
+    finally:
+        os.close(descriptor)
+
+
+def _parts_folder(path: Path) -> Path:
+    """The same in each run: the next one finds what a run that was killed left there."""
+    return path.with_name(f".{path.name}.parts")
+
+
+def _publish(parts: Sequence[Path], path: Path) -> None:
+    """Give the archive its name, and its index."""
+    if len(parts) > 1:
+        whole = parts[0].parent / "whole" / path.name  # not among the parts, should this run be killed, too
+        whole.parent.mkdir(exist_ok=True)
+        parts = [join(parts, whole)]
+    for part in parts:
+        try:
+            path.hardlink_to(part)  # unlike a rename, this never takes the place of another's archive
+        except FileExistsError:
+            raise CollectorError(f"-o {path}: exists by now; what was downloaded is in {part}") from None
+        except OSError:  # a file system without links
+            part.replace(path)
+        index_file(path)
+
+
+def _tidy(path: Path) -> None:
+    """Finish the work of a run that was killed after it had given the archive its name."""
+    folder = _parts_folder(path)
+    if any(part.samefile(path) for part in folder.rglob("*.warc*")):
+        with contextlib.suppress(CollectorError), _own_folder(path):
+            index_file(path)
+            shutil.rmtree(folder)
 
 
 def _exchange(capture: Capture) -> Exchange:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import lzma
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from archive.reader import Reader
-from crawler.collector import link_collector, main, page_downloader
+from crawler.collector import _own_folder, link_collector, main, page_downloader
 from tests.web.requestlog import read_log
 from tests.web.server import Running, serve
 from tests.web.spec import FeedSpec, WebSpec, calm
 from tests.web.verify import Expectations, verify
 
 SPEC = calm(WebSpec(hosts=3, pages=12, feeds=(FeedSpec(3, "rss", 3600, 6), FeedSpec(1, "atom", 3600, 6))))
+REPO = Path(__file__).parents[3]
 POLITE = ["--contact", "me@a.test", "-s", "FETCH_ALLOWED_NETWORKS=127.70.0.0/16", "-s", "FRONTIER_IP_DELAY_S=0"]
 
 
@@ -69,6 +73,57 @@ def test_an_archive_that_came_meanwhile_is_not_overwritten(web: Running, tmp_pat
     [kept] = tmp_path.glob(".x.warc.gz.*/*.warc.gz")
     with Reader(kept) as reader:
         assert any(record.type == "response" for record in reader)
+
+
+def run_and_kill_at(step: str, words: list[str]) -> None:
+    """Run it in a process of its own, which dies at its first call of `step`."""
+    code = f"""
+import os, sys
+from crawler import collector
+collector.{step} = lambda *_: os.kill(os.getpid(), 9)
+collector.page_downloader(sys.argv[1:])
+"""
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=REPO, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("suffix", [".warc.xz", ".warc.zst"])
+def test_what_a_killed_run_had_downloaded_is_in_the_next_ones_archive(
+    web: Running, tmp_path: Path, suffix: str
+) -> None:
+    output = tmp_path / f"x{suffix}"
+    urls = [web.web.seeds[0], *(feed.site.authority + feed.path for feed in web.web.feeds.all)][:3]
+    lists = [tmp_path / f"list{number}" for number in range(3)]
+    for path, url in zip(lists, urls, strict=True):
+        path.write_text(url + "\n")
+    words = [["-i", str(path), "-o", str(output), *POLITE] for path in lists]
+    run_and_kill_at("Log.say", words[0])
+    run_and_kill_at("_publish", words[1])
+    run_and_kill_at("index_file", words[2])
+    with pytest.raises(SystemExit, match="2"):
+        page_downloader(words[2])  # is there already; what the last one left undone is done
+    with Reader(output) as reader:
+        assert [record.url for record in reader if record.type == "response"] == urls
+        assert not reader.damages
+    index = output.with_name(output.name + ".cdxj")
+    assert index.read_text().count(output.name) >= 3
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "web",
+        *(path.name for path in lists),
+        output.name,
+        index.name,
+    }
+
+
+def test_two_downloaders_of_one_archive_keep_apart(
+    web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listing, output = tmp_path / "list", tmp_path / "x.warc.gz"
+    listing.write_text(web.web.seeds[0] + "\n")
+    with _own_folder(output):
+        assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 2
+    assert "another page_downloader is writing it" in capsys.readouterr().err
+    assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 0
 
 
 def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
