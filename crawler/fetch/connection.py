@@ -1,9 +1,9 @@
 """One HTTP/1.1 connection: sends a request, gives the answer exactly as it was received.
 
 Guarantees: the head is kept byte for byte (order, case and repeats of the headers), the payload is kept as transferred
-(only the chunked transfer-coding is taken off), an answer is never read beyond its limits, and an answer that ended
-early is never taken for a whole one. Parsing is llhttp's (httptools), lenient where servers are known to be sloppy and
-the meaning stays plain.
+(only transfer-codings are taken off: chunks, and a packing that nobody asked for), an answer is never read beyond its
+limits, and an answer that ended early is never taken for a whole one. Parsing is llhttp's (httptools), lenient where
+servers are known to be sloppy and the meaning stays plain.
 
 Source: RFC 9112. Interim (1xx) answers are skipped.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -153,6 +154,7 @@ class HttpConnection(asyncio.Protocol):
     def _finish(self, error: FetchError | None = None) -> None:
         if self._done is None or self._done.done():
             return
+        error = error or _unpack(self._answer, self._limits.max_body_bytes)
         if error is not None:
             self._done.set_exception(error)
         else:
@@ -263,6 +265,24 @@ class HttpConnection(asyncio.Protocol):
             return
         self._keep_alive = self._parser.should_keep_alive() and not self._mended
         self._finish()
+
+
+def _unpack(answer: Answer, most_bytes: int) -> CutError | None:
+    """Take off what the body was packed with for the way (RFC 9112 7.2), to `most_bytes`; what is wrong with it."""
+    said = b",".join(value for name, value in answer.headers if name.lower() == b"transfer-encoding").lower()
+    codings = [coding for coding in said.replace(b" ", b"").split(b",") if coding not in (b"", b"chunked", b"identity")]
+    if not codings:
+        return None
+    if codings not in ([b"gzip"], [b"x-gzip"], [b"deflate"]):
+        return CutError(f"transfer-coding {said!r}")
+    state = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        answer.body = bytearray(state.decompress(answer.body, most_bytes))
+    except zlib.error as error:
+        return CutError(f"transfer-coding {said!r}: {error}")
+    if len(answer.body) == most_bytes and not state.eof:
+        answer.truncated = "length"
+    return None if state.eof or answer.truncated else CutError(f"transfer-coding {said!r} without an end")
 
 
 def _head_end(received: bytearray) -> int:

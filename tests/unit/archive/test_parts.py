@@ -153,6 +153,7 @@ def test_bodies_are_decoded(coding: str) -> None:
     assert head is not None
     assert decode(head, packed) == plain
     assert decode(head, packed, 100) == plain[:100]
+    assert decode(head, packed + b"and more") == plain + (b"and more" if coding == "identity" else b"")
     cut = decode(head, packed[: len(packed) // 2])
     assert coding == "gzip, br" or plain.startswith(cut) or cut == packed[: len(packed) // 2]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import ssl
+import zlib
 from collections.abc import Awaitable, Callable
 from unittest.mock import Mock
 
@@ -82,6 +84,29 @@ def test_chunks_count_and_not_a_length_beside_them() -> None:
     assert bytes(ask(head + b"5\r\nhello\r\n0\r\n\r\n").body) == b"hello"
     with pytest.raises(CutError):
         ask(head + b"5\r\nhel", end="close")
+
+
+def in_chunks(body: bytes, coding: bytes) -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding + b", chunked\r\n\r\n"
+    return head + b"%x\r\n" % len(body) + body + b"\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("coding", "pack"), [(b"gzip", gzip.compress), (b"deflate", zlib.compress), (b"Identity", bytes)]
+)
+def test_what_is_packed_for_the_way_is_unpacked(coding: bytes, pack: Callable[[bytes], bytes]) -> None:
+    answer = ask(in_chunks(pack(b"sawubona"), coding))
+    assert (bytes(answer.body), answer.truncated) == (b"sawubona", None)
+    assert coding in answer.head
+
+
+def test_a_packing_for_the_way_that_is_none_or_a_bomb_is_told() -> None:
+    whole = gzip.compress(bytes(100_000))
+    for reply in (in_chunks(b"sawubona", b"gzip"), in_chunks(whole[:-9], b"gzip"), in_chunks(whole, b"compress")):
+        with pytest.raises(CutError, match="transfer-coding"):
+            ask(reply)
+    answer = ask(in_chunks(whole, b"gzip"), limits=Limits(max_body_bytes=1000))
+    assert (bytes(answer.body), answer.truncated) == (bytes(1000), "length")
 
 
 def ask_in_drops(reply: bytes) -> Answer:

@@ -6,6 +6,7 @@ import gzip
 import zlib
 from collections.abc import Callable
 
+import brotli
 import pytest
 import zstandard
 from scrapy import Spider
@@ -39,7 +40,9 @@ def test_what_was_never_packed_is_as_it_came(coding: str) -> None:
         unpacked(PLAIN, coding, robots=True)
 
 
-@pytest.mark.parametrize(("coding", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
+@pytest.mark.parametrize(
+    ("coding", "pack"), [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstandard.compress)]
+)
 def test_what_follows_the_body_is_left(coding: str, pack: Callable[[bytes], bytes]) -> None:
     assert unpacked(pack(PLAIN) + b"and more", coding).body == PLAIN
     assert unpacked(pack(PLAIN), coding, robots=True).body == PLAIN
