@@ -6,7 +6,10 @@ is told by another. Nothing is written but by `add_to_file`.
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -103,17 +106,31 @@ def to_add(discovery: Discovery, scope: str = "host") -> str:
 
 
 def add_to_file(path: Path, addition: str) -> Crawl:
-    """Append tables to a seed file; raises SeedError, with nothing written, if the file would then be wrong."""
+    """Append tables to a seed file; raises SeedError, with nothing written, if the file would then be wrong. Of several
+    processes that add to one file, each adds to what the others have written."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with _locked(path.parent):
+            text = path.read_text(encoding="utf-8-sig")
+            changed = text.rstrip("\n") + "\n" + addition
+            crawl = parse_crawl(changed, str(path))
+            new = path.with_name(path.name + ".new")
+            new.write_text(changed, encoding="utf-8")
+            new.replace(path)
     except OSError as error:
         raise SeedError(str(path), [Problem(0, error.strerror or str(error))]) from error
-    changed = text.rstrip("\n") + "\n" + addition
-    crawl = parse_crawl(changed, str(path))
-    new = path.with_name(path.name + ".new")
-    new.write_text(changed, encoding="utf-8")
-    new.replace(path)
     return crawl
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """The folder, as the file itself is replaced; the lock ends with the process, and waiting for it takes moments."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # NFS has no locks of folders
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _reading(urls: list[str], fetch: Fetch) -> list[tuple[str, int]]:

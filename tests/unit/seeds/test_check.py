@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from seeds.check import Discovery, add_to_file, check, discover, to_add
 from seeds.crawl import load_crawl, parse_crawl
 from seeds.errors import SeedError
 from seeds.lists import Listed, ListError, import_files, read_list, to_toml
+from seeds.model import Crawl
 from seeds.probe import Fetched
 
 FEED = b'<rss version="2.0"><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>'
@@ -105,6 +107,28 @@ def test_lists_may_be_packed() -> None:
 def test_no_more_is_read_of_a_list_than_it_may_have() -> None:
     with pytest.raises(ListError, match="/dev/zero: more than"):
         import_files([Path("/dev/zero")])
+
+
+def test_two_that_add_to_one_file_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(HEAD)
+    adding = [
+        threading.Thread(target=add_to_file, args=(path, f'[[site]]\nurl = "https://{name}.example/"\n'))
+        for name in "ab"
+    ]
+    parse = parse_crawl
+
+    def parse_while_another_begins(text: str, name: str) -> Crawl:
+        if not adding[1].ident:
+            adding[1].start()
+            adding[1].join(0.3)  # it has all the time to finish, unless it waits
+        return parse(text, name)
+
+    monkeypatch.setattr("seeds.check.parse_crawl", parse_while_another_begins)
+    adding[0].start()
+    adding[0].join()
+    adding[1].join()
+    assert sorted(site.url for site in load_crawl(path).sites) == ["https://a.example/", "https://b.example/"]
 
 
 def test_what_is_added_is_quoted() -> None:
