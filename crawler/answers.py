@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from email.utils import parsedate_to_datetime
 
@@ -20,6 +21,7 @@ MOST_BYTES = 500 * 1024
 _DAY_MS = 86_400_000
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
+_WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
 
 
 class RobotsDeniedError(IgnoreRequest):
@@ -31,6 +33,8 @@ def result_of(response: Response) -> str:
     status = response.status
     if "truncated" in response.flags:
         return "too_large"
+    if status == 206 and not _has_all(response):
+        return "part"
     if 200 <= status < 300:
         return "ok"
     if status == 304:
@@ -40,6 +44,12 @@ def result_of(response: Response) -> str:
     if status in (404, 410, 429, 503):
         return f"http_{status}"
     return {4: "http_4xx", 5: "http_5xx"}.get(status // 100, "http_other")
+
+
+def _has_all(response: Response) -> bool:
+    """Whether a 206, which we never ask for (RFC 9110 15.3.7), has all of what was asked for all the same."""
+    found = _WHOLE_RANGE.fullmatch(_header(response, "Content-Range"))
+    return found is not None and int(found[1]) + 1 == int(found[2])
 
 
 def retry_after_ms(response: Response) -> int | None:
@@ -141,9 +151,12 @@ def lease_of(request: Request) -> Lease | None:
 
 
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
-    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1)."""
+    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1).
+
+    What a part of the rules allows, the rest may forbid.
+    """
     status = response.status
-    if 200 <= status < 300:
+    if 200 <= status < 300 and result_of(response) != "part":
         return RobotsRecord("rules", response.body[:MOST_BYTES], expires_in_ms=max_age_ms)
     if 300 <= status < 400 and response.headers.get("Location"):
         return None

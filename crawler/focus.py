@@ -233,8 +233,6 @@ class FocusMiddleware:
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)
-        if finding.robots is not None and finding.robots.kind == "disallow":
-            finding.result = "robots_unreachable" if finding.result == "ok" else finding.result
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:

@@ -220,8 +220,8 @@ class PoliteClient:
         result = answers.result_of(response)
         if result == "redirect" and (location := answers.location_of(response)):
             return Fetched(response.url, response.status), location
-        if result == "too_large":
-            return Fetched(response.url, response.status, problem="too_large"), ""
+        if result in ("too_large", "part"):
+            return Fetched(response.url, response.status, problem=result), ""
         unpacked = self._unpack.process_response(request, response)
         assert isinstance(unpacked, Response)
         content_type = (unpacked.headers.get("Content-Type") or b"").decode("latin-1")

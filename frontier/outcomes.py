@@ -61,6 +61,7 @@ OUTCOMES: dict[str, Row] = {
     "http_other": _DONE,
     "unwanted": _DONE,
     "too_large": _DONE,
+    "part": _DONE,  # a 206 that nobody asked for: archived, and else of no use
     "http_429": Row(retries=8, rest_base_ms=MINUTE, rest_cap_ms=DAY),
     "http_503": Row(retries=6, rest_base_ms=MINUTE, rest_cap_ms=DAY),
     # one page's fault more often than the host's, which says 503 when it is overloaded

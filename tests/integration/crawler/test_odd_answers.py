@@ -35,6 +35,7 @@ def sent_to(location: str, body: bytes = b"") -> bytes:
 
 CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(page("chunks")), page("chunks"))
 PACKED = gzip.compress(page("packed", "/behind-packed"))
+WAY = b"%x\r\n%s\r\n0\r\n\r\n" % (len(PACKED), PACKED)
 # What is found on the first page, and what the server says to each path.
 SEEDS = {
     "/track?utm_source=feed": sent_to("/track"),
@@ -48,6 +49,8 @@ SEEDS = {
     "/not-packed": answer(page("plain", "/behind-plain"), "Content-Encoding: gzip"),
     "/not-packed-404": answer(page("missing"), "Content-Encoding: gzip", status="404 Not Found"),
     "/not-brotli": answer(page("brotli"), "Content-Encoding: br"),
+    "/packed-for-the-way": answer(WAY, "Transfer-Encoding: gzip, chunked", length=False),
+    "/part": answer(page("part", "/behind-a-part"), status="206 Partial Content"),
     "/half-packed": answer(PACKED[:-8] + bytes(8), "Content-Encoding: gzip"),
 }
 TURNS = {f"/turns?utm_source={n}": sent_to(f"/turns?utm_source={n + 1}") for n in range(1, 40)}

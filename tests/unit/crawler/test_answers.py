@@ -31,7 +31,11 @@ def test_every_status_has_a_row_in_the_table(status: int) -> None:
     ("response", "result"),
     [
         (answer(200), "ok"),
-        (answer(206), "ok"),
+        (answer(206), "part"),
+        (answer(206, Content_Range="bytes 0-99/*"), "part"),
+        (answer(206, Content_Range="bytes 0-99/200"), "part"),
+        (answer(206, Content_Range="bytes 100-199/200"), "part"),
+        (answer(206, Content_Range="bytes 0-199/200"), "ok"),
         (answer(304), "not_modified"),
         (answer(301, Location="/z"), "redirect"),
         (answer(302), "http_other"),
@@ -135,6 +139,10 @@ def test_robots_records() -> None:
         500: "disallow",
         503: "disallow",
     }
+    for said, kind in (("0-9/99", "disallow"), ("0-9/10", "rules")):
+        found = record_of(answer(206, Content_Range=f"bytes {said}"), 1000)
+        assert found is not None
+        assert found.kind == kind
     assert record_of(answer(301, Location="/r"), 1000) is None
     long = record_of(Response("http://a.test/robots.txt", body=b"#" * (MOST_BYTES + 9)), 1000)
     assert long is not None
