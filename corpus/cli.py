@@ -30,8 +30,8 @@ from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
 from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
 from relevance import RelevanceError
-from relevance.identification import UNDETERMINED
-from relevance.model import shipped
+from relevance.identification import UNDETERMINED, Identifier
+from relevance.model import load, shipped
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
@@ -82,6 +82,7 @@ def _extract_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="only this language (ISO 639-3; may be repeated)",
     )
+    sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
     sub.add_argument("--min-words", type=int, default=1, metavar="N", help="drop documents of fewer words (default 1)")
     sub.add_argument(
         "--dedup-mib",
@@ -151,14 +152,17 @@ def _extract(options: argparse.Namespace) -> int:
 
 
 def _choice(options: argparse.Namespace) -> Choice:
-    known = sorted({label for label in shipped().labels if label != UNDETERMINED})
+    model = load(options.model) if options.model else shipped()
+    known = sorted({label for label in model.labels if label != UNDETERMINED})
     languages = frozenset(code for part in options.language for code in part.split(",") if code)
     for code in sorted(languages - set(known)):
         raise UsageFault(f"--language {code}: not one of {' '.join(known)}")
     if options.min_words < 0 or options.dedup_mib < 0:
         raise UsageFault("--min-words and --dedup-mib: not below 0")
     links = (options.format or form_of(options.output)) == "vertical"
-    return Choice(languages, options.min_words, options.dedup_mib << 20, links)
+    # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
+    identifier = Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)
+    return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier)
 
 
 def _same(name: str, other: str) -> bool:

@@ -20,6 +20,7 @@ from corpus.records import Read, read_record
 from corpus.report import Report
 from corpus.tally import Tally
 from relevance import RelevanceError
+from relevance.identification import Identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,15 @@ class Choice:
     """What is wanted. ``languages`` empty: all, and paragraphs of any language; else only paragraphs in one of them.
 
     ``min_words``: of a document, after the choice of paragraphs and before duplicates go. ``dedup_bytes`` 0: duplicates
-    stay. ``links``: find the places of links (for the vertical form).
+    stay. ``links``: find the places of links (for the vertical form). ``identifier``: names the languages (None: the
+    shipped model).
     """
 
     languages: frozenset[str] = frozenset()
     min_words: int = 1
     dedup_bytes: int = DEFAULT_BYTES
     links: bool = False
+    identifier: Identifier | None = None
 
 
 @dataclass(slots=True)
@@ -93,7 +96,7 @@ class Extraction:
     def _record(self, record: Record) -> Document | None:
         self.tally.records += 1
         try:
-            read = read_record(record, links=self.choice.links)
+            read = read_record(record, self.choice.identifier, links=self.choice.links)
             why = "no HTTP head"
         except (RelevanceError, ArchiveError, ValueError) as error:
             read, why = Read(reason="failed"), str(error)

@@ -11,17 +11,20 @@ from collections.abc import Sequence
 
 from corpus.document import UNDETERMINED
 from relevance import codes
+from relevance.identification import Identifier
 from relevance.plain_policies import TAGS
 
 ALONE = 5
 """Words; the same bound as at crawl time."""
 
 
-def paragraph_languages(texts: Sequence[str]) -> list[str]:
-    """ISO 639-3 or "und" for each paragraph of one document, in order."""
+def paragraph_languages(texts: Sequence[str], identifier: Identifier | None = None) -> list[str]:
+    """ISO 639-3 or "und" for each paragraph of one document, in order; by the shipped model without an identifier."""
     judged = [place for place, text in enumerate(texts) if text.count(" ") + 1 >= ALONE]
     found: list[str | None] = [None] * len(texts)
-    for place, language in zip(judged, codes([texts[place] for place in judged]), strict=True):
+    longer = [texts[place] for place in judged]
+    named = codes(longer) if identifier is None else [one.language for one in identifier(longer)]
+    for place, language in zip(judged, named, strict=True):
         found[place] = language
     before = _carried(found)
     after = _carried(found[::-1])[::-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archive import Record
 from corpus.anchors import place_links
@@ -17,6 +17,7 @@ from corpus.document import Document, Link, Paragraph, main_language
 from corpus.languages import paragraph_languages
 from corpus.selection import main_blocks
 from relevance import Page, read_page
+from relevance.identification import Identifier
 from relevance.page import MAX_BODY
 
 _CAPTURES = frozenset(("response", "resource", "conversion"))
@@ -44,8 +45,9 @@ class Read:
     notes: tuple[str, ...] = ()
 
 
-def read_record(record: Record, *, links: bool = False) -> Read:
-    """``links``: also find where the links stand in the text (as much work again)."""
+def read_record(record: Record, identifier: Identifier | None = None, *, links: bool = False) -> Read:
+    """``identifier``: names the languages (None: the shipped model). ``links``: also find where the links stand in the
+    text (as much work again)."""
     reason = _unfit(record)
     if reason:
         return Read(reason=reason)
@@ -66,7 +68,7 @@ def read_record(record: Record, *, links: bool = False) -> Read:
     places = place_links(body, content_type, page) if links and media in _HTML and page.links else None
     if links and media in _HTML and page.links and places is None:
         notes += ("links",)
-    return _document(record, page, places, notes)
+    return replace(_document(record, page, places, identifier), notes=notes)
 
 
 def _unfit(record: Record) -> str:
@@ -109,15 +111,15 @@ def _is_binary(page: Page) -> bool:
     return len(_CONTROL.findall(text)) > _BINARY_SHARE * len(text)
 
 
-def _document(record: Record, page: Page, places: list[tuple[Link, ...]] | None, notes: tuple[str, ...]) -> Read:
+def _document(record: Record, page: Page, places: list[tuple[Link, ...]] | None, identifier: Identifier | None) -> Read:
     chosen = main_blocks(page.blocks)
     asides = len(page.blocks) - len(chosen)
     if not chosen:
-        return Read(reason="no_text", asides=asides, notes=notes)
+        return Read(reason="no_text", asides=asides)
     texts = [page.blocks[place].text for place in chosen]
     paragraphs = tuple(
         Paragraph(_one_line(text), page.blocks[place].kind, language, places[place] if places else ())
-        for text, place, language in zip(texts, chosen, paragraph_languages(texts), strict=True)
+        for text, place, language in zip(texts, chosen, paragraph_languages(texts, identifier), strict=True)
     )
     document = Document(
         id=_identity(record),
@@ -130,7 +132,7 @@ def _document(record: Record, page: Page, places: list[tuple[Link, ...]] | None,
         place=_printable(f"{record.path}:{record.offset}+{record.inner}"),
         truncated=_printable(record.field("WARC-Truncated")),
     )
-    return Read(document, asides=asides, notes=notes)
+    return Read(document, asides=asides)
 
 
 def _one_line(text: str) -> str:

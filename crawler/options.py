@@ -76,6 +76,11 @@ OPTIONS: tuple[Option, ...] = (
         "",
         "Which pages are kept and which links go first: yield (default), threshold, afriweb, all.",
     ),
+    Option(
+        "RELEVANCE_MODEL",
+        "",
+        "File of a language model (docs/relevance.md); default: the seed file's, or the shipped one.",
+    ),
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
     Option(
         "RELEVANCE_CAPPED",

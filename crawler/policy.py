@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from functools import lru_cache
+from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from relevance.model import Model, load
 from relevance.policies import make_policy, options_of
 from relevance.policy import Policy
 from seeds.crawl import Crawl
@@ -26,17 +29,31 @@ def policy_options(settings: BaseSettings) -> dict[str, int | float | str]:
     return found
 
 
+def model_of(settings: BaseSettings, spec: Crawl | None) -> Model | None:
+    """The language model of a crawl: ``RELEVANCE_MODEL``, or the seed file's (beside it); None: the shipped one.
+    ModelError when it cannot be used."""
+    if given := settings.get("RELEVANCE_MODEL"):
+        return _loaded(Path(given))
+    return _loaded(Path(spec.path).parent / spec.model) if spec is not None and spec.model else None
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: Path) -> Model:
+    return load(path)
+
+
 def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
-    """The policy of a crawl, by setting or seed file; PolicyError when it cannot be had.
+    """The policy of a crawl, by setting or seed file; PolicyError or ModelError when it cannot be had.
 
     Options of the seed file that the policy chosen by the setting does not have are left out; any other unknown one is
     an error. Without a seed file there is no language to look for, and everything is kept.
     """
+    model = model_of(settings, spec)
     if spec is None:
-        return make_policy("all", "")
+        return make_policy("all", "", model=model)
     written = spec.policy or DEFAULT_POLICY
     name = settings.get("RELEVANCE_POLICY") or written
     options = dict(spec.policy_options)
     if name != written:  # the seed file's options were meant for the policy it names
         options = {option: value for option, value in options.items() if option in options_of(name)}
-    return make_policy(name, spec.language, spec.siblings, {**options, **policy_options(settings)})
+    return make_policy(name, spec.language, spec.siblings, {**options, **policy_options(settings)}, model)

@@ -21,10 +21,10 @@ from crawler.addon import user_agent
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
 from crawler.opt_outs import read_opt_outs
 from crawler.options import CHOICES, problems
-from crawler.policy import open_policy
+from crawler.policy import model_of, open_policy
 from crawler.quality_caps import ALL_FLAGS
 from crawler.spiders.seeded import SeededSpider, spider_of
-from relevance.errors import PolicyError
+from relevance.errors import ModelError, PolicyError
 from seeds.crawl import load_crawl
 from seeds.errors import SeedsError
 from seeds.reader import check_contact
@@ -67,7 +67,7 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
         faults += _folder_faults(data_folder(settings, spider.spec.name))
         try:
             open_policy(settings, spider.spec)
-        except PolicyError as error:
+        except (PolicyError, ModelError) as error:
             faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}: {error}")
     faults += settings_faults(settings, spider)
     if faults:
@@ -88,6 +88,11 @@ def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
         check_contact(str(settings.get("CONTACT") or ""))
     except ValueError as error:
         faults.append(f"CONTACT: {error}")
+    if spec is None:  # else it is opened with the policy, in `check`
+        try:
+            model_of(settings, None)
+        except ModelError as error:
+            faults.append(f"RELEVANCE_MODEL {error}")
     faults += _network_faults(settings)
     faults += _file_faults(settings)
     faults += _choice_faults(settings)

@@ -13,8 +13,9 @@ def card(meta: Mapping[str, Any], size: int, measured: Mapping[str, Mapping[str,
     out = [f"# Language model `{meta['name']}`", "", f"Made by `{command}`; {size:,} bytes.", ""]
     out.append(
         f"Modified Kneser-Ney letter n-grams of order {meta['order']} within words, mixed with word frequencies (share "
-        f"{meta['word_share']}); a word's evidence is cut at {meta['clip']} nats. Family: {', '.join(meta['family'])}. "
-        "Only parameters are stored, no sentence."
+        f"{meta['word_share']}); a word's evidence is cut at {meta['clip']} nats. "
+        + (f"Family: {', '.join(meta['family'])}. " if meta["family"] else "")
+        + "Only parameters are stored, no sentence."
     )
     if meta.get("siblings"):
         out.append(f"Tuned to be told apart: {'; '.join(', '.join(group) for group in meta['siblings'])}.")

@@ -106,12 +106,12 @@ def deciding(model: Model) -> Decide:
 
 
 def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str, list[str]]:
-    """Test strings from `<folder>/<language>.txt`."""
+    """Test strings from `<folder>/<language>.txt`; no language without any."""
     out = {}
     for language in languages:
         file = folder / f"{language}.txt"
-        if file.exists():
-            out[language] = cut(file.read_text(encoding="utf-8").splitlines(), kind)
+        if file.exists() and (texts := cut(file.read_text(encoding="utf-8").splitlines(), kind)):
+            out[language] = texts
     return out
 
 

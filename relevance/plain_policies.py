@@ -12,7 +12,7 @@ from relevance.identification import Identifier
 from relevance.languagetags import TAGS as TAGS
 from relevance.languagetags import declared
 from relevance.measure import Measured, measure
-from relevance.model import shipped
+from relevance.model import Model, shipped
 from relevance.page import Page
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
 
@@ -77,14 +77,14 @@ class AfriwebPolicy(Unlearning):
 
     OPTIONS = frozenset(("set", "words", "words_english"))
 
-    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
+    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
         self.target = target
         self.set = int(option(options, "set", 3))
         if self.set not in (1, 2, 3):
             raise PolicyError(f"option set: {self.set} is not 1, 2 or 3")
         self.least = int(option(options, "words", 20))
         self.least_english = int(option(options, "words_english", 50))
-        self._identifier = Identifier(shipped(), wanted=target.language)
+        self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
         found = measure(page, self.target.language, self._identifier)
@@ -110,11 +110,11 @@ class ThresholdPolicy(Unlearning):
 
     OPTIONS = frozenset(("words", "share"))
 
-    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
+    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
         self.target = target
         self.words = int(option(options, "words", 20))
         self.share = float(option(options, "share", 0.3))
-        self._identifier = Identifier(shipped(), wanted=target.language)
+        self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
         found = measure(page, self.target.language, self._identifier)
@@ -138,9 +138,9 @@ class ThresholdPolicy(Unlearning):
 class KeepAllPolicy(Unlearning):
     """Every page with words: for whitelists, and for languages that the model does not know."""
 
-    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:  # noqa: ARG002 - nothing to be told
+    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:  # noqa: ARG002
         self.target = target
-        self._identifier = Identifier(shipped(), wanted=target.language)
+        self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
         found = measure(page, self.target.language, self._identifier)

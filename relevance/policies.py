@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from relevance.errors import PolicyError
-from relevance.model import shipped
+from relevance.model import Model, shipped
 from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, ThresholdPolicy
 from relevance.policy import Policy, Target
 from relevance.yield_policy import YieldPolicy
@@ -28,9 +28,13 @@ def options_of(name: str) -> frozenset[str]:
 
 
 def make_policy(
-    name: str, language: str, siblings: Collection[str] = (), options: Mapping[str, Any] | None = None
+    name: str,
+    language: str,
+    siblings: Collection[str] = (),
+    options: Mapping[str, Any] | None = None,
+    model: Model | None = None,
 ) -> Policy:
-    """The policy called "yield", "threshold", "afriweb" or "all" for a target language.
+    """The policy called "yield", "threshold", "afriweb" or "all" for a target language; model: default the shipped one.
 
     PolicyError for any other name, for an option that the policy does not have, and for a language that the model does
     not know unless everything is kept.
@@ -43,6 +47,7 @@ def make_policy(
                 f"policy {name} has no option {option!r}"
                 + (f" (did you mean {close[0]}?)" if close else f"; it has {', '.join(sorted(known)) or 'none'}")
             )
-    if name != "all" and language not in shipped().labels:
+    model = model or shipped()
+    if name != "all" and language not in model.labels:
         raise PolicyError(f"the model does not know {language!r}; train one that does, or keep all pages: policy all")
-    return POLICIES[name](Target(language, siblings), options or {})
+    return POLICIES[name](Target(language, siblings), options or {}, model)

@@ -23,6 +23,7 @@ from relevance.estimates import ALL, Estimates, logit, sigmoid
 from relevance.hints import NEITHER, OTHER, OURS, SIBLING, Hints, places, short_tag
 from relevance.inlinks import NO_LINKS, InLinks, Links
 from relevance.measure import Measured
+from relevance.model import Model
 from relevance.page import Page
 from relevance.plain_policies import ThresholdPolicy, option
 from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
@@ -96,8 +97,8 @@ class YieldPolicy(ThresholdPolicy):
 
     OPTIONS = ThresholdPolicy.OPTIONS | {"exploration", "tunnel", "full_yield"}
 
-    def __init__(self, target: Target, options: Mapping[str, Any]) -> None:
-        super().__init__(target, options)
+    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
+        super().__init__(target, options, model)
         self.exploration = float(option(options, "exploration", 0.1))
         self.tunnel = int(option(options, "tunnel", 3))
         self.full_yield = float(option(options, "full_yield", 10.0))

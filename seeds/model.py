@@ -68,7 +68,8 @@ class SitemapSource:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """One crawl; limits of 0 mean none. `policy` "" leaves the choice to the settings."""
+    """One crawl; limits of 0 mean none. `policy` "" leaves the choice to the settings. `model`: a
+    language model's file, from the seed file's folder; "": the shipped one."""
 
     name: str
     language: str
@@ -81,6 +82,7 @@ class Crawl:
     whitelist_only: bool = False
     tags: tuple[str, ...] = ()
     policy: str = ""
+    model: str = ""
     policy_options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     sites: tuple[Site, ...] = ()
     feeds: tuple[FeedSource, ...] = ()

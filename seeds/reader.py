@@ -34,7 +34,7 @@ class Reader:
             if key not in _TABLES:
                 self._fault(f"unknown table or key {key!r}{nearest(key, _TABLES)}", key)
         head = self._head()
-        policy, options = self._relevance()
+        policy, model, options = self._relevance()
         sites = self._many("site", self._site)
         feeds = self._many("feed", lambda table, url: FeedSource(url, *_polls(table), table.texts("tags")))
         indexes = self._many("index", lambda table, url: IndexSource(url, *_polls(table), table.texts("tags")))
@@ -50,6 +50,7 @@ class Reader:
         return Crawl(
             path=path,
             policy=policy,
+            model=model,
             policy_options=MappingProxyType(options),
             sites=sites,
             feeds=feeds,
@@ -79,18 +80,18 @@ class Reader:
         table.finish()
         return head
 
-    def _relevance(self) -> tuple[str, dict[str, Any]]:
+    def _relevance(self) -> tuple[str, str, dict[str, Any]]:
         data = self._data.get("relevance", {})
         if not isinstance(data, dict):
             self._fault("relevance: expected a table, [relevance]", "relevance")
-            return "", {}
+            return "", "", {}
         table = Table(data, ("relevance",), self._lines, self._problems)
-        policy = table.text("policy")
+        policy, model = table.text("policy"), table.text("model")
         options = table.rest()
         for key, value in options.items():
             if not isinstance(value, str | int | float | bool):
                 table.fault(f"{key}: expected a number, a string or true/false, found {value!r}", key)
-        return policy, options
+        return policy, model, options
 
     def _many(self, name: str, make: Callable[[Table, str], T]) -> tuple[T, ...]:
         """All `[[name]]` tables; one whose url is a list gives one value a URL."""

@@ -26,6 +26,8 @@ from corpus.sources import documents
 from corpus.tally import Tally
 from corpus.vertical_reader import read_vertical
 from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
+from tests.small_model import CZECH, write_small_model
+from tests.small_model import ENGLISH as ENGLISH_NEWS
 
 REPO = Path(__file__).parents[3]
 SHARED = REPO.parent / "shared" / "data"
@@ -42,6 +44,17 @@ def summary(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 def run(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
+
+
+def test_languages_by_a_model_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(CZECH, ENGLISH_NEWS).encode())])
+    model = write_small_model(tmp_path / "czech.model")
+    out = tmp_path / "out.jsonl"
+    assert run("extract", path, "-o", out, "--model", model, "--language", "ces") == 0
+    assert [row["text"] for row in rows(out)] == [CZECH]
+    assert run("extract", path, "-o", out, "--language", "ces") == 2
+    assert run("extract", path, "-o", out, "--model", path, "--language", "ces") == 2
+    assert "is no language model" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("compression", ["xz", "gz", "zst", "none"])

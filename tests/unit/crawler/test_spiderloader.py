@@ -4,8 +4,12 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
+from crawler.policy import open_policy
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.spiderloader import CrawlLoader
+from crawler.spiders.seeded import SeededSpider
+from relevance import PageContext, read_page
+from tests.small_model import CZECH, write_small_model
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\n{contact}\n[[site]]\nurl = "https://a.test/"\n'
 
@@ -104,6 +108,23 @@ def test_a_language_that_the_model_lacks_needs_a_policy_that_keeps_all(tmp_path:
         check(settings, find_spider(found, "ndwedwe", {}))
     settings.set("RELEVANCE_POLICY", "all", priority="cmdline")
     check(settings, find_spider(found, "ndwedwe", {}))
+
+
+def test_a_crawl_by_a_model_of_ones_own(tmp_path: Path) -> None:
+    write_small_model(tmp_path / "czech.model")
+    text = GOOD.format(contact='contact = "me@a.test"').replace('"zul"', '"ces"')
+    (tmp_path / "ndwedwe.toml").write_text(text + '\n[relevance]\nmodel = "czech.model"\n')
+    found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "data"))
+    spider = find_spider(found, "ndwedwe", {})
+    check(settings, spider)
+    assert issubclass(spider, SeededSpider)
+    page = read_page(f"<p>{CZECH} {CZECH}</p>".encode(), "http://a.test/", "text/html; charset=utf-8")
+    verdict = open_policy(settings, spider.spec).judge(page, PageContext())
+    assert (verdict.keep, verdict.language) == (True, "ces")
+    settings.set("RELEVANCE_MODEL", str(tmp_path / "none.model"), priority="cmdline")
+    with pytest.raises(PreflightError, match=r"none\.model: No such file") as caught:
+        check(settings, spider)
+    assert "\n" not in str(caught.value)
 
 
 def test_wrong_policy_options_are_one_line(tmp_path: Path) -> None:

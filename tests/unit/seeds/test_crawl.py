@@ -41,6 +41,7 @@ max_seconds = 3600
 tags = "nguni"
 [relevance]
 policy = "threshold"
+model = "own.model"
 share = 0.5
 [[site]]
 url = ["https://a.example/", "https://b.example/"]  # two
@@ -61,7 +62,7 @@ newer_than_days = 30
     )
     assert (crawl.name, crawl.language, crawl.siblings, crawl.tags) == ("zulu", "zul", ("xho", "ssw"), ("nguni",))
     assert (crawl.max_pages, crawl.max_bytes, crawl.max_seconds) == (10_000, 5_000_000, 3600)
-    assert (crawl.policy, dict(crawl.policy_options)) == ("threshold", {"share": 0.5})
+    assert (crawl.policy, crawl.model, dict(crawl.policy_options)) == ("threshold", "own.model", {"share": 0.5})
     assert [(site.url, site.scope, site.delay_s, site.ip_delay_s, site.max_pages) for site in crawl.sites] == [
         ("https://a.example/", "domain", 2.5, 1.0, 7),
         ("https://b.example/", "domain", 2.5, 1.0, 7),
