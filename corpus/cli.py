@@ -49,7 +49,8 @@ _STATS_EPILOG = """examples:
   python -m corpus stats data/zulu/warc --json > zulu.json
   python -m corpus stats data/*/warc --plot languages.png --top 10
 
-Of archives all documents count, in every language and with duplicates; of JSON lines what stands there.
+Of archives all documents count, in every language and with duplicates; of JSON lines and vertical files what stands
+there.
 """
 
 

@@ -30,8 +30,9 @@ _ARCHIVES = (".warc", ".arc", ".wet")
 _STORED = ("", ".gz", ".xz", ".zst")
 SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
+VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
 _LOOK = 256 << 10
-_LINE_START = re.compile(rb"\s*\{")
+_DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 
 
 def expand(names: Sequence[str], suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
@@ -133,9 +134,9 @@ def beginning(file: BinaryIO) -> tuple[bytes, BinaryIO]:
 
 
 def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk]:
-    """The plain bytes of a file of JSON lines that may be stored as xz (several streams, padding), gz or zst: seen from
+    """The plain bytes of a file of documents that may be stored as xz (several streams, padding), gz or zst: seen from
     its first bytes. Nothing ends quietly: see :mod:`archive.unpack`; after damage it goes on where a unit begins with a
-    line."""
+    document."""
     source = Source(file)
     try:
         kind = detect(source)
@@ -143,5 +144,5 @@ def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk
         damages.append(Damage(path, 0, -1, f"broken zstd dictionary: {error}"))
         return
     if kind is not None:
-        kind.content_start = _LINE_START
+        kind.content_start = _DOCUMENT_START
     yield from Unpacked(source, kind, path, damages)

@@ -1,4 +1,5 @@
-"""Documents from files of either kind, archives or JSON lines: seen from their first bytes, else by their names."""
+"""Documents from files of any kind, archives, JSON lines or vertical text: seen from their first bytes, else by their
+names."""
 
 from __future__ import annotations
 
@@ -8,27 +9,52 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from archive import Damage
-from corpus.document import Document, from_json
+from corpus.document import UNDETERMINED, Document, Paragraph, from_json, main_language
 from corpus.errors import FormatError
 from corpus.extraction import Choice, Extraction
-from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, beginning, open_stored, unpacked
+from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, unpacked
 from corpus.report import Report
 from corpus.tally import Tally
+from corpus.vertical_reader import VerticalDocument, read_vertical
+from relevance.languagetags import TAGS
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
 _BOM = b"\xef\xbb\xbf"
-_ARCHIVE = re.compile(rb"\s*(?:WARC/|filedesc:)")
+_STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical": rb"\s*<doc[\s>]"}
+_NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
+_LANGUAGES = {tag: language for language, tag in TAGS.items()}
 
 Fault = Callable[[FormatError], None]
 
 
-def is_jsonl(name: str, head: bytes) -> bool:
-    """Is a file whose stored bytes begin with ``head`` one of JSON lines? Its plain bytes tell, else its name."""
-    first = next((chunk.data for chunk in unpacked(io.BytesIO(head), name, [])), b"")
-    if first.removeprefix(_BOM).lstrip().startswith(b"{"):
-        return True
-    return name.endswith(DOCUMENT_SUFFIXES) and _ARCHIVE.match(first) is None
+def kind_of(name: str, head: bytes) -> str:
+    """Is a file whose stored bytes begin with ``head`` an "archive", "jsonl" or "vertical"? Its plain bytes tell, else
+    its name."""
+    first = next((chunk.data for chunk in unpacked(io.BytesIO(head), name, [])), b"").removeprefix(_BOM)
+    by_start = (kind for kind, start in _STARTS.items() if re.match(start, first))
+    by_name = (kind for kind, suffixes in _NAMES.items() if name.endswith(suffixes))
+    return next(by_start, None) or next(by_name, "archive")
+
+
+def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
+    """The documents of a vertical file, which know neither date nor charset. ``fault`` hears of damage, and of what is
+    not vertical text: there the reading ends."""
+    rows = (row.decode("utf-8", "replace") for row in _lines(name, file, fault))
+    try:
+        for found in read_vertical(rows, name):
+            yield _of_vertical(found)
+    except FormatError as error:
+        fault(FormatError(name, error.line, f"{error.reason}; nothing is read from here on"))
+
+
+def _of_vertical(found: VerticalDocument) -> Document:
+    identity, url, title = (found.attributes.get(key, "") for key in ("id", "url", "title"))
+    paragraphs = tuple(
+        Paragraph(paragraph.text, language=_LANGUAGES.get(paragraph.lang, paragraph.lang) or UNDETERMINED)
+        for paragraph in found.paragraphs
+    )
+    return Document(identity, url, title, language=main_language(paragraphs), paragraphs=paragraphs)
 
 
 def read_jsonl(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
@@ -79,16 +105,16 @@ def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool
         tally.damages += 1
         report.warn(str(error))
 
-    def of_lines(name: str, file: BinaryIO) -> Iterator[Document]:
-        for document in read_jsonl(name, file, fault):
-            tally.documents += 1
-            yield document
-
     def opened(name: str) -> Iterator[Document]:
         with open_stored(name) as stored:
             head, file = beginning(stored)
-            lines = (jsonl and name == STDIN) or is_jsonl(name, head)
-            yield from (of_lines if lines else archives.read)(name, file)
+            kind = "jsonl" if jsonl and name == STDIN else kind_of(name, head)
+            if kind == "archive":
+                yield from archives.read(name, file)
+                return
+            for document in (read_jsonl if kind == "jsonl" else read_vertical_file)(name, file, fault):
+                tally.documents += 1
+                yield document
 
     for name in files:
         yield from archives.counted(name, opened(name))

@@ -1,6 +1,8 @@
 """The vertical form keeps its rules, and gives the text back."""
 
+import gzip
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,10 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Link, Paragraph
 from corpus.errors import FormatError
+from corpus.outputs import open_output
+from corpus.report import Report
+from corpus.sources import documents
+from corpus.tally import Tally
 from corpus.tokens import sentences, tokens
 from corpus.vertical import escape_token, text_of, unescape_token
 from corpus.vertical_reader import Token, read_vertical
@@ -195,3 +201,24 @@ def test_files_of_other_systems_are_read(change: tuple[str, str]) -> None:
     assert found.text == "<b"
     assert found.attributes == {"title": "a > b" if ">" in change[1] else "t", "url": "u", "id": "1"}
     assert found.paragraphs[0].sentences[0][0].link == "u"
+
+
+def test_statistics_read_vertical_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paragraphs = (Paragraph("Sawubona, mhlaba!", language="zul"), Paragraph("one", language="eng"), Paragraph("x y z"))
+    known = Document("1", "https://a.example/", "T", language="zul", paragraphs=paragraphs)
+    for name in ("x.vert.xz", "no-suffix"):
+        with open_output(str(tmp_path / name)) as out:
+            out.write(text_of(known).encode() * 2)
+        tally = Tally()
+        assert list(documents([str(tmp_path / name)], Report(quiet=True), tally)) == [known, known]
+        assert (tally.documents, tally.faults) == (2, 0)
+    member = gzip.compress(text_of(known).encode())
+    for data, count, said in (
+        (member + member[:20] + b"\xff" * 9 + member[29:] + member, 2, "breaks off: "),
+        (gzip.compress(text_of(known).encode() + b"<p>\n") + member, 1, "<p> outside of a document; nothing is read"),
+        (gzip.compress(b"no document"), 0, ":1: a token outside"),
+    ):
+        (tmp_path / "y.vert.gz").write_bytes(data)
+        assert len(list(documents([str(tmp_path / "y.vert.gz")], Report(quiet=True), tally))) == count
+        assert said in capsys.readouterr().err
+    assert tally.faults == 3
