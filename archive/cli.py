@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("archive: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        _give_up_stdout()
+        if error.filename is None:
+            _give_up_stdout()
         return _told(error)
     except (_Usage, ArchiveError) as error:
         return _told(error)

@@ -116,14 +116,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        _give_up_stdout()
-        return GOOD
     except KeyboardInterrupt:
         print("corpus: interrupted; no file was written", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        _give_up_stdout()
+        if error.filename is None:
+            _give_up_stdout()
+            if isinstance(error, BrokenPipeError):  # whoever read it has seen enough
+                return GOOD
         print(f"corpus: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
         return USAGE
     except (CorpusError, RelevanceError) as error:

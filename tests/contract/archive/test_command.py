@@ -209,6 +209,20 @@ def test_interrupted(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert sorted(path.parent.iterdir()) == before
 
 
+def test_a_file_that_is_gone_costs_no_output(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = str(tmp_path / "gone.warc.gz")
+    for words in (["get", gone, "0"], ["repair", gone]):
+        assert main(words) == USAGE
+        print("more")
+        assert capfd.readouterr().out == "more\n"
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", io.StringIO())
+            assert main(words) == USAGE
+    assert not list(tmp_path.iterdir())
+
+
 def test_wrong_usage(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == USAGE
     assert main(["convert", str(path)]) == USAGE

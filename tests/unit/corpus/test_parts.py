@@ -4,13 +4,16 @@ import io
 import json
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.anchors import place_links
+from corpus.cli import main
 from corpus.dedup import Deduplicator
 from corpus.document import Document, Paragraph, from_json, main_language, to_json
 from corpus.errors import UsageFault
@@ -278,7 +281,7 @@ def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "far").mkdir()
     link, pipe = tmp_path / "link.txt", tmp_path / "pipe"
     link.symlink_to("far/real.txt")
@@ -289,7 +292,14 @@ def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path) -> None:
         with open_output(str(target)) as out:
             out.write(b"new")
     assert os.read(reader, 9) == b"new"
+    opened = ExitStack()
+    opened.enter_context(open_output(str(pipe))).write(b"new")
     os.close(reader)
+    with pytest.raises(BrokenPipeError) as broken:
+        opened.close()
+    assert broken.value.filename == str(pipe)
+    monkeypatch.setattr("corpus.cli._extract", Mock(side_effect=broken.value))
+    assert main(["extract", "x", "-o", str(pipe)]) == 2
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert link.is_symlink()
     assert (tmp_path / "far" / "real.txt").read_bytes() == b"new"
