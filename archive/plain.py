@@ -10,6 +10,7 @@ from archive.unpack import Chunk, Unit
 
 START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
 """The first line of a record."""
+_LOOK = 4 << 10  # the first line of a record is shorter
 _LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n")
 _USUAL_LENGTH = b"\nContent-Length: "
 
@@ -84,32 +85,43 @@ class PlainBytes:
         self.position = len(self.buffer)
         self.broken = None
 
-    def take(self, size: int) -> bytes:
+    def take(self, size: int, until: re.Pattern[bytes] | None = None) -> bytes:
         """Up to ``size`` bytes and go past them; fewer, but not none, unless there are no more, or the next unit begins
-        with a record: no block goes on there."""
+        with a record: no block goes on there. Nor does it beyond a place that ``until`` matches."""
         while self.position >= len(self.buffer):
             if not self.more():
                 return b""
         if self.position == 0 and self._marks[0][2] == 0 and START.match(self.buffer) is not None:
             return b""
-        data = self.buffer[self.position : self.position + size]
+        end = self._before(until) if until is not None else len(self.buffer)
+        data = self.buffer[self.position : min(self.position + size, end)]
         self.position += len(data)
         return data
+
+    def _before(self, until: re.Pattern[bytes]) -> int:
+        """The index before which nothing matches, past the position unless it matches there."""
+        while len(self.buffer) - self.position <= _LOOK and self.more():
+            pass
+        match = until.search(self.buffer, self.position)
+        if match is not None:
+            return match.start()
+        return len(self.buffer) if len(self.buffer) - self.position <= _LOOK else len(self.buffer) - _LOOK
 
 
 class Rest:
     """The part of a streamed block that has not been read; ``left``: its bytes. When nothing more can be read and some
-    are left, the record ends early."""
+    are left, the record ends early. ``until``: see :meth:`PlainBytes.take`."""
 
-    def __init__(self, plain: PlainBytes, size: int) -> None:
+    def __init__(self, plain: PlainBytes, size: int, until: re.Pattern[bytes] | None = None) -> None:
         self._plain = plain
+        self._until = until
         self.left = size
 
     def read(self, size: int = -1) -> bytes:
         parts = []
         wanted = self.left if size < 0 else min(size, self.left)
         while wanted:
-            data = self._plain.take(wanted)
+            data = self._plain.take(wanted, self._until)
             if not data:
                 break
             parts.append(data)

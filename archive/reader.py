@@ -72,7 +72,6 @@ class Reader:
         self._owned = isinstance(source, str | Path)
         self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
-        self._origin = self._file.tell() if self._file.seekable() else None
         self._is_arc = False
         self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
@@ -90,6 +89,7 @@ class Reader:
             self._is_arc = kind is None and arc.LINE.match(window.peek(4096)) is not None
             self._file.seek(offset)
             window = Source(self._file, offset)
+        self._source = window
         return iter(Unpacked(window, kind, self.path, self.damages, whole_bytes))
 
     def close(self) -> None:
@@ -336,11 +336,14 @@ class Reader:
 
     def _cut(self, record: Record, block: int, have: int, length: int) -> None:
         plain = self._plain
+        end = plain.position + have
+        embedded = None if self._is_arc else _EMBEDDED.search(plain.buffer, block, end)
+        end = embedded.start() if embedded is not None else end
         record.block_start = block
-        record.length = max(plain.position + have - block, 0)
+        record.length = max(end - block, 0)
         reason = f"the record ends early: {record.length} of {length} bytes"
         record.damage = plain.broken or self._report(record.unit, record.inner, reason)
-        plain.position += have
+        plain.position = end
         if self.stored_as == "none":
             self._own_unit(record)
 
@@ -373,7 +376,10 @@ class Reader:
         record.rebase(head, 0)
         record.block_start, record.length = len(head), length
         plain.position = block
-        rest = Rest(plain, length)
+        # A plain file that is shorter: the length is a lie, and the block may take other records in.
+        end = record.unit.offset + record.inner + len(head) + length
+        beyond = self.stored_as == "none" and self._source.ends_before(end)
+        rest = Rest(plain, length, (arc.NEXT if self._is_arc else _EMBEDDED) if beyond else None)
         record.set_stream(rest)
         self._streamed = rest
         if self.stored_as == "none":
@@ -391,10 +397,3 @@ class Reader:
         if rest is not None and rest.left:
             reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
             record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
-            if self.stored_as == "none" and self._origin is not None:
-                # The length was a lie: the records that the block took in follow after all.
-                begin = record.unit.offset + record.block_start
-                self._file.seek(self._origin + begin)
-                source = Source(self._file, begin)
-                self._plain = PlainBytes(iter(Unpacked(source, None, self.path, self.damages)))
-                self._plain.base = begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import BinaryIO
 
 _READ = 256 << 10
@@ -56,6 +57,15 @@ class Source:
             if error.filename is None:
                 error.filename = getattr(self._file, "name", None)
             raise
+
+    def ends_before(self, place: int) -> bool:
+        """Is the file known to end before this offset? (Of a pipe it is not.)"""
+        if not self._file.seekable():
+            return False
+        here = self._file.tell()
+        size = self._base + len(self._buffer) + self._file.seek(0, os.SEEK_END) - here
+        self._file.seek(here)
+        return place > size
 
     def peek(self, size: int) -> bytes:
         """Up to ``size`` bytes ahead, fewer only at the end of the file."""

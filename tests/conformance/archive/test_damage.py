@@ -222,11 +222,12 @@ def test_mangled_files_are_read_without_an_exception(data: st.DataObject) -> Non
         record.body()
 
 
+@pytest.mark.parametrize("digits", [b"9999", b"9999999"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_length_beyond_the_file_takes_no_other_record_in(kind: str) -> None:
-    """A lie of more than 16 MiB, for which the block is streamed."""
+def test_a_length_beyond_the_file_takes_no_other_record_in(kind: str, digits: bytes) -> None:
+    """A lie, also one of more than 16 MiB, for which the block is streamed."""
     packs = [[record] for pack in groups()[:3] for record in pack]
-    lie = packs[0][0].replace(b"\r\nContent-Length: ", b"\r\nContent-Length: 9999999", 1)
+    lie = packs[0][0].replace(b"\r\nContent-Length: ", b"\r\nContent-Length: " + digits, 1)
     records, reader = read(b"".join(stored(kind, [[lie], *packs[1:]])))
     assert [record.raw_head for record in records[1:]] == [
         pack[0].partition(b"\r\n\r\n")[0] + b"\r\n\r\n" for pack in packs[1:]
@@ -287,3 +288,22 @@ def test_line_ends_without_end_are_damage_and_take_no_memory() -> None:
     gaps = [reader.gap for _ in reader]
     assert gaps[3] == b"\r\n" * 1002
     assert not reader.damages
+
+
+def test_a_file_full_of_lies_is_read_once() -> None:
+    record = groups()[0][0].replace(b"\r\nContent-Length: ", b"\r\nContent-Length: 9999999", 1)
+    count = (2 << 20) // len(record)
+    file = Counting(record * count)
+    assert sum(1 for _ in Reader(file)) == count
+    assert file.given < 4 << 20
+
+
+class Counting(io.BytesIO):
+    """``given``: bytes that were read."""
+
+    given = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.given += len(data)
+        return data
