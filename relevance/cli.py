@@ -47,8 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(stop.code or 0)
     run = {"train": _train, "eval": _eval, "identify": _identify, "words": _words, "export-arpa": _export}
     try:
-        return run[given.command](given)
-    except BrokenPipeError:
+        code = run[given.command](given)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever read it has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD
     except KeyboardInterrupt:
