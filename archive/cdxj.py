@@ -10,13 +10,14 @@ records in packs or other shared units ``inner_offset`` and ``inner_length``: th
 
 from __future__ import annotations
 
+import fcntl
 import heapq
 import json
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -184,17 +185,33 @@ def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Write an index: new file, fsync, rename. ArchiveFull, OSError: what was there before still is."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}-new")
+    fresh = path.with_name(path.name + "-new")
     try:
-        with fresh.open("wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
+        with _taken(fresh) as file:
+            try:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+                fresh.replace(path)
+            except BaseException:
+                fresh.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise full_error(path, 0, error) from error
-    finally:
-        fresh.unlink(missing_ok=True)
+
+
+def _taken(path: Path) -> BinaryIO:
+    """The file, empty and locked until it is closed. What a killed process left of it is taken over; one that lives is
+    waited for, and then has renamed it, so that the name is free again."""
+    while True:
+        file = path.open("ab")
+        with suppress(OSError):  # where nothing can be locked, two at once are at each other's mercy
+            fcntl.flock(file, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                file.truncate(0)
+                return file
+        file.close()
 
 
 def index_file(path: Path, target: Path | None = None) -> list[Damage]:

@@ -8,13 +8,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from archive import Reader, WarcWriter, WriterConfig
-from archive.cdxj import IndexBuilder, lookup
+from archive.cdxj import IndexBuilder, lookup, write_lines
 from archive.cli import FAULTS, GOOD, INTERRUPTED, USAGE, main
 from archive.convert import plain_digest
 from archive.sink import Sink
@@ -257,6 +259,31 @@ def test_two_writers_of_one_file_keep_apart(path: Path, tmp_path: Path, monkeypa
     slow.abort()
     assert target.read_bytes() == whole
     assert not list(tmp_path.glob("copy*-new"))
+
+
+def test_what_a_killed_indexer_left_is_taken_over_and_a_live_one_waited_for(tmp_path: Path) -> None:
+    target, left = tmp_path / "x.warc.cdxj", tmp_path / "x.warc.cdxj-new"
+    left.write_bytes(b"half a li")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow_lines() -> Iterator[bytes]:
+        yield b"a\n"
+        begun.set()
+        assert go_on.wait(30)
+        yield b"b\n"
+
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(write_lines, target, slow_lines())
+        assert begun.wait(30)
+        other = pool.submit(write_lines, target, [b"c\n"])
+        go_on.set()
+        slow.result()
+        other.result()
+    assert target.read_bytes() == b"c\n"
+    assert not left.exists()
+    with pytest.raises(ZeroDivisionError):
+        write_lines(target, (b"%d" % (1 // n) for n in (1, 0)))
+    assert (target.read_bytes(), left.exists()) == (b"c\n", False)
 
 
 def test_one_file_does_not_keep_the_others_from_it(
