@@ -8,8 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
-import re
 import shutil
 import sys
 import tempfile
@@ -34,11 +32,11 @@ from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
+from archive.terminal import give_up_stdout, printable
 from archive.verify import Problem, Verifier
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 Tick = Callable[[Record], None]
-_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class _Usage(Exception):  # noqa: N818
@@ -60,14 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        _give_up_stdout()
+        give_up_stdout()
         return GOOD
     except KeyboardInterrupt:
         print("archive: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
         if error.filename is None:
-            _give_up_stdout()
+            give_up_stdout()
         return _told(error)
     except (_Usage, ArchiveError) as error:
         return _told(error)
@@ -80,11 +78,6 @@ def _told(error: Exception) -> int:
         return USAGE
     print(f"archive: {error}", file=sys.stderr)
     return USAGE if isinstance(error, _Usage) else FAULTS
-
-
-def _give_up_stdout() -> None:
-    """What could not be written is not tried again when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _each(options: argparse.Namespace, work: Callable[[str], int]) -> int:
@@ -165,15 +158,10 @@ def _ls(options: argparse.Namespace) -> int:
                     place = f"{record.offset}+{record.inner}"
                     mark = "  DAMAGED" if record.damage else ""
                     row = f"{place:>16}  {facts['date']:<27}  {facts['type']:<9} {facts['status'] or '-':>3}"
-                    print(_printable(f"{row} {record.length:>9}  {facts['url']}{mark}"))
+                    print(printable(f"{row} {record.length:>9}  {facts['url']}{mark}"))
             return _report(reader.damages, options.json)
 
     return _each(options, listed)
-
-
-def _printable(text: str) -> str:
-    """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD."""
-    return _ODD.sub("\ufffd", text)
 
 
 def _get(options: argparse.Namespace) -> int:
@@ -219,7 +207,7 @@ def _verify(options: argparse.Namespace) -> int:
     def verified(name: str) -> int:
         def say(problem: Problem) -> None:
             problem = replace(problem, path=name)
-            print(json.dumps(asdict(problem)) if options.json else _printable(str(problem)))
+            print(json.dumps(asdict(problem)) if options.json else printable(str(problem)))
 
         with _spooled(Path(name)) as file, _progress(options, file) as tick:
             summary = Verifier(file, say).run(index=not options.no_index, tick=tick)
@@ -227,7 +215,7 @@ def _verify(options: argparse.Namespace) -> int:
             print(json.dumps({"file": name, **asdict(summary)}))
         else:
             counts = f"{summary.records} records, {summary.errors} errors, {summary.warnings} warnings"
-            print(_printable(f"{name}: {counts}"))
+            print(printable(f"{name}: {counts}"))
         return FAULTS if summary.errors or (options.strict and summary.warnings) else GOOD
 
     return _each(options, verified)
@@ -284,7 +272,7 @@ def _repair(options: argparse.Namespace) -> int:
         print(json.dumps({"file": options.file, "output": str(target), "kept": report.kept, "dropped": report.dropped}))
     else:
         counts = f"{report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages"
-        print(_printable(f"{target}: {counts}"))
+        print(printable(f"{target}: {counts}"))
     return FAULTS if report.damages or not report.kept else GOOD
 
 
@@ -330,7 +318,7 @@ def _convert(options: argparse.Namespace) -> int:
             print(json.dumps({"file": name, "output": str(target), **sizes}))
         else:
             share = sizes["output_bytes"] / max(sizes["bytes"], 1)
-            print(_printable(f"{target}: {sizes['output_bytes']} bytes ({share:.0%} of {name})"))
+            print(printable(f"{target}: {sizes['output_bytes']} bytes ({share:.0%} of {name})"))
         return GOOD
 
     return _each(options, converted)
@@ -357,7 +345,7 @@ def _stats(options: argparse.Namespace) -> int:
     for group in GROUPS:
         table = Table(Column(group, overflow="fold"), "captures", "bytes", title=f"by {group}")
         for value, count in stats.captures[group].most_common(options.top or None):
-            table.add_row(Text(_printable(value)), str(count), str(stats.bytes[group][value]))
+            table.add_row(Text(printable(value)), str(count), str(stats.bytes[group][value]))
         console.print(table)
     return code
 

@@ -9,7 +9,8 @@ could be read whole, framed as the standard says, and the report tells of each t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,35 +134,27 @@ def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: 
 def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it."""
     report = RepairReport(target)
-    sink = Sink(target, compression_of(target))
-    try:
-        with Reader(path) as reader:
-            for record in reader:
-                if record.damage is not None:
-                    report.dropped += 1
-                    continue
-                _copy(record, sink)
-                if record.damage is None:
-                    sink.end()
-                    report.kept += 1
-                else:
-                    sink.drop()
-                    report.dropped += 1
-                if tick is not None:
-                    tick(record)
-            report.damages = reader.damages
-        sink.finish(lambda _: _forget_index(target))
-    except BaseException:  # Ctrl-C, too, must not leave half a file
-        sink.abort()
-        raise
-    index_file(target)
+    with _written(target) as sink, Reader(path) as reader:
+        for record in reader:
+            if record.damage is not None:
+                report.dropped += 1
+                continue
+            _copy(record, sink)
+            if record.damage is None:
+                sink.end()
+                report.kept += 1
+            else:
+                sink.drop()
+                report.dropped += 1
+            if tick is not None:
+                tick(record)
+        report.damages = reader.damages
     return report
 
 
 def join(paths: Iterable[Path], target: Path) -> Path:
     """Store the records of several files as one, in their order. ConvertError, nothing was written: one is damaged."""
-    sink = Sink(target, compression_of(target))
-    try:
+    with _written(target) as sink:
         for path in paths:
             with Reader(path) as reader:
                 for record in reader:
@@ -169,12 +162,20 @@ def join(paths: Iterable[Path], target: Path) -> Path:
                     sink.end()
                 if reader.damages:
                     raise ConvertError(str(path), reader.damages)
+    return target
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[Sink]:
+    """What is put into the sink becomes the target, with its index, when the block ends well; else nothing is left."""
+    sink = Sink(target, compression_of(target))
+    try:
+        yield sink
         sink.finish(lambda _: _forget_index(target))
     except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
         raise
     index_file(target)
-    return target
 
 
 def _forget_index(target: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from archive.terminal import give_up_stdout, printable
 from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import CorpusError, UsageFault
 from corpus.extraction import Choice, Extraction
@@ -25,7 +25,7 @@ from corpus.forms import FORMS, form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, expand
 from corpus.inputs import SUFFIXES as ARCHIVE_SUFFIXES
 from corpus.outputs import STDOUT, check_target, expect_stdout, open_output
-from corpus.report import Report, printable
+from corpus.report import Report
 from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
 from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as error:
         if error.filename is None:
-            _give_up_stdout()
+            give_up_stdout()
             if isinstance(error, BrokenPipeError):  # whoever read it has seen enough
                 return GOOD
         print(f"corpus: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
@@ -129,12 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CorpusError, RelevanceError) as error:
         print(f"corpus: {error}", file=sys.stderr)
         return USAGE
-
-
-def _give_up_stdout() -> None:
-    """What could not be written is not tried again when the interpreter ends."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _extract(options: argparse.Namespace) -> int:

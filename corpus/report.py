@@ -7,7 +7,6 @@ All of it goes to standard error: standard output is for results.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +15,10 @@ from typing import Protocol, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from archive.terminal import printable
+
 MARKERS = {"ok": "+OK", "warn": "-WARN", "err": "-ERR"}
 _STARTS = tuple(MARKERS.values())
-_ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD; tabs stay."""
-    return _ODD.sub("\ufffd", text)
 
 
 class Tick(Protocol):

@@ -68,8 +68,10 @@ class SitemapSource:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """One crawl; limits of 0 mean none. `policy` "" leaves the choice to the settings. `model`: a
-    language model's file, from the seed file's folder; "": the shipped one."""
+    """One crawl; limits of 0 mean none. `policy` "" leaves the choice to the settings.
+
+    `model`: the file of a language model, from the seed file's folder; "": the shipped one.
+    """
 
     name: str
     language: str

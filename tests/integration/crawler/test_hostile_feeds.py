@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy, wait_for
+from tests.integration.crawler.serving import serving
 
 ADDRESS = "127.71.0.1"
 LIMIT = 2_000_000
@@ -102,15 +103,11 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def web() -> Iterator[Web]:
-    with Web() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
+    with Web() as server, serving(server):
         try:
             yield server
         finally:
             server.stopped.set()
-            server.shutdown()
-            thread.join()
 
 
 FEEDS = ("laughs", "large", "endless", "bomb", "deep", "private", "charset", "good")

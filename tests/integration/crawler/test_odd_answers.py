@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import socketserver
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from archive.reader import Reader
 from tests.integration.crawler.harness import QUICK, run
+from tests.integration.crawler.serving import serving
 
 ADDRESS = "127.71.0.2"
 
@@ -84,14 +84,8 @@ class Handler(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def web() -> Iterator[Web]:
-    with Web() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with Web() as server, serving(server):
+        yield server
 
 
 def test_each_page_behind_an_odd_answer_is_fetched_once(web: Web, tmp_path: Path) -> None:

@@ -1,0 +1,20 @@
+"""What command lines write to a terminal, a file or a pipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+_ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD; tabs stay."""
+    return _ODD.sub("\ufffd", text)
+
+
+def give_up_stdout() -> None:
+    """What could not be written is not tried again when the interpreter ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
