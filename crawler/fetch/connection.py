@@ -220,8 +220,9 @@ class HttpConnection(asyncio.Protocol):
     @property
     def _framed(self) -> bool:
         """Whether the answer says where it ends (else the end of the connection is its end: RFC 9112 6.3)."""
-        names = {name.lower() for name, _ in self._answer.headers}
-        return b"content-length" in names or b"transfer-encoding" in names
+        if codings := _transfer_codings(self._answer):
+            return codings[-1] == b"chunked"
+        return any(name.lower() == b"content-length" for name, _ in self._answer.headers)
 
     # httptools callbacks
 
@@ -267,10 +268,18 @@ class HttpConnection(asyncio.Protocol):
         self._finish()
 
 
+def _transfer_codings(answer: Answer) -> list[bytes]:
+    """In the order in which they were put on; an answer whose last is not "chunked" ends with its connection."""
+    said = b",".join(value for name, value in answer.headers if name.lower() == b"transfer-encoding").lower()
+    return [coding for coding in map(bytes.strip, said.split(b",")) if coding not in (b"", b"identity")]
+
+
 def _unpack(answer: Answer, most_bytes: int) -> CutError | None:
     """Take off what the body was packed with for the way (RFC 9112 7.2), to `most_bytes`; what is wrong with it."""
-    said = b",".join(value for name, value in answer.headers if name.lower() == b"transfer-encoding").lower()
-    codings = [coding for coding in said.replace(b" ", b"").split(b",") if coding not in (b"", b"chunked", b"identity")]
+    codings = _transfer_codings(answer)
+    said = b", ".join(codings)
+    while codings[-1:] == [b"chunked"]:  # some say it twice
+        codings.pop()
     if not codings:
         return None
     if codings not in ([b"gzip"], [b"x-gzip"], [b"deflate"]):

@@ -50,6 +50,7 @@ SEEDS = {
     "/not-packed-404": answer(page("missing"), "Content-Encoding: gzip", status="404 Not Found"),
     "/not-brotli": answer(page("brotli"), "Content-Encoding: br"),
     "/packed-for-the-way": answer(WAY, "Transfer-Encoding: gzip, chunked", length=False),
+    "/packed-until-closed": answer(PACKED, "Transfer-Encoding: gzip", length=False),
     "/part": answer(page("part", "/behind-a-part"), status="206 Partial Content"),
     "/half-packed": answer(PACKED[:-8] + bytes(8), "Content-Encoding: gzip"),
 }

@@ -109,6 +109,27 @@ def test_a_packing_for_the_way_that_is_none_or_a_bomb_is_told() -> None:
     assert (bytes(answer.body), answer.truncated) == (bytes(1000), "length")
 
 
+@pytest.mark.parametrize(
+    ("coding", "pack"), [(b"gzip", gzip.compress), (b"x-gzip, identity", gzip.compress), (b"identity", bytes)]
+)
+def test_what_is_packed_and_not_chunked_ends_with_the_connection(coding: bytes, pack: Callable[[bytes], bytes]) -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding + b"\r\n\r\n"
+    answer = ask(head + pack(b"sawubona"), end="close")
+    assert (bytes(answer.body), answer.truncated, answer.head) == (b"sawubona", None, head)
+
+
+def test_a_packing_for_the_way_counts_and_not_a_length_beside_it() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nTransfer-Encoding: gzip\r\n\r\n"
+    assert bytes(ask(head + gzip.compress(b"sawubona"), end="close").body) == b"sawubona"
+
+
+def test_chunks_said_twice_are_taken_off_once() -> None:
+    reply = in_chunks(b"sawubona", b"chunked")
+    assert bytes(ask(reply).body) == b"sawubona"
+    with pytest.raises(CutError):
+        ask(reply[:-4], end="close")
+
+
 def ask_in_drops(reply: bytes) -> Answer:
     """The answer when each byte of it comes by itself."""
 
@@ -176,6 +197,10 @@ def test_bare_line_feeds_are_understood() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length : 100\r\n\r\nshort",
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nContent-Length: 100\r\n\r\nshort",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n" + gzip.compress(b"sawubona")[:-1],
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n" + gzip.compress(b"0\r\n\r\n"),
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 9\r\n\r\nshort",
         b"HTTP/1.1 200 OK\r\nContent-",
         b"",
         b"SSH-2.0-OpenSSH\r\n\r\n",
