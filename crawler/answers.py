@@ -28,6 +28,10 @@ class RobotsDeniedError(IgnoreRequest):
     """The host's robots.txt does not allow this URL, or there is no record to ask."""
 
 
+class OptedOutError(IgnoreRequest):
+    """What would be sent in place of the leased URL has opted out."""
+
+
 def result_of(response: Response) -> str:
     """The outcome name of an answer, by its status."""
     status = response.status
@@ -120,6 +124,8 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
         return Finding("released")
     if isinstance(error, RobotsDeniedError):
         return Finding("robots_denied")
+    if isinstance(error, OptedOutError):
+        return Finding("opted_out")
     if isinstance(error, FetchError):
         if lease.kind is Kind.ROBOTS and error.outcome == "refused_address":
             # Not the host's fault, and not one that passes soon.

@@ -1,5 +1,8 @@
 """robots.txt at the rim: every leased page is held against its host's rules before anything is sent.
 
+What is sent in place of the leased URL (another spelling of it that its server wants, an older page of a feed) is held
+against the opt-outs, too: the frontier has looked at the leased one only.
+
 The record is the fleet's, fetched under a lease like any page and kept in the frontier; parsed rules are cached here.
 Fails closed: without a valid record nothing is sent. Source: RFC 9309.
 """
@@ -12,7 +15,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from crawler.answers import RobotsDeniedError
+from crawler.answers import OptedOutError, RobotsDeniedError
 from crawler.fetch.errors import StaleLeaseError
 from crawler.worker import Worker
 from frontier.robots import Rules
@@ -40,10 +43,12 @@ class RobotsMiddleware:
         return cls(worker, crawler.settings["ROBOTS_USER_AGENT"])
 
     async def process_request(self, request: Request) -> None:
-        """:class:`RobotsDeniedError` for a leased URL that its host's rules deny."""
+        """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`OptedOutError`."""
         lease: Lease | None = request.meta.get("lease")
         if lease is None or lease.kind is Kind.ROBOTS:
             return
+        if request.url != lease.url and (prefix := await self._worker.opted_out_by(request.url)):
+            raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")
         known = self._rules.get((lease.authority, lease.robots_ms))
         rules = known[0] if known is not None else await self._fetch_rules(lease)
         if not rules.allowed(request.url):

@@ -165,6 +165,10 @@ class Worker:
         """The fleet's robots record of an authority."""
         return await self.ask(lambda frontier: frontier.get_robots(authority))
 
+    async def opted_out_by(self, url: str) -> str:
+        """The prefix by which a URL has opted out; "" when there is none."""
+        return await self.ask(lambda frontier: frontier.opted_out_by(url))
+
     async def ask(self, question: Callable[[RedisFrontier], T]) -> T:
         """The answer of a question to the frontier, off the reactor."""
         return await self._off(self._asks, lambda: question(self._stores.frontier))

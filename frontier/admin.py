@@ -116,9 +116,8 @@ def explain(frontier: Frontier, url: str, config: FrontierConfig, leased_url: st
     place = "leased" if leased else "not here" if found is None else "parked" if found.until_ms else "queued"
     url = leased_url if leased else found.url if found else url
     refused = traps.check(url, found.depth if found else 0, config.limits)
-    for prefix in frontier.opted_out():
-        if prefix == host or (prefix.startswith(host + "/") and lies_under(url, prefix)):
-            refused = "opted_out:" + prefix
+    if prefix := frontier.opted_out_by(url):
+        refused = f"opted_out:{prefix}"
     return Explanation(url, host, place, found, state, refused, _robots_word(frontier, host, url, config))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from frontier import admin, rescoring
+from frontier import admin, opt_outs, rescoring
 from frontier.audit import Row as AuditRow
 from frontier.config import FrontierConfig
 from frontier.host import Host
@@ -89,17 +89,19 @@ class MemoryTables:
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        new = 0
-        for authority, path in admin.opt_out_rules(prefixes):
-            rules = self.prefixes.setdefault(authority, [])
-            if path not in rules:
-                rules.append(path)
-                new += 1
-        return new
+        return opt_outs.add(self.prefixes, admin.opt_out_rules(prefixes))
+
+    def withdraw_opt_out(self, prefix: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        return opt_outs.withdraw(self.prefixes, admin.opt_out_rules([prefix]))
 
     def opted_out(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""
         return sorted(authority + path for authority, rules in self.prefixes.items() for path in rules)
+
+    def opted_out_by(self, url: str) -> str:
+        """See :class:`frontier.types.Frontier`."""
+        return opt_outs.against(url, lambda host: self.prefixes.get(host, ()))
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
         """See :class:`frontier.types.Frontier`."""

@@ -21,11 +21,12 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from frontier import admin, intake, payload, reports, rescoring, wire
+from frontier import admin, intake, opt_outs, payload, reports, rescoring, wire
 from frontier.answering import answering
 from frontier.audit import Row
 from frontier.config import FrontierConfig
 from frontier.keys import Keys
+from frontier.redis_opt_outs import RedisOptOuts
 from frontier.types import (
     BANDS,
     Bound,
@@ -68,6 +69,7 @@ class RedisFrontier:
         self.keys = Keys(crawl)
         self._owned = isinstance(server, str)
         self._redis: Any = _connect(server) if isinstance(server, str) else server
+        self._opt_outs = RedisOptOuts(self._redis, crawl, self.keys.opt_out)
         self._now_ms = now_ms
         self._jitter = jitter
         texts = {name: wire.script_text(name, self.config) for name in wire.PARTS}
@@ -192,30 +194,19 @@ class RedisFrontier:
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        new = 0
-        for authority, path in admin.opt_out_rules(prefixes):
-            change = self._add_rule(authority, path)
-            with answering(self.crawl):
-                new += int(self._redis.transaction(change, self.keys.opt_out, value_from_callable=True))
-        return new
+        return self._opt_outs.change(opt_outs.add, list(admin.opt_out_rules(prefixes)))
 
-    def _add_rule(self, authority: str, path: str) -> Callable[[Any], int]:
-        def change(pipe: Any) -> int:
-            data = pipe.hget(self.keys.opt_out, authority)
-            rules = [bytes(rule).decode() for rule in wire.decode(data)] if data else []
-            pipe.multi()
-            if path in rules:
-                return 0
-            pipe.hset(self.keys.opt_out, authority, wire.encode([*rules, path]))
-            return 1
-
-        return change
+    def withdraw_opt_out(self, prefix: str) -> int:
+        """See :class:`frontier.types.Frontier`."""
+        return self._opt_outs.change(opt_outs.withdraw, list(admin.opt_out_rules([prefix])))
 
     def opted_out(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""
-        with answering(self.crawl):
-            table = self._redis.hgetall(self.keys.opt_out)
-        return sorted(_text(host) + _text(rule) for host, rules in table.items() for rule in wire.decode(rules))
+        return sorted(host + path for host, paths in self._opt_outs.table().items() for path in paths)
+
+    def opted_out_by(self, url: str) -> str:
+        """See :class:`frontier.types.Frontier`."""
+        return opt_outs.against(url, self._opt_outs.of)
 
     # -- for people --------------------------------------------------------------------------------------------------
 

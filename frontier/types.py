@@ -295,8 +295,16 @@ class Frontier(Protocol):
         "https://example.org" or "https://example.org/private/", however its path is escaped. Honoured from the next
         lease on; what is met in a queue is dropped and counted as "opted_out". The number of prefixes that were new."""
 
+    def withdraw_opt_out(self, prefix: str) -> int:
+        """Undo :meth:`opt_out` of exactly this prefix, from the next lease on; nothing else ever does. The number of
+        prefixes taken back; 0, and nothing is changed, when one that it stands for has not opted out. What was dropped
+        meanwhile does not come back."""
+
     def opted_out(self) -> list[str]:
         """All prefixes opted out."""
+
+    def opted_out_by(self, url: str) -> str:
+        """The prefix by which `url` has opted out, "" when there is none: for what is sent in place of a leased URL."""
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
         """Let an authority rest; False when it is unknown."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
 from crawler.crawl_state import CrawlState, CrawlStateCommand
+from crawler.opt_outs import read_opt_outs
 from crawler.preflight import PreflightError
 from crawler.terminal import clock, host_words
+from frontier.admin import opt_out_rules
 from sieve.urls import authority as authority_of
 
 _DAY_MS = 86_400_000
@@ -30,14 +34,18 @@ class Command(CrawlStateCommand):
         return (
             "status: counts; hosts: the hosts last fetched from; parked: what waits, why and until when; "
             "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
-            "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again. "
+            "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again; with "
+            "--withdraw: take back one that was a mistake, named as it was entered (URLs dropped meanwhile do not come "
+            "back). "
             "HOST is a name, or any URL of it where the port is not the usual one. "
-            "Example: scrapy frontier pause isolezwe.co.za --crawl zulu"
+            "Examples: scrapy frontier pause isolezwe.co.za --crawl zulu; "
+            "scrapy frontier opt-out example.org --withdraw --crawl zulu"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--limit", type=int, default=50, help="most rows to show (default 50)")
+        parser.add_argument("--withdraw", action="store_true", help="opt-out: take back one that was a mistake")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         listing: dict[str, Callable[[CrawlState, argparse.Namespace], None]] = {
@@ -48,6 +56,8 @@ class Command(CrawlStateCommand):
         steering = ("peek", "release", "drop", "pause", "resume", "opt-out")
         if opts.limit < 1:
             raise UsageError(f"--limit {opts.limit}: at least 1 row must be shown")
+        if opts.withdraw and args[:1] != ["opt-out"]:
+            raise UsageError("--withdraw: only an opt-out can be withdrawn")
         if len(args) == 1 and args[0] in listing:
             with self.state(opts) as state:
                 listing[args[0]](state, opts)
@@ -105,10 +115,13 @@ class Command(CrawlStateCommand):
         frontier = state.frontier
         if action == "opt-out":
             try:
-                new = frontier.opt_out([host])
+                rules = _rules([host])
             except ValueError:
                 raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None
-            self.show(f"{host}: {'opted out' if new else 'was opted out already'}")
+            if opts.withdraw:
+                self._withdraw(host, rules, state)
+            else:
+                self.show(f"{host}: {'opted out' if frontier.opt_out([host]) else 'was opted out already'}")
             return
         found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
         if not found:
@@ -127,6 +140,26 @@ class Command(CrawlStateCommand):
             done = int(actions[action](authority))
             self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
 
+    def _withdraw(self, prefix: str, rules: set[str], state: CrawlState) -> None:
+        """Take back the opt-out that was entered as `prefix`. It is written down first: what cannot be is not done."""
+        there = state.frontier.opted_out()
+        if not rules.issubset(there):
+            hosts = {authority_of(rule) for rule in rules}
+            near = ", ".join(rule for rule in there if authority_of(rule) in hosts)
+            raise PreflightError(f"{prefix} has not opted out by just this name; of its host: {near or 'none'}")
+        assert self.settings is not None
+        try:
+            if (path := self.settings.get("FRONTIER_OPT_OUT_FILE")) and rules & _rules(read_opt_outs(Path(path))):
+                raise PreflightError(f"{path} has {prefix}, too, for every worker that starts: take it out there first")
+            log = state.folder / "reports" / "opt-outs.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("a", encoding="utf-8") as file:
+                file.write(f"{clock(time.time_ns() // 1_000_000)} withdrawn: {prefix} ({', '.join(sorted(rules))})\n")
+        except (OSError, ValueError) as error:
+            raise PreflightError(f"{prefix} stays opted out: {error}") from None
+        state.frontier.withdraw_opt_out(prefix)
+        self.show(f"{prefix}: opt-out withdrawn, noted in {log}; URLs dropped meanwhile do not come back")
+
     def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.peek(authority, opts.limit)
         if opts.json:
@@ -139,6 +172,11 @@ class Command(CrawlStateCommand):
             parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
             table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
         self.show(table)
+
+
+def _rules(prefixes: Iterable[str]) -> set[str]:
+    """All that opt-outs stand for, as the frontier lists them; ValueError."""
+    return {authority + path for authority, path in opt_out_rules(prefixes)}
 
 
 def _authorities(host: str) -> list[str]:

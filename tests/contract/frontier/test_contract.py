@@ -658,6 +658,45 @@ def test_opt_out_is_honoured_at_once(make: Make, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "prefix"),
+    [
+        (f"{A}/p?private&a=1", f"{A}/p?private"),
+        ("HTTP://A.example./x/../p?%70rivate", f"{A}/p?private"),
+        (f"{A}/p?a=1&private", ""),
+        ("https://www.b.example", "https://www.b.example"),
+        (f"{C}/p?private", ""),
+    ],
+)
+def test_any_url_can_be_held_against_the_opt_outs(make: Make, url: str, prefix: str) -> None:
+    frontier = make(FREE)
+    frontier.opt_out([f"{A}/p?private", "b.example"])
+    assert frontier.opted_out_by(url) == prefix
+
+
+def test_an_opt_out_is_withdrawn_whole_and_by_its_own_name_only(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.opt_out(["b.example", f"{A}/private", f"{A}/private/"])
+    before = frontier.opted_out()
+    alike = (f"{A}/", f"{A}/priv", f"{A}/%70rivate", f"{A}/private?x")
+    for other in ("a.example", *alike, "b.example/private", "c.example"):
+        assert frontier.withdraw_opt_out(other) == 0
+    assert frontier.opted_out() == before
+    frontier.take_in([Candidate(f"{B}/1"), Candidate(f"{C}/1")])
+    assert urls(frontier.lease(5).leases) == [f"{C}/1"], "what is dropped meanwhile does not come back"
+    assert frontier.withdraw_opt_out("b.example") == 4
+    assert frontier.opted_out() == [f"{A}/private", f"{A}/private/"]
+    frontier.take_in([Candidate(f"{B}/2"), Candidate(f"{A}/private/2")])
+    clock.forward(10_000)
+    assert urls(frontier.lease(5).leases) == [f"{B}/2"]
+    assert frontier.withdraw_opt_out(f"{A}/private/") == 1
+    assert frontier.opted_out_by(f"{A}/private/2") == f"{A}/private"
+    assert frontier.withdraw_opt_out("b.example") == 0
+    frontier.opt_out([B])
+    assert frontier.withdraw_opt_out("b.example") == 0, "a part of what a name stands for"
+    assert frontier.opted_out() == [f"{A}/private", B]
+
+
+@pytest.mark.parametrize(
     ("prefix", "url"),
     [
         ("/private/", "/%70rivate/1"),

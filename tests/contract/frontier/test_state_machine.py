@@ -272,6 +272,11 @@ class Histories(RuleBasedStateMachine):
         self.both("opt_out", [prefix])
         self.both("opted_out")
 
+    @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1", "http://h4.example"]))
+    def withdraw_opt_out(self, prefix: str) -> None:
+        self.both("withdraw_opt_out", prefix)
+        self.both("opted_out")
+
     # -- what must always hold -----------------------------------------------------------------------------------------
 
     def seen_inside(self) -> set[str]:

@@ -122,6 +122,35 @@ def test_hosts_are_named_whole_and_found_by_any_url_of_theirs(crawl: Crawl) -> N
         assert look(crawl, "frontier", "resume", name).returncode == 0
 
 
+def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_path: Path) -> None:
+    withdraw = ("frontier", "opt-out", "--withdraw")
+    assert look(crawl, "frontier", "opt-out", "mistake.example/a").returncode == 0
+    other = look(crawl, *withdraw, "mistake.example")
+    assert (other.returncode, "mistake.example has not opted out by just this name" in other.stderr) == (1, True)
+    assert "http://mistake.example/a, http://www.mistake.example/a" in other.stderr
+    assert why(crawl, "http://mistake.example/a")["refused"].startswith("opted_out")
+
+    log = crawl.folder / "reports" / "opt-outs.log"
+    assert not log.exists()
+    log.mkdir()
+    blocked = look(crawl, *withdraw, "mistake.example/a")
+    assert (blocked.returncode, "mistake.example/a stays opted out" in blocked.stderr) == (1, True)
+    log.rmdir()
+    listed = tmp_path / "opt-outs.txt"
+    listed.write_text("https://mistake.example/a\n")
+    still = look(crawl, *withdraw, "mistake.example/a", "-s", f"FRONTIER_OPT_OUT_FILE={listed}")
+    assert (still.returncode, f"{listed} has mistake.example/a" in still.stderr) == (1, True)
+    assert not log.exists()
+    assert why(crawl, "http://mistake.example/a")["refused"].startswith("opted_out")
+
+    done = look(crawl, *withdraw, "mistake.example/a")
+    assert (done.returncode, "opt-out withdrawn" in done.stdout) == (0, True)
+    assert "Z withdrawn: mistake.example/a (http://mistake.example/a, " in log.read_text()
+    assert "opted_out" not in why(crawl, "http://mistake.example/a")["refused"]
+    assert look(crawl, *withdraw, "mistake.example/a").returncode == 1
+    assert look(crawl, "frontier", "drop", "mistake.example", "--withdraw").returncode == 2
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

@@ -40,6 +40,7 @@ WAY = b"%x\r\n%s\r\n0\r\n\r\n" % (len(PACKED), PACKED)
 SEEDS = {
     "/track?utm_source=feed": sent_to("/track"),
     "/order?b=1&a=2": sent_to("/order?a=2&b=1"),
+    "/left?b=1&private": sent_to("/left?private&b=1"),
     "/turns?utm_source=0": sent_to("/turns?utm_source=1"),
     "/accent": sent_to("/ifölda"),
     "/backslash": sent_to("\\slashed"),
@@ -96,7 +97,10 @@ def test_each_page_behind_an_odd_answer_is_fetched_once(web: Web, tmp_path: Path
         '[crawl]\nname = "odd"\nlanguage = "zul"\ncontact = "me@a.test"\n'
         f'[[site]]\nurl = "{home}/"\nscope = "open"\n[relevance]\npolicy = "all"\n'
     )
-    settings = QUICK | {"FETCH_ALLOWED_NETWORKS": "127.71.0.2/32", "FRONTIER_RETRY_FACTOR": "0.001"}
+    opt_outs = tmp_path / "opt-outs.txt"
+    opt_outs.write_text(f"{home}/left?private\n")
+    settings = QUICK | {"FRONTIER_OPT_OUT_FILE": str(opt_outs)}
+    settings |= {"FETCH_ALLOWED_NETWORKS": "127.71.0.2/32", "FRONTIER_RETRY_FACTOR": "0.001"}
     done = run("crawl", "odd", "-a", f"seeds={seeds}", **settings, DATA_DIR=str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

@@ -6,7 +6,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
 from crawler import answers
-from crawler.answers import MOST_BYTES, RobotsDeniedError, record_of
+from crawler.answers import MOST_BYTES, OptedOutError, RobotsDeniedError, record_of
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
@@ -104,6 +104,7 @@ def test_directives() -> None:
 def test_failures() -> None:
     named = {
         RobotsDeniedError("x"): "robots_denied",
+        OptedOutError("x"): "opted_out",
         DnsError("x"): "dns",
         RefusedAddressError("x"): "refused_address",
         StaleLeaseError("x"): "released",

@@ -8,15 +8,18 @@ from typing import cast
 import pytest
 from scrapy.http import Request
 
-from crawler.answers import RobotsDeniedError
+from crawler.answers import OptedOutError, RobotsDeniedError
 from crawler.fetch.errors import StaleLeaseError
 from crawler.robots import RobotsMiddleware
 from crawler.worker import Worker
+from frontier.opt_outs import against
 from frontier.types import Kind, Lease, RobotsRecord
 
 
 class Records:
-    """The part of a worker that the middleware asks; `record` is the fleet's."""
+    """The part of a worker that the middleware asks; `record` is the fleet's, `rules` are the host's opt-outs."""
+
+    rules = ("/p?private",)
 
     def __init__(self, record: RobotsRecord | None) -> None:
         self.record = record
@@ -27,10 +30,14 @@ class Records:
         self.asked += 1
         return self.record
 
+    async def opted_out_by(self, url: str) -> str:
+        return against(url, lambda _: self.rules)
 
-def look(middleware: RobotsMiddleware, path: str, version: int = 7) -> None:
-    lease = Lease("t", f"http://a.test{path}", Kind.PAGE, "http://a.test", "", 0, 0, robots_ms=version)
-    asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
+
+def look(middleware: RobotsMiddleware, path: str, version: int = 7, sent: str = "", kind: Kind = Kind.PAGE) -> None:
+    lease = Lease("t", f"http://a.test{path}", kind, "http://a.test", "", 0, 0, robots_ms=version)
+    request = Request(f"http://a.test{sent or path}", meta={"lease": lease})
+    asyncio.run(middleware.process_request(request))
 
 
 def middleware_for(records: Records) -> RobotsMiddleware:
@@ -71,3 +78,13 @@ def test_parsed_rules_are_kept_within_a_bound_of_memory() -> None:
 def test_an_unreachable_robots_txt_denies_everything() -> None:
     with pytest.raises(RobotsDeniedError):
         look(middleware_for(Records(RobotsRecord("disallow"))), "/open")
+
+
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.FEED])
+def test_what_is_sent_in_place_of_the_leased_url_is_held_against_the_opt_outs(kind: Kind) -> None:
+    middleware = middleware_for(Records(RobotsRecord("allow")))
+    look(middleware, "/p?a=1&private", kind=kind)
+    look(middleware, "/p?a=1&private", sent="/p?a=1", kind=kind)
+    for other in ("/p?private&a=1", "/p?%70rivate", "/x/../p?private"):
+        with pytest.raises(OptedOutError, match=r"http://a.test/p\?private has opted out"):
+            look(middleware, "/p?a=1&private", sent=other, kind=kind)
