@@ -175,10 +175,16 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
 
 
 def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None) -> RedisFrontier:
-    """The crawl's frontier, with the seed file's delays and the opt-outs in force."""
+    """The crawl's frontier, with the seed file's delays, those and no others, and the opt-outs in force."""
     frontier = RedisFrontier(home.url, crawl, frontier_config(settings, spec))
-    if spec is not None and (policies := host_policies(spec)):
-        frontier.configure(policies)
+    if spec is not None:
+        policies = host_policies(spec)
+        # What an earlier start has put there, of this file as it was or of another.
+        gone = [host for host in frontier.configured() if host not in policies]
+        frontier.configure({**dict.fromkeys(gone, HostPolicy()), **policies})
+        if gone:
+            where = spec.path or "the seed file"
+            logger.info("Under the crawl's own rules again, since %s has none for them: %s", where, ", ".join(gone))
     if opt_outs := settings.get("FRONTIER_OPT_OUT_FILE"):
         frontier.opt_out(read_opt_outs(Path(opt_outs)))
     return frontier

@@ -26,6 +26,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
                     ``due`` or ``hot``, which would cost four times the room
 ``known``           list, the others
 ``unparks``         zset, authorities with parked URLs, by the earliest end
+``configured``      set, authorities whose record has rules of its own
 ``optout``          hash, authority -> msgpack list of path prefixes
 ``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason
 ``c:NAME``          hash, a table of counters
@@ -49,6 +50,7 @@ class Keys:
         self.new = self.prefix + "new"
         self.known = self.prefix + "known"
         self.unparks = self.prefix + "unparks"
+        self.configured = self.prefix + "configured"
         self.opt_out = self.prefix + "optout"
         self.results = self.prefix + "results"
         self.reasons = self.prefix + "reasons"

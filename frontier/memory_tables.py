@@ -87,6 +87,10 @@ class MemoryTables:
         for authority, policy in policies.items():
             self.host_of(authority).policy = policy
 
+    def configured(self) -> list[str]:
+        """See :class:`frontier.types.Frontier`."""
+        return sorted(name for name, host in self.known.items() if host.policy != HostPolicy())
+
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
         return opt_outs.add(self.prefixes, admin.opt_out_rules(prefixes))

@@ -192,6 +192,11 @@ class RedisFrontier:
             numbers = (policy.delay_ms, policy.address_delay_ms, policy.max_pages, policy.max_bytes)
             self._run("set_host", ["configure", authority, [-1 if n is None else n for n in numbers]])
 
+    def configured(self) -> list[str]:
+        """See :class:`frontier.types.Frontier`."""
+        with answering(self.crawl):
+            return sorted(map(_text, self._redis.smembers(self.keys.configured)))
+
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
         return self._opt_outs.change(opt_outs.add, list(admin.opt_out_rules(prefixes)))

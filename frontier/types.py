@@ -288,7 +288,11 @@ class Frontier(Protocol):
         """The valid record of an authority, None when there is none."""
 
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:
-        """Set the rules of single authorities (whole record replaced); for the next grants on."""
+        """Set the rules of single authorities (whole record replaced); for the next grants on. `HostPolicy()`: the
+        crawl's rules again."""
+
+    def configured(self) -> list[str]:
+        """The authorities that have rules of their own."""
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """Never again lease what begins with a prefix: "example.org" (http and https, all of the host),

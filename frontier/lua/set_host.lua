@@ -25,6 +25,8 @@ elseif verb == 'configure' then
   others.al = args[2] >= 0 and args[2] or nil
   others.mp = args[3] >= 0 and args[3] or nil
   others.mb = args[4] >= 0 and args[4] or nil
+  local own = others.dl or others.al or others.mp or others.mb
+  call(own and 'SADD' or 'SREM', P .. 'configured', authority)
 end
 if verb ~= 'configure' then replace(authority, record) end
 commit()

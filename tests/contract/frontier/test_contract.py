@@ -155,6 +155,18 @@ def test_a_host_has_its_own_rules(make: Make, clock: Clock) -> None:
     assert (state.rest_reason, state.pages) == ("quota", 2)
 
 
+def test_rules_of_a_host_are_taken_back(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.configure({A: HostPolicy(delay_ms=9000), B: HostPolicy(max_pages=1), C: HostPolicy()})
+    assert frontier.configured() == [A, B]
+    frontier.configure({A: HostPolicy(), B: HostPolicy(max_pages=2)})
+    assert frontier.configured() == [B]
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    done(frontier, one(frontier))
+    clock.forward(FREE.delay_ms)
+    assert one(frontier).url == f"{A}/2"
+
+
 def test_a_host_that_had_its_bytes_rests(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.configure({A: HostPolicy(max_bytes=1000), B: HostPolicy(max_bytes=0)})

@@ -63,6 +63,8 @@ def contents(server: Any, frontier: RedisFrontier) -> dict[bytes, Any]:
                 found[name] = server.zrange(key, 0, -1, withscores=True)
             elif kind == b"list":
                 found[name] = server.lrange(key, 0, -1)
+            elif kind == b"set":
+                found[name] = server.smembers(key)
             else:
                 found[name] = server.hgetall(key) if kind == b"hash" else server.get(key)
     return found

@@ -266,6 +266,7 @@ class Histories(RuleBasedStateMachine):
     )
     def configure(self, host: str, delay_ms: int | None, most_pages: int | None, most_bytes: int | None) -> None:
         self.both("configure", {host: HostPolicy(delay_ms, None, most_pages, most_bytes)})
+        self.both("configured")
 
     @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1"]))
     def opt_out(self, prefix: str) -> None:

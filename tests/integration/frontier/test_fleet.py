@@ -19,7 +19,7 @@ import pytest
 import redis
 
 from crawler.embedded_redis import EmbeddedRedis
-from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, Outcome
+from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, HostPolicy, Outcome
 from frontier.audit import verify, verify_plain
 from frontier.redis_frontier import RedisFrontier
 from tests.integration.frontier.fleet import CONFIG
@@ -225,6 +225,7 @@ def test_every_key_lies_in_the_crawls_slot(tmp_path: Path) -> None:
         frontier.bind(lease.token, "192.0.2.1")
         frontier.report([Outcome(lease.token, "ok")])
         frontier.opt_out(["x.example"])
+        frontier.configure({"http://x.example": HostPolicy(delay_ms=9000)})
         frontier.add_counts("n", {"a": (1,)})
         prefixes: dict[str, int] = defaultdict(int)
         for key in client.scan_iter():

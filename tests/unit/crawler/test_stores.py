@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 from scrapy import Spider
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, Settings
 
 from crawler import stores
-from crawler.stores import host_policies, open_patiently
+from crawler.addon import Ulwembu
+from crawler.redis_link import RedisHome
+from crawler.stores import host_policies, open_frontier, open_patiently
 from frontier.errors import FrontierUnavailable
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
@@ -47,6 +50,25 @@ def test_rules_of_a_site_hold_however_its_host_is_spelled() -> None:
         "http://127.0.0.1:8080": address,
         "https://127.0.0.1:8080": address,
     }
+
+
+def test_a_start_puts_the_rules_of_its_seed_file_in_force_and_no_others(url: str, server: redis.Redis) -> None:
+    assert not server.dbsize()
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+
+    def delays(*sites: Site, spec: bool = True) -> list[int | None]:
+        crawl = Crawl("x", "zul", sites=sites) if spec else None
+        with contextlib.closing(open_frontier(settings, RedisHome(url), "x", crawl)) as frontier:
+            states = [frontier.host(f"http://{name}.example") for name in ("a", "www.a", "b")]
+        return [None if state is None else state.delay_ms for state in states]
+
+    slow = Site("http://a.example/", delay_s=30)
+    assert delays(slow) == [30_000, 30_000, None]
+    assert delays(spec=False) == [30_000, 30_000, None], "a command that looks at the crawl"
+    assert delays(Site("http://a.example/"), Site("http://b.example/", delay_s=9)) == [5000, 5000, 9000]
+    assert delays(slow) == [30_000, 30_000, 5000]
+    assert delays() == [5000, 5000, 5000]
 
 
 @pytest.mark.parametrize("away", [0, 1, 3, 4])
