@@ -17,11 +17,14 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.fetch.addresses import AddressGuard
 from crawler.options import problems
+from crawler.policy import model_of
 from crawler.polite_client import BlockingFetch
 from crawler.preflight import PreflightError
 from crawler.spiderloader import seeds_folder
-from relevance import codes, read_page
-from relevance.errors import RelevanceError
+from relevance import read_page
+from relevance.errors import ModelError, RelevanceError
+from relevance.identification import Identifier
+from relevance.model import shipped
 from seeds import check, lists
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.errors import SeedsError
@@ -47,12 +50,14 @@ class Command(ScrapyCommand):
         return (
             "check CRAWL…: syntax and duplicates, then each seed on the web: alive, moved, blocked (robots.txt), "
             "dead or wrong, and feeds that a site names but the file does not; --offline: syntax only. "
-            "discover URL…: feeds and sitemaps that answer, language of the page. "
+            "discover URL…: feeds and sitemaps that answer, language of the page as the crawl CRAWL names it (--crawl "
+            "CRAWL), else by RELEVANCE_MODEL or the shipped model. "
             "add CRAWL URL…: discover, and put site and first feed into the seed file. "
             "import FILE…: [[feed]] tables of OPML files or plain lists (a URL a line, # comments), printed or, with "
             "--into CRAWL, appended. CRAWL is the name of a crawl or a path ending in .toml. "
             "Exit: 0 good, 1 something is wrong, 2 usage. Examples: "
-            "scrapy seeds check zulu -s CONTACT=you@example.org; scrapy seeds discover https://isolezwe.co.za/; "
+            "scrapy seeds check zulu -s CONTACT=you@example.org; scrapy seeds discover https://isolezwe.co.za/ "
+            "--crawl zulu; "
             "scrapy seeds add zulu https://isolezwe.co.za/ --scope domain; "
             "scrapy seeds import rss_sources/*.txt --into czech"
         )
@@ -62,6 +67,7 @@ class Command(ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="one JSON value a line")
         parser.add_argument("--offline", action="store_true", help="check: only syntax and duplicates")
         parser.add_argument("--scope", default="host", choices=("host", "domain", "prefix", "open"), help="add: scope")
+        parser.add_argument("--crawl", default="", help="discover: for which crawl (its language model and contact)")
         parser.add_argument("--into", default="", metavar="CRAWL", help="import: append to this seed file")
         parser.add_argument("--table", default="feed", choices=_TABLES, help="import: what the list names (feed)")
 
@@ -76,7 +82,7 @@ class Command(ScrapyCommand):
             raise UsageError(f"one of these is wanted: {self.syntax()}")
         try:
             good = actions[args[0]](args[1:], opts)
-        except (SeedsError, PreflightError) as error:
+        except (SeedsError, PreflightError, ModelError) as error:
             print(error, file=sys.stderr)
             good = False
         self.exitcode = 0 if good else 1
@@ -111,9 +117,12 @@ class Command(ScrapyCommand):
 
     def _discover(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
         good = True
-        with BlockingFetch(self._polite_settings()) as fetch:
+        crawl = load_crawl(self._path(opts.crawl)) if opts.crawl else None
+        settings = self._polite_settings(crawl.contact if crawl else "")
+        language = _language(settings, crawl)
+        with BlockingFetch(settings) as fetch:
             for url in urls:
-                found = check.discover(url, fetch, _language)
+                found = check.discover(url, fetch, language)
                 good &= found.state == "alive"
                 if opts.json:
                     print(_json(asdict(found)), flush=True)
@@ -130,7 +139,7 @@ class Command(ScrapyCommand):
         crawl = load_crawl(path)
         with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
             for url in words[1:]:
-                found = check.discover(url, fetch, _language)
+                found = check.discover(url, fetch)
                 if found.state != "alive":
                     print(f"{url}: {found.detail}, not added", file=sys.stderr)
                     good = False
@@ -185,11 +194,18 @@ class Command(ScrapyCommand):
         return settings
 
 
-def _language(body: bytes, url: str, content_type: str) -> str:
-    try:
-        return codes([read_page(body, url, content_type or None).text()])[0]
-    except RelevanceError:
-        return "und"
+def _language(settings: Settings, crawl: Crawl | None) -> check.Language:
+    """Names a page's language as the crawl does: by its model, with a lean to the language that it looks for.
+    ModelError when the model cannot be used."""
+    identifier = Identifier(model_of(settings, crawl) or shipped(), wanted=crawl.language if crawl else None)
+
+    def language(body: bytes, url: str, content_type: str) -> str:
+        try:
+            return identifier([read_page(body, url, content_type or None).text()])[0].language
+        except RelevanceError:
+            return "und"
+
+    return language
 
 
 def _json(value: object) -> str:

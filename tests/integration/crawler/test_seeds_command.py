@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.integration.crawler.harness import run
+from tests.integration.crawler.serving import serving
+from tests.small_model import CZECH, write_small_model
 from tests.web.requestlog import read_log
 from tests.web.server import Running, serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -24,11 +27,9 @@ def web(tmp_path: Path) -> Iterator[Running]:
         yield running
 
 
-def seeds(*words: str) -> subprocess.CompletedProcess[str]:
-    return run(
-        "seeds", *words, CONTACT="me@a.test", FETCH_ALLOWED_NETWORKS="127.70.0.0/16",
-        FRONTIER_DELAY_S="0.1", FRONTIER_IP_DELAY_S="0",
-    )  # fmt: skip
+def seeds(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    settings = {"CONTACT": "me@a.test", "FETCH_ALLOWED_NETWORKS": "127.70.0.0/16"}
+    return run("seeds", *words, **settings, FRONTIER_DELAY_S="0.1", FRONTIER_IP_DELAY_S="0", **more)
 
 
 def crawl_file(web: Running, more: str = "") -> Path:
@@ -72,6 +73,42 @@ def test_discover_and_add(web: Running) -> None:
     again = seeds("add", str(path), home)
     assert again.returncode == 1
     assert "listed already" in again.stderr
+
+
+def test_discover_names_languages_by_the_model_of_the_crawl(tmp_path: Path) -> None:
+    page = f"<!DOCTYPE html><title>x</title><body><p>{CZECH}.</p></body>"
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = page.encode() if self.path == "/" else b""
+            self.send_response(200 if body else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing to standard error."""
+
+    def spoken(*words: str, **more: str) -> str:
+        done = seeds("discover", home, "--json", *words, **more)
+        assert done.returncode == 0, done.stderr
+        language: str = json.loads(done.stdout)["language"]
+        return language
+
+    model = str(write_small_model(tmp_path / "own.model"))
+    own = tmp_path / "own.toml"
+    site = '[[site]]\nurl = "https://a.example/"\n'
+    own.write_text(f'[crawl]\nname = "own"\nlanguage = "ces"\n[relevance]\nmodel = "own.model"\n{site}')
+    with ThreadingHTTPServer(("127.70.3.9", 0), Handler) as server, serving(server):
+        home = f"http://127.70.3.9:{server.server_address[1]}/"
+        assert spoken() != "ces", "the shipped model does not know it"
+        assert spoken("--crawl", str(own)) == "ces"
+        assert spoken(RELEVANCE_MODEL=model) == "ces"
+        assert spoken("--crawl", "zulu", RELEVANCE_MODEL=model) == "ces", "the setting comes first"
+    Path(model).write_bytes(b"none")
+    broken = seeds("discover", home, "--crawl", str(own))
+    assert (broken.returncode, model in broken.stderr, "Traceback" in broken.stderr) == (1, True, False)
 
 
 def test_import_and_usage(web: Running) -> None:
