@@ -4,9 +4,9 @@ A word's evidence for a class is log(l p_word + (1 - l) p_letters), taken relati
 `clip` nats: no single word, name or misprint decides a text by itself. Rows are bytes in steps of STEP nats, so a text
 is a sum of bytes. The frequent words' rows come with the model; new words go through the n-grams together, as arrays
 (relevance.trie), and are remembered. What a word says of close siblings counts less where it is strange to all of them
-(relevance.strangeness).
+(relevance.strangeness). Any number of threads may ask one model.
 
-Source: spec/relevance.md section 3 (what worked in prototypes). Not thread-safe while it meets new words.
+Source: spec/relevance.md section 3 (what worked in prototypes).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from relevance import storage, strangeness, trie
 from relevance.alphabet import encode, word_starts
-from relevance.errors import UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -168,15 +168,16 @@ class Model:
         try:
             data = b"".join(map(self._known.__getitem__, tokens))
         except KeyError:
-            self._learn(tokens)
-            data = b"".join(map(self._known.__getitem__, tokens))
+            data = b"".join(map(self._learned(tokens).__getitem__, tokens))
         return np.frombuffer(data, dtype=np.uint8).reshape(len(tokens), -1)
 
-    def _learn(self, tokens: Sequence[str]) -> None:
-        new = list(set(tokens).difference(self._known))
-        if len(self._known) - len(self._ready) + len(new) > REMEMBERED:
-            self._known = self._ready.copy()
-            new = list(set(tokens).difference(self._known))
+    def _learned(self, tokens: Sequence[str]) -> dict[str, bytes]:
+        """A memory that has all of these words. It stays whole when another thread starts a new one."""
+        known = self._known
+        new = list(set(tokens).difference(known))
+        if len(known) - len(self._ready) + len(new) > REMEMBERED:
+            self._known = known = self._ready.copy()
+            new = list(set(tokens).difference(known))
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]
             sums = self._letter_sums(some)
@@ -184,7 +185,8 @@ class Model:
             sums -= np.minimum.reduce(sums, axis=1, keepdims=True)
             evidence = self._steps.take(sums, mode="clip")
             self._finish(evidence, lowest, some)
-            self._known.update(zip(some, _packed(evidence), strict=True))
+            known.update(zip(some, _packed(evidence), strict=True))
+        return known
 
     def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The listed words of a class with their probabilities."""
@@ -196,15 +198,19 @@ class Model:
 
 
 def load(path: Path) -> Model:
-    """A model from its file, its arrays shared with other processes where a cache folder can be written."""
+    """A model from its file, its arrays shared with other processes where a cache folder can be written; ModelError
+    where it cannot be used."""
     meta = storage.header_of(path)
     cache = storage.cache_path(path)
-    arrays = storage.map_arrays(cache) if cache else None
-    if arrays is None:
-        arrays = lay_out(storage.read(path))
-        if cache and storage.save_arrays(cache, arrays):
-            arrays = storage.map_arrays(cache) or arrays
-    return Model(meta, arrays)
+    try:
+        arrays = storage.map_arrays(cache) if cache else None
+        if arrays is None:
+            arrays = lay_out(storage.read(path))
+            if cache and storage.save_arrays(cache, arrays):
+                arrays = storage.map_arrays(cache) or arrays
+        return Model(meta, arrays)
+    except (KeyError, TypeError, ValueError) as error:  # parts that do not fit one another
+        raise ModelError(path, f"is damaged: {error}") from error
 
 
 SHIPPED = Path(__file__).parent / "models" / "southern.model"
