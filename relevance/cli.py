@@ -14,8 +14,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import islice
+from io import BufferedReader
+from itertools import count
 from pathlib import Path
+from typing import cast
 
 from rich.console import Console
 from rich.logging import RichHandler
@@ -25,7 +27,7 @@ from relevance import arpa, evaluation, storage, training
 from relevance.arguments import STDIN, parser
 from relevance.card import card
 from relevance.errors import ModelError, RelevanceError, TrainingError
-from relevance.identification import TOGETHER, identify
+from relevance.identification import identify
 from relevance.making import make_to_size
 from relevance.mixed import labels_by_word
 from relevance.model import Model, load, shipped
@@ -33,6 +35,7 @@ from relevance.model import Model, load, shipped
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 100
 """Letters of a line that are printed behind its language."""
+_PIECE_BYTES = 1 << 16
 _log = logging.getLogger("relevance")
 
 Measured = Mapping[str, Mapping[str, evaluation.Figures]]
@@ -167,33 +170,52 @@ def _print_figures(measured: Measured) -> None:
         Console(markup=False, highlight=False).print(table)
 
 
+def _as_they_come(file: BufferedReader) -> Iterator[list[bytes]]:
+    """Lines without their end, as many at a time as are there: who types or pipes slowly gets each answer at once."""
+    begun: list[bytes] = []
+    while piece := file.read1(_PIECE_BYTES):
+        first, *more = piece.split(b"\n")
+        begun.append(first)
+        if more:
+            yield [b"".join(begun), *more[:-1]]
+            begun = more[-1:]
+    if last := b"".join(begun):
+        yield [last]
+
+
 class _Lines:
-    """The lines of files; `faults` counts files that are not read, and those that have lines that are no UTF-8."""
+    """The lines of files, as they come; `faults` counts files that are not read, and those that have lines that are no
+    UTF-8."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
         self.faults = 0
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[list[str]]:
         for path in self._files:
             try:
                 yield from self._of(path)
             except OSError as error:
                 self._say(f"{path}: {error.strerror or error}")
 
-    def _of(self, path: Path) -> Iterator[str]:
+    def _of(self, path: Path) -> Iterator[list[str]]:
         damaged: list[int] = []
-        with nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    text = line.decode()
-                except UnicodeDecodeError:
-                    damaged.append(number)
-                    text = line.decode("utf-8", "replace")
-                yield text.rstrip("\r\n")
+        number = count(1)
+        with nullcontext(cast("BufferedReader", sys.stdin.buffer)) if path == STDIN else path.open("rb") as file:
+            for some in _as_they_come(file):
+                yield [self._text(line, next(number), damaged) for line in some]
         if damaged:
             more = f" (and {len(damaged) - 1:,} more lines)" if len(damaged) > 1 else ""
             self._say(f"{path}:{damaged[0]}{more}: not UTF-8; what is none was read as unknown letters")
+
+    @staticmethod
+    def _text(line: bytes, number: int, damaged: list[int]) -> str:
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            damaged.append(number)
+            text = line.decode("utf-8", "replace")
+        return text.rstrip("\r")
 
     def _say(self, fault: str) -> None:
         self.faults += 1
@@ -206,8 +228,7 @@ def _identify(given: argparse.Namespace) -> int:
         raise ModelError(model, "does not label words")
     identify([], given.languages, model)  # a language that the model does not know is told before any output
     lines = _Lines(given.files)
-    waiting = iter(lines)
-    while some := list(islice(waiting, TOGETHER)):
+    for some in lines:
         if given.by_word:
             _print_words(some, given.languages, model if isinstance(model, Model) else shipped(), given.json)
         else:
