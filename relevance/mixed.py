@@ -39,21 +39,18 @@ Shares = npt.NDArray[np.floating[Any]]
 def labels_by_word(
     text: str, languages: Collection[str] | None = None, model: Model | None = None
 ) -> list[tuple[str, str]]:
-    """(word in lower case, language) in order; `languages` limits the choice. Cost: about 60 microseconds a word."""
+    """(word in lower case, language) in order; `languages` limits the choice (none: all). Cost: about 60 microseconds a
+    word."""
     model = model or shipped()
+    allowed = frozenset(languages or ())
+    if unknown := sorted(allowed.difference(model.labels)):
+        raise UnknownLanguageError(unknown[0], tuple(dict.fromkeys(model.labels)))
     tokens = words(text)
     if not tokens:
         return []
-    for language in languages or ():
-        if language not in model.labels:
-            raise UnknownLanguageError(language, model.labels)
     second = set(model.meta.get("second_stage", {}))
     names = zip(model.classes, model.labels, strict=True)
-    columns = [
-        i
-        for i, (name, label) in enumerate(names)
-        if (label in languages if languages is not None else name not in second)
-    ]
+    columns = [i for i, (name, label) in enumerate(names) if (label in allowed if allowed else name not in second)]
     likely = np.exp(model.evidence(tokens)[:, columns].astype(np.float64) * -STEP)
     among = [model.classes[column] for column in columns]
     siblings = [[among.index(name) for name in group if name in among] for group in model.meta.get("siblings", ())]

@@ -8,6 +8,7 @@ import pytest
 import relevance
 from relevance.alphabet import words
 from relevance.calibration import temperature, threshold
+from relevance.errors import UnknownLanguageError
 from relevance.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
 from relevance.mixed import labels_by_word
 from relevance.model import SHIPPED, STEP, load, shipped
@@ -140,6 +141,9 @@ def test_labels_by_word() -> None:
     assert [label for _, label in labels] == ["zul"] * 4 + ["eng"] * 11
     assert labels_by_word("") == []
     assert {label for _, label in labels_by_word(text, ["eng"])} == {"eng"}
+    assert labels_by_word(text, []) == labels_by_word(text)  # as identify has it
+    with pytest.raises(UnknownLanguageError, match="'tlh'"):
+        labels_by_word("", ["tlh"])
 
 
 def test_single_words_of_another_language_are_found_and_none_goes_to_a_sibling() -> None:
