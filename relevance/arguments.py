@@ -44,7 +44,10 @@ _WORDS = """examples:
 A word a line with how often it comes in a million; a tab between.
 """
 _EXPORT = """example:
-  python -m relevance export-arpa zul zul.arpa --order 5
+  python -m relevance export-arpa zul zul.arpa --order 6
+
+At the model's own order it is as good as the model; at a lower one it is less good than a model trained at that one,
+as n-grams below the longest are weighed by how many letters they follow.
 """
 
 
@@ -106,14 +109,14 @@ def _identify_arguments(sub: argparse.ArgumentParser) -> None:
 def _words_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("language")
     sub.add_argument("--count", type=_positive, default=1000)
-    sub.add_argument("--stop", action="store_true", help="only words so frequent and even that they carry no topic")
+    sub.add_argument("--stop", action="store_true", help="only words that are a thousandth of all text or more")
     sub.add_argument("--model", type=Path, default=SHIPPED)
 
 
 def _export_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("language")
     sub.add_argument("out", type=Path)
-    sub.add_argument("--order", type=_positive, default=3, help="up to the model's own (default: 3)")
+    sub.add_argument("--order", type=_positive, default=3, help="1 to the model's own (default: 3)")
     sub.add_argument("--model", type=Path, default=SHIPPED)
 
 

@@ -7,6 +7,7 @@ back-off weight where the n-gram is the beginning of a longer one.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from relevance.storage import Parameters
 
 START, END = "<s>", "</s>"
 Ngram = tuple[str, ...]
+_SECTION = re.compile(r"\\([1-9]\d?)-grams:")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz" + EXTRA
 
 
@@ -52,14 +54,15 @@ class Arpa:
 
 def read_arpa(path: Path) -> Arpa:
     """An ARPA file; ModelError where it is none."""
-    model, size = Arpa(0), 0
+    model, size, ended = Arpa(0), 0, False
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(path, str(error)) from error
     for number, line in enumerate(lines, start=1):
         if line.startswith("\\"):
-            size = int(line[1:].split("-")[0]) if line.endswith("-grams:") else 0
+            section = _SECTION.fullmatch(line.rstrip())
+            size, ended = int(section[1]) if section else 0, line.rstrip() == "\\end\\"
             model.order = max(model.order, size)
         elif size and line.strip():
             fields = line.split()
@@ -74,6 +77,8 @@ def read_arpa(path: Path) -> Arpa:
                 raise ModelError(path, f"line {number}: {error}") from error
     if not model.order:
         raise ModelError(path, "is no ARPA file")
+    if not ended:
+        raise ModelError(path, "ends before its \\end\\")
     return model
 
 
@@ -132,7 +137,7 @@ def _weigh(model: Arpa, size: int) -> None:
                 model.logs[(*context, letter)] += math.log10(0.999 / used)
             used = 0.999
         shorter = sum(10 ** model.letter(context[1:], letter) for letter in letters)
-        model.backoffs[context] = math.log10((1 - used) / max(1 - shorter, 1e-3))
+        model.backoffs[context] = math.log10((1 - used) / max(1 - shorter, 1e-9))
         model.logs.setdefault(context, -99.0)
 
 
