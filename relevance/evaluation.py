@@ -18,6 +18,7 @@ from pathlib import Path
 
 from relevance import training
 from relevance.alphabet import words
+from relevance.errors import TrainingError
 from relevance.identification import Identifier
 from relevance.making import in_memory, make
 from relevance.model import Model
@@ -110,7 +111,7 @@ def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str,
     out = {}
     for language in languages:
         file = folder / f"{language}.txt"
-        if file.exists() and (texts := cut(file.read_text(encoding="utf-8").splitlines(), kind)):
+        if file.exists() and (texts := cut(training.lines_of(file), kind)):
             out[language] = texts
     return out
 
@@ -124,6 +125,8 @@ def leave_one_out(
     for source in sources:
         _log.info("without %s", source)
         rest = tuple(s for s in description.sources if s.name != source)
+        if not rest:
+            raise TrainingError(f"{source} is the only source: without it there is nothing to train from")
         model = in_memory(make(replace(description, sources=rest), training.read_corpus(data, rest)))
         allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages
         names = [name for name in languages if name in allowed]

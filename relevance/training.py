@@ -70,36 +70,79 @@ class Description:
     wanted: str = ""
 
 
+_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
+    "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
+}  # fmt: skip
+"""Least and most of each setting: n-grams must fit in keys of 64 bits, evidence in bytes of relevance.model.STEP."""
+
+
 def read_description(path: Path) -> Description:
     """The description in a TOML file; TrainingError for what does not belong there."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
-        classes = tuple(
-            ClassSpec(c["name"], c.get("label", c["name"]), tuple(c.get("languages", [c["name"]])))
-            for c in raw["class"]
-        )
-        sources = tuple(Source(s["name"], s.get("licence", ""), tuple(s.get("languages", ()))) for s in raw["source"])
-        settings = Settings(**raw.get("settings", {}))
-        siblings = tuple(tuple(group) for group in raw.get("siblings", ()))
-        named = {c.name for c in classes}
-        wanted, together = raw.get("wanted", ""), {name for group in siblings for name in group}
-        unknown = together - named
-        if unknown:
-            raise TrainingError(f"{path}: no class {', '.join(sorted(unknown))}")
-        if wanted and wanted not in together:
-            raise TrainingError(f"{path}: wanted {wanted} is in no group of siblings")
-        return Description(
-            name=raw["name"],
-            classes=classes,
-            sources=sources,
+        _only(raw, "name family second_stage siblings wanted settings source class")
+        for table in raw["class"]:
+            _only(table, "name label languages")
+        for table in raw["source"]:
+            _only(table, "name licence languages")
+        description = Description(
+            name=str(raw["name"]),
+            classes=tuple(
+                ClassSpec(c["name"], c.get("label", c["name"]), tuple(c.get("languages", [c["name"]])))
+                for c in raw["class"]
+            ),
+            sources=tuple(
+                Source(s["name"], s.get("licence", ""), tuple(s.get("languages", ()))) for s in raw["source"]
+            ),
             family=tuple(raw.get("family", ())),
-            second_stage=raw.get("second_stage", {}),
-            siblings=siblings,
-            wanted=wanted,
-            settings=settings,
+            second_stage=dict(raw.get("second_stage", {})),
+            siblings=tuple(tuple(group) for group in raw.get("siblings", ())),
+            wanted=raw.get("wanted", ""),
+            settings=_settings(raw.get("settings", {})),
         )
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        _check_names(description)
+        return description
+    except (OSError, ValueError, KeyError, TypeError, TrainingError) as error:
         raise TrainingError(f"{path}: {error}") from error
+
+
+def _only(table: Mapping[str, Any], names: str) -> None:
+    if unknown := set(table).difference(names.split()):
+        raise TrainingError(f"unknown: {', '.join(sorted(unknown))}; there are {names}")
+
+
+def _settings(raw: Mapping[str, Any]) -> Settings:
+    _only(raw, " ".join(_BOUNDS))
+    for name, value in raw.items():
+        least, most = _BOUNDS[name]
+        whole = isinstance(getattr(Settings(), name), int)
+        if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
+            kind = "whole number" if whole else "number"
+            raise TrainingError(f"{name} = {value!r} is no {kind} from {least:g} to {most:g}")
+    return Settings(**raw)
+
+
+def _check_names(description: Description) -> None:
+    """Classes that are spoken of exist, and once."""
+    names = Counter(spec.name for spec in description.classes)
+    together = {name for group in description.siblings for name in group}
+    stages = description.second_stage
+    if unknown := {*together, *description.family, *stages, *stages.values()}.difference(names):
+        raise TrainingError(f"no class {', '.join(sorted(unknown))}")
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise TrainingError(f"class {', '.join(twice)} twice")
+    if description.wanted and description.wanted not in together:
+        raise TrainingError(f"wanted {description.wanted} is in no group of siblings")
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file of text; TrainingError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise TrainingError(f"{path}:{line}: not UTF-8") from error
 
 
 WordCounts = Counter[str]
@@ -115,8 +158,7 @@ def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
         for file in sorted(folder.glob("*.txt")):
             if source.languages and file.stem not in source.languages:
                 continue
-            lines = file.read_text(encoding="utf-8").splitlines()
-            corpus.setdefault(file.stem, {})[source.name] = lines
+            corpus.setdefault(file.stem, {})[source.name] = lines_of(file)
     if not corpus:
         raise TrainingError(f"{data}: no <source>/<language>.txt of the described sources")
     return corpus

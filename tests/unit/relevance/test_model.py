@@ -1,8 +1,10 @@
 import math
 import random
 import re
+import sys
 import unicodedata
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from relevance import arpa, storage, training, trie
 from relevance.alphabet import BITS, BOUNDARY, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
+from relevance.evaluation import folder_texts, leave_one_out
 from relevance.kneserney import KneserNey, count_ngrams
 from relevance.making import in_memory, make, make_to_size
 from relevance.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
@@ -229,6 +232,32 @@ def test_unpruned_and_stored_letters_agree() -> None:
     assert in_memory(made).letter_logs(["umuntu", "abantu"])[:, 0] == pytest.approx(exact, abs=0.3)
 
 
+def test_threads_share_a_model_whose_memory_is_small(monkeypatch: Any) -> None:
+    monkeypatch.setattr("relevance.model.REMEMBERED", 200)
+    model = in_memory(training.train(SMALL, corpus()))
+    rng = random.Random(1)
+    texts = [["".join(rng.choices("abmntu", k=6)) for _ in range(80)] for _ in range(40)]
+    expected = [model.evidence(text).tolist() for text in texts]
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda text: model.evidence(text).tolist(), texts * 20))
+    finally:
+        sys.setswitchinterval(switching)
+    assert found == expected * 20
+
+
+def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", "")
+    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    data = (tmp_path / "m.model").read_bytes()
+    for part in (b'"letters2"', b'"word_rows"', b'"classes"', b'"clip"'):
+        (tmp_path / "bad.model").write_bytes(data.replace(part, part[:-2] + b'_"'))
+        with pytest.raises(ModelError, match="is damaged"):
+            load(tmp_path / "bad.model")
+
+
 def test_pruning_to_a_size(tmp_path: Any) -> None:
     assert make_to_size(SMALL, corpus(), tmp_path / "m.model", 10_000) <= 10_000
     with pytest.raises(TrainingError):
@@ -249,6 +278,44 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         training.read_corpus(tmp_path, SMALL.sources)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[settings]\norder = 11", "order = 11 is no whole number from 1 to 10"),
+        ("[settings]\norder = 6.0", "order = 6.0 is no whole number"),
+        ("[settings]\nclip = 13", "clip = 13 is no number from 0.1 to 12.75"),
+        ("[settings]\nstep = true", "step = True is no number"),
+        ("[settings]\nx = 1", "unknown: x; there are order word_share"),
+        ('famly = ["a"]', "unknown: famly"),
+        ('family = ["c"]', "no class c"),
+        ('second_stage = { a = "c" }', "no class c"),
+        ('siblings = [["a", "c"]]', "no class c"),
+        ('wanted = "a"', "wanted a is in no group"),
+        ('[[class]]\nname = "a"', "class a twice"),
+        ('[[source]]\nname = "s"\nlicense = "mine"', "unknown: license"),
+    ],
+)
+def test_what_a_description_cannot_mean_is_named(tmp_path: Any, line: str, said: str) -> None:
+    (tmp_path / "d.toml").write_text(f"name = 'x'\n{line}\n[[class]]\nname = 'a'\n[[source]]\nname = 'b'\n")
+    with pytest.raises(TrainingError) as error:
+        training.read_description(tmp_path / "d.toml")
+    assert str(error.value).startswith(f"{tmp_path / 'd.toml'}: {said}")
+
+
+def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\ncaf\xe9\n".encode("latin-1"))
+    with pytest.raises(TrainingError, match=r"aaa\.txt:2: not UTF-8"):
+        training.read_corpus(tmp_path, SMALL.sources)
+    with pytest.raises(TrainingError, match=r"aaa\.txt:2: not UTF-8"):
+        folder_texts(tmp_path / "x", ["aaa"], "sentence")
+
+
+def test_the_only_source_cannot_be_left_out(tmp_path: Any) -> None:
+    with pytest.raises(TrainingError, match="x is the only source"):
+        leave_one_out(SMALL, tmp_path, ["x"])
+
+
 def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
     model = arpa.export(training.train(SMALL, corpus()), "aaa", 3)
     arpa.write_arpa(tmp_path / "a.arpa", model)
@@ -258,8 +325,28 @@ def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
     letters = [ngram[0] for ngram in model.logs if len(ngram) == 1 and ngram[0] != "<s>"]
     for context in ((), ("a",), ("<s>", "u"), ("q", "q")):
         assert sum(10 ** model.letter(context, letter) for letter in letters) == pytest.approx(1, abs=1e-6)
-    (tmp_path / "b.arpa").write_text("\\1-grams:\nx y z\n")
-    with pytest.raises(ModelError):
+
+
+def test_every_context_of_an_export_sums_to_one() -> None:
+    model = arpa.export(storage.read(SHIPPED), "zul", 4)
+    letters = [ngram[0] for ngram in model.logs if len(ngram) == 1 and ngram[0] != "<s>"]
+    sums = [sum(10 ** model.letter(context, letter) for letter in letters) for context in [*model.backoffs][::20]]
+    assert sums == pytest.approx([1] * len(sums), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no ARPA file"),
+        ("\\x-grams:\n-1 a\n\\end\\\n", "is no ARPA file"),
+        ("\\1-grams:\n-1 a b c\n\\end\\\n", "line 2 is no 1-gram"),
+        ("\\1-grams:\nx y\n\\end\\\n", "line 2: could not"),
+        ("\\1-grams:\n-1 y\n", "ends before its"),
+    ],
+)
+def test_what_is_no_arpa_file_is_said_to_be_none(tmp_path: Any, text: str, said: str) -> None:
+    (tmp_path / "b.arpa").write_text(text)
+    with pytest.raises(ModelError, match=said):
         arpa.read_arpa(tmp_path / "b.arpa")
 
 
