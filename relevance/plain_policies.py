@@ -19,12 +19,14 @@ from relevance.policy import Counts, LinkContext, PageContext, Target, Verdict
 _KINDS = {int: "whole number", float: "number"}
 
 
-def option(options: Mapping[str, Any], name: str, default: Any) -> Any:
+def option(options: Mapping[str, Any], name: str, default: Any, least: float = 0.0, most: float = inf) -> Any:
     value = options.get(name, default)
     if type(value) is not type(default) and not (isinstance(default, float) and isinstance(value, int)):
         raise PolicyError(f"option {name}: {value!r} is no {_KINDS[type(default)]}")
     if not 0 <= value < inf:
         raise PolicyError(f"option {name}: {value!r} is below 0 or has no end")
+    if not least <= value <= most:
+        raise PolicyError(f"option {name}: {value!r} is {f'below {least:g}' if value < least else f'above {most:g}'}")
     return value
 
 
@@ -113,7 +115,7 @@ class ThresholdPolicy(Unlearning):
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
         self.target = target
         self.words = int(option(options, "words", 20))
-        self.share = float(option(options, "share", 0.3))
+        self.share = float(option(options, "share", 0.3, most=1.0))
         self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:

@@ -99,9 +99,9 @@ class YieldPolicy(ThresholdPolicy):
 
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
         super().__init__(target, options, model)
-        self.exploration = float(option(options, "exploration", 0.1))
+        self.exploration = float(option(options, "exploration", 0.1, most=1.0))
         self.tunnel = int(option(options, "tunnel", 3))
-        self.full_yield = float(option(options, "full_yield", 10.0))
+        self.full_yield = float(option(options, "full_yield", 10.0, least=0.001))
         self._hints = Hints(target.language, target.siblings, self._identifier)
         self._inlinks = InLinks()
         self._estimates = Estimates()

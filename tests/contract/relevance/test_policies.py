@@ -83,6 +83,10 @@ def test_unknown_policies_and_options_are_named() -> None:
         make_policy("yield", "zul", (), {"tunel": 1})
     with pytest.raises(PolicyError, match="below 0"):
         make_policy("threshold", "zul", (), {"share": -1.0})
+    with pytest.raises(PolicyError, match="share: 30 is above 1"):
+        make_policy("threshold", "zul", (), {"share": 30})
+    with pytest.raises(PolicyError, match="full_yield: 0 is below"):
+        make_policy("yield", "zul", (), {"full_yield": 0})
 
 
 def test_afriweb_sets() -> None:
