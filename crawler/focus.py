@@ -204,7 +204,11 @@ class FocusMiddleware:
         depth, since = lease.depth + 1, _since_relevant(lease, verdict)
         contexts: dict[str, LinkContext] = {}
         for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
-            if url is not None and url not in contexts and _may_follow(spec, url, depth):
+            if url is None:
+                continue
+            if url in contexts:
+                contexts[url] = _together(contexts[url], link)
+            elif _may_follow(spec, url, depth):
                 contexts[url] = LinkContext(
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
                 )
@@ -233,6 +237,14 @@ class FocusMiddleware:
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)
+
+
+def _together(known: LinkContext, link: _Found) -> LinkContext:
+    """What a page's links to one URL say: a picture's has no anchor, and <link rel=alternate> says the language."""
+    anchor, hreflang = known.anchor or link.anchor, known.hreflang or link.hreflang
+    if (anchor, hreflang) == (known.anchor, known.hreflang):
+        return known
+    return replace(known, anchor=anchor, hreflang=hreflang)
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:

@@ -1,0 +1,44 @@
+"""What the links of a page to one URL say together."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
+
+from crawler.focus import FocusMiddleware
+from frontier.types import Kind, Lease
+from relevance import LinkContext, Verdict, read_page
+
+URL = "https://a.example/"
+
+
+def contexts(html: str) -> list[LinkContext]:
+    """As the policy is asked to rank them."""
+    asked: list[LinkContext] = []
+
+    class Asked:
+        def rank(self, links: list[LinkContext]) -> list[tuple[float, str]]:
+            asked.extend(links)
+            return [(0.5, "")] * len(links)
+
+    worker: Any = SimpleNamespace(stores=SimpleNamespace(spec=None, policy=Asked()))
+    crawler: Any = SimpleNamespace(settings=Settings({"ROBOTS_USER_AGENT": "x", "ROBOTS_MAX_AGE_S": 1}))
+    body = html.encode()
+    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0)
+    FocusMiddleware(crawler, worker)._links(
+        read_page(body, URL), HtmlResponse(URL, body=body), lease, Verdict(True, "x")
+    )
+    return asked
+
+
+def test_the_head_says_the_language_of_a_link_in_the_body() -> None:
+    [link] = contexts('<link rel=alternate hreflang=zu href="/a"><a href="/a">Funda</a>')
+    assert (link.url, link.anchor, link.hreflang) == ("https://a.example/a", "Funda", "zu")
+
+
+def test_a_picture_hides_no_anchor() -> None:
+    links = contexts(
+        '<a href="/a"><img src=p></a><a href="/b">Okunye</a><a href="/a">Izindaba</a><a href="/a">More</a>'
+    )
+    assert [(link.url[-1], link.anchor) for link in links] == [("a", "Izindaba"), ("b", "Okunye")]
