@@ -37,6 +37,7 @@ MOST_MOVED = 1_600_000_000
 """Bytes of text that lexbor may copy (and keep a quarter of) to add to them, as what stands between goes elsewhere."""
 NEVER_TEXT = (
     *("script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math"),
+    *("audio", "video", "canvas", "applet"),
     *("select", "textarea", "button"),
 )
 INLINE_NAMES = (

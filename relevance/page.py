@@ -1,7 +1,8 @@
 """One parse of a page for all who need something of it: text blocks, links, languages, robots directives.
 
-Guarantees: any bytes give a Page; scripts, styles, templates, form controls and comments are never text; text is
-not glued over element borders; links are given as found (raw href, white space trimmed), in document order.
+Guarantees: any bytes give a Page; scripts, styles, templates, form controls, what stands in for media and comments are
+never text; text is not glued over element borders; links are given as found (raw href, white space trimmed), in
+document order.
 
 Source: the clean-up list of the thesis (section 3.3) without its faults; block weights after Kohlschütter, Fankhauser
 and Nejdl, Boilerplate detection using shallow text features (2010): link density and length. Parser: lexbor through

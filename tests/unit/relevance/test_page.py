@@ -40,6 +40,15 @@ def test_text_is_not_glued_and_code_is_no_text() -> None:
     assert [block.text for block in page.blocks] == ["one", "two three", "four", "five", "six", "seven eight", "&nine"]
 
 
+def test_what_stands_in_for_media_is_no_text() -> None:
+    page = read(
+        "<p>one<video src=v>Your browser <a href=/v>cannot</a> play it</video><audio>nor that</audio>"
+        "<canvas>or draw</canvas><applet>or run</applet><object>or show</object> two<p>three"
+    )
+    assert [block.text for block in page.blocks] == ["one two", "three"]
+    assert [link.href for link in page.links] == ["/v"]
+
+
 def test_blocks_are_weighed() -> None:
     text = "Lena yindaba ende enamagama amaningi futhi ikhuluma ngezinto eziningi ezenzeka emhlabeni. " * 3
     page = read(
