@@ -117,13 +117,15 @@ def plot(folder: Path, name: str, found: dict[str, Found]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, (pages, words) = pyplot.subplots(1, 2, figsize=(13, 4.5))
     for crawl, one in found.items():
-        axes.plot([100 * n / one.reachable for n in one.relevant], label=crawl)
-    axes.set_xlabel("pages fetched")
-    axes.set_ylabel("relevant pages found, %")
-    axes.set_title(name)
-    axes.legend()
+        pages.plot([100 * n / max(1, one.reachable) for n in one.relevant], label=crawl)
+        words.plot(one.words, label=crawl)
+    for axes, what in ((pages, "relevant pages found, %"), (words, "target words found")):
+        axes.set_xlabel("pages fetched")
+        axes.set_ylabel(what)
+    pages.legend()
+    figure.suptitle(name)
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / f"focus-{name}.png", dpi=110)
     pyplot.close(figure)
@@ -137,17 +139,26 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first web's seed (default: 0)")
     parser.add_argument("--web", choices=sorted(kinds), action="append", help="this kind (repeatable)")
     parser.add_argument("--quick", action="store_true", help="a line for each kind, of yield alone")
-    parser.add_argument("--plot", type=Path, metavar="FOLDER", help="draw recall against fetches")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FOLDER", help="draw pages and words found against fetches (not with --quick)"
+    )
     parser.add_argument("--warc", type=Path, action="append", help="replay stored pages (repeatable)")
     parser.add_argument("--seed-url", action="append", default=[], help="where a replay starts (default: first page)")
     parser.add_argument("--language", default="zul", help="target language of a replay")
     arguments = parser.parse_args()
+    if arguments.plot and arguments.quick:
+        parser.error("--quick draws nothing: --plot goes without it")
+    if arguments.seeds < 1:
+        parser.error(f"--seeds: {arguments.seeds} is below 1")
     if arguments.warc:
         try:
             web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url)
         except (OSError, replay.NothingToReplayError) as error:
             parser.error(str(error))
-        print("\n".join(table("replay", [(web, run(web))])))
+        found = run(web)
+        print("\n".join(table("replay", [(web, found)])))
+        if arguments.plot:
+            plot(arguments.plot, "replay", found)
         return
     for name in arguments.web or WEBS:
         webs = (kinds[name](seed) for seed in range(arguments.first, arguments.first + arguments.seeds))

@@ -19,13 +19,15 @@ from sieve.urls import resolve_many
 
 
 class NothingToReplayError(ValueError):
-    """The files hold no HTML page, or none at a URL asked for."""
+    """The files hold no HTML page, or none at a URL asked for, or none could be told to be relevant."""
 
 
 def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
     """The HTML pages of the files (WARC or ARC, plain or compressed), relevant by the threshold policy; the first fetch
     of a URL counts, a link to a redirect leads to where it led. seeds are URLs among them; without any the first page
     is the seed. NothingToReplayError, OSError for a file that cannot be read."""
+    if language not in shipped().labels:
+        raise NothingToReplayError(f"the model knows no {language!r}")
     identifier, policy = Identifier(shipped(), wanted=language), ThresholdPolicy(Target(language), {})
     pages: dict[str, Page] = {}
     nodes: list[Node] = []

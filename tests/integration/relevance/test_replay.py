@@ -2,9 +2,11 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bench.focus.__main__ import main
 from bench.focus.crawl import CRAWLS, curve
 from bench.focus.replay import NothingToReplayError, read_web
 from relevance.sample import sentences
@@ -57,8 +59,20 @@ def test_wrong_input_is_named(warc: Path, tmp_path: Path) -> None:
     assert read_web([warc], "zul", [f"{HOST}/zu"]).seeds == [2]
     with pytest.raises(NothingToReplayError, match=f"no stored page at {HOST}/none"):
         read_web([warc], "zul", [f"{HOST}/none"])
+    with pytest.raises(NothingToReplayError, match="the model knows no 'tlh'"):
+        read_web([warc], "tlh", [])
     (tmp_path / "empty.warc").write_bytes(b"")
     with pytest.raises(NothingToReplayError, match="no HTML page"):
         read_web([tmp_path / "empty.warc"], "zul", [])
     with pytest.raises(OSError, match="none"):
         read_web([tmp_path / "none.warc"], "zul", [])
+
+
+def test_a_replay_can_be_drawn(warc: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("sys.argv", ["focus", "--warc", str(warc), "--plot", str(tmp_path / "plots")])
+    main()
+    assert (tmp_path / "plots" / "focus-replay.png").stat().st_size > 1000
+    for words in (["--quick", "--plot", "x"], ["--seeds", "0"]):
+        monkeypatch.setattr("sys.argv", ["focus", *words])
+        with pytest.raises(SystemExit):
+            main()
