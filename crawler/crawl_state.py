@@ -27,6 +27,7 @@ from crawler.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl
+from seeds.errors import SeedsError
 from sieve.errors import SieveError
 
 _WIDTH_IN_FILES = 1000
@@ -73,7 +74,7 @@ class CrawlStateCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             self.work(args, opts)
-        except (PreflightError, RedisUnreachableError, FrontierError) as error:
+        except (PreflightError, SeedsError, RedisUnreachableError, FrontierError) as error:
             print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {error}", file=sys.stderr)
             self.exitcode = 1
 

@@ -51,6 +51,15 @@ def test_a_broken_toml(tmp_path: Path) -> None:
     assert f"{broken}:2" in refused("x", "-a", f"seeds={broken}")
 
 
+def test_two_crawls_of_one_name(seeds: Path) -> None:
+    (seeds.parent / "other.toml").write_text(GOOD)
+    assert "the crawl 'ndwedwe' is already defined" in refused("ndwedwe", SEEDS_DIR=str(seeds.parent))
+    looked = run("why", "http://a.test/", "--crawl", "ndwedwe", SEEDS_DIR=str(seeds.parent))
+    assert looked.stderr.splitlines() == [
+        f"scrapy why: {seeds.parent / 'other.toml'}: the crawl 'ndwedwe' is already defined in {seeds}"
+    ]
+
+
 def test_an_unknown_setting_of_ours(seeds: Path, tmp_path: Path) -> None:
     line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), FRONTIER_DELAI_S="3")
     assert "FRONTIER_DELAI_S" in line
