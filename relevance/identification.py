@@ -222,7 +222,7 @@ def identify(
     """The language of each text.
 
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
-    thesis' method, which knows isiZulu and not isiZulu ("und").
+    thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
     if model == "afriweb":
         from relevance.thesis import thesis_model
