@@ -21,8 +21,13 @@ NAMES = {
     "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "fra": ("french", "francais"),
     "por": ("portuguese", "portugues"), "deu": ("german", "deutsch"), "swa": ("swahili", "kiswahili"),
 }  # fmt: skip
-_OTHER_TEXT = "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti"
+_OTHER_TEXT = (
+    "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti zu xh nr "
+    "ss nd st tn ts ve af eng fra deu spa por ita nld ces slk swa sna nya kin lug lin zul xho nbl ssw nde sot tsn tso "
+    "ven afr"
+)
 _OTHER_TAGS = frozenset(_OTHER_TEXT.split())
+"""Not all tags there are: /my/, /to/ or /co/ in a URL is seldom a language."""
 _DIGITS = re.compile(r"\d+")
 _REMEMBERED = 20_000
 """Anchors and URLs remembered before starting anew."""
@@ -43,7 +48,7 @@ class Hints:
         self._siblings = frozenset(siblings)
         self._identifier = identifier
         self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ())})
-        others = _OTHER_TAGS | set(TAGS.values()) | set(TAGS) | {n for v in NAMES.values() for n in v}
+        others = _OTHER_TAGS | {n for v in NAMES.values() for n in v}
         self._said_of = {**dict.fromkeys(others, OTHER), **dict.fromkeys(self._ours, OURS)}
         self._anchors: dict[str, int] = {}
         self._urls: dict[str, int] = {}

@@ -1,0 +1,26 @@
+import pytest
+
+from relevance import Page, PageContext
+from relevance.hints import NEITHER, OTHER, OURS, Hints
+from relevance.identification import Identifier
+from relevance.languagetags import TAGS, declared, is_tag_of
+from relevance.model import shipped
+
+
+@pytest.mark.parametrize(("language", "tag"), [("zul", "zu-ZA"), ("hau", "ha_NG"), ("yor", "YO"), ("kde", "kde")])
+def test_a_page_declares_any_language_by_its_tag(language: str, tag: str) -> None:
+    assert is_tag_of(tag, language)
+    assert declared(Page("http://a.example/", html_lang=tag), PageContext(), language) == 1
+    assert declared(Page("http://a.example/", html_lang="en"), PageContext(), language) == -1
+
+
+def test_each_tag_means_one_language() -> None:
+    assert len(TAGS) == len(set(TAGS.values())) == 184
+    assert all(len(language) == 3 and len(tag) == 2 for language, tag in TAGS.items())
+
+
+def test_a_url_names_the_language_that_is_wanted_but_few_others() -> None:
+    hints = Hints("yor", (), Identifier(shipped()))
+    urls = ("https://a.example/yo/1", "https://a.example/fr/1", "https://a.example/my/account", "https://a.example/1")
+    assert [hints.url(url) for url in urls] == [OURS, OTHER, NEITHER, NEITHER]
+    assert (hints.tag("yo-NG"), hints.tag("my"), hints.tag("x-default")) == (OURS, OTHER, NEITHER)
