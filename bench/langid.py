@@ -144,12 +144,14 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?", default=DATA, help=f"default: {DATA}")
     parser.add_argument("--sources", nargs="+", default=["dev-flores", "dev-afrixnli"])
     parser.add_argument("--most", type=int, default=400, help="lines a language and source")
-    parser.add_argument("--only", nargs="+", help="these identifiers")
+    parser.add_argument("--only", nargs="+", choices=list(peers()), help="these identifiers")
     given = parser.parse_args()
     if given.data == DATA and not DATA.is_dir():
         print(f"nothing to measure on: no {DATA}")
         return
     kinds = read(given.data, given.sources, given.most)
+    if "zul" not in kinds["sentence"]:
+        parser.error(f"no zul.txt in {' or '.join(str(given.data / source) for source in given.sources)}")
     documents, pages = joined(given.data, given.sources, 20_000, 3), joined(given.data, given.sources, 2_500, 20)
     for name, make in peers().items():
         if given.only and name not in given.only:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench import langid
 from bench.focus import __main__ as focus
 from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle, reachable
 from bench.focus.shapes import SHAPES
@@ -95,3 +96,10 @@ def test_figures_on_development_text() -> None:
         )
     italian = (DATA / "mozilla-www" / "ita.txt").read_text(encoding="utf-8").splitlines()
     assert decide(italian).count("zul") <= 0.001 * len(italian) + 1
+
+
+def test_the_langid_bench_names_what_it_cannot_measure(monkeypatch: Any, capsys: Any, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.argv", ["langid", str(tmp_path), "--sources", "none"])
+    with pytest.raises(SystemExit):
+        langid.main()
+    assert f"no zul.txt in {tmp_path / 'none'}" in capsys.readouterr().err
