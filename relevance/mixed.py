@@ -39,8 +39,8 @@ Shares = npt.NDArray[np.floating[Any]]
 def labels_by_word(
     text: str, languages: Collection[str] | None = None, model: Model | None = None
 ) -> list[tuple[str, str]]:
-    """(word in lower case, language) in order; `languages` limits the choice (none: all). Cost: about 60 microseconds a
-    word."""
+    """(word in lower case, language) in order; `languages` limits the choice (none: all). Cost: about 60 microseconds
+    and 700 bytes a word."""
     model = model or shipped()
     allowed = frozenset(languages or ())
     if unknown := sorted(allowed.difference(model.labels)):

@@ -60,7 +60,7 @@ class Policy(Protocol):
         """The verdict on a page; learns from it."""
 
     def link_priority(self, link: LinkContext) -> float:
-        """How promising a link is, 0 (park it) to 1."""
+        """How promising a link is, 0 (fetched last of all, if ever) to 1."""
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page. bucket: a tag

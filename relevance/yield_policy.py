@@ -91,7 +91,7 @@ class YieldPolicy(ThresholdPolicy):
     """Steers by estimated yield; verdicts are those of the threshold policy.
 
     Options besides words and share: exploration (share of fetches that may follow uncertainty, 0.1), tunnel
-    (irrelevant pages in a row that may be crossed, 3; the links beyond are parked with priority 0), full_yield (clean
+    (irrelevant pages in a row that may be crossed, 3; the links beyond have priority 0), full_yield (clean
     words per kilobyte that count as a whole gain, 10.0).
     """
 
