@@ -120,7 +120,7 @@ def _folder_faults(folder: Path) -> list[str]:
 def _choice_faults(settings: BaseSettings) -> list[str]:
     unknown = [flag for flag in settings.getlist("RELEVANCE_CAPPED") if flag not in ALL_FLAGS]
     return [f"RELEVANCE_CAPPED: {flag!r} is none of {', '.join(ALL_FLAGS)}" for flag in unknown] + [
-        f"{name}={settings.get(name)!r} is none of {', '.join(choices)}"
+        f"{name}={settings.get(name)!r} is none of {', '.join(filter(None, choices))}"
         for name, choices in CHOICES.items()
         if settings.get(name) not in choices
     ]

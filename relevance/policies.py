@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from relevance.errors import PolicyError
+from relevance.identification import UNDETERMINED
 from relevance.model import Model, shipped
 from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, ThresholdPolicy
 from relevance.policy import Policy, Target
@@ -48,6 +49,6 @@ def make_policy(
                 + (f" (did you mean {close[0]}?)" if close else f"; it has {', '.join(sorted(known)) or 'none'}")
             )
     model = model or shipped()
-    if name != "all" and language not in model.labels:
+    if name != "all" and (language == UNDETERMINED or language not in model.labels):
         raise PolicyError(f"the model does not know {language!r}; train one that does, or keep all pages: policy all")
     return POLICIES[name](Target(language, siblings), options or {}, model)

@@ -83,6 +83,9 @@ def test_unknown_policies_and_options_are_named() -> None:
         make_policy("yield", "zul", (), {"tunel": 1})
     with pytest.raises(PolicyError, match="below 0"):
         make_policy("threshold", "zul", (), {"share": -1.0})
+    for language in ("tlh", "und"):
+        with pytest.raises(PolicyError, match=f"does not know '{language}'"):
+            make_policy("yield", language)
     with pytest.raises(PolicyError, match="share: 30 is above 1"):
         make_policy("threshold", "zul", (), {"share": 30})
     with pytest.raises(PolicyError, match="full_yield: 0 is below"):
