@@ -242,7 +242,7 @@ def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, mode
         if as_json:
             print(json.dumps({**found._asdict(), "text": line}, ensure_ascii=False))
         else:
-            shown = line[:_SHOWN]
+            shown = "".join(c if c.isprintable() else " " for c in line[:_SHOWN])  # text may hold a terminal's commands
             print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{shown}")
 
 

@@ -75,6 +75,11 @@ def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
     ]
 
 
+def test_text_does_not_command_the_terminal() -> None:
+    found = run("identify", stdin=f"\x1b[2J{ZULU}\tekhaya\u2028\x07\n")
+    assert found.stdout.splitlines()[0].split("\t")[-1] == f" [2J{ZULU} ekhaya  "
+
+
 def test_answers_for_programs() -> None:
     found = [json.loads(line) for line in run("identify", "--json", stdin=f"{ZULU}\n\n").stdout.splitlines()]
     assert [(row["language"], row["text"]) for row in found] == [("zul", ZULU), ("und", "")]
