@@ -60,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("relevance: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        print(f"relevance {given.command}: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"relevance {given.command}: {place}{error.strerror or error}", file=sys.stderr)
     except RelevanceError as error:
         print(f"relevance {given.command}: {error}", file=sys.stderr)
     return USAGE
