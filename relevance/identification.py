@@ -224,6 +224,8 @@ def identify(
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
     thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
+    if isinstance(texts, str):
+        raise TypeError("texts is one string: its letters would be taken for texts; give a list")
     if model == "afriweb":
         from relevance.thesis import thesis_model
 

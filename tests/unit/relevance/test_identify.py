@@ -37,6 +37,12 @@ def test_a_word_that_comes_again_says_no_more() -> None:
     assert again.family_share == once.family_share
 
 
+@pytest.mark.parametrize("model", ["southern", "afriweb"])
+def test_one_string_is_no_list_of_texts(model: Any) -> None:
+    with pytest.raises(TypeError, match="one string"):
+        relevance.identify("umuntu", model=model)
+
+
 def test_no_words_no_language() -> None:
     for text in ("", "   ", "1234 5678", "http://example.org/isizulu/", "\x00\ud800"):
         found = relevance.identify([text])[0]
