@@ -116,6 +116,8 @@ class Hints:
                 source, home = link.source_url, host_of(link.source_url)
             if (tag := tags.get(link.hreflang)) is None:
                 tag = tags[link.hreflang] = self.tag(link.hreflang)
+            if link.nav and anchor == OURS and tag == NEITHER and self._names(words(link.anchor)):
+                tag = OURS  # a switch of languages says as much as hreflang; other anchors of navigation do not count
             seed = link.source_verdict is None and not source
             since = "s" if seed else min(link.since_relevant, 4)
             away = bool(source) and host_of(link.url) != home

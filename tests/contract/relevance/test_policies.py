@@ -127,6 +127,15 @@ def link(url: str, source: str = "http://a.example/", keep: bool = True, **more:
     return LinkContext(url, source_url=source, source_verdict=Verdict(keep, "x"), **more)
 
 
+def test_a_switch_of_languages_in_navigation_is_followed() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    anchors = ("isiZulu", "ZU", "Contact us", "English")
+    links = [
+        link(f"http://b.example/{n}", nav=True, keep=False, since_relevant=9, anchor=a) for n, a in enumerate(anchors)
+    ]
+    assert [priority > 0 for priority, _ in policy.rank(links)] == [True, True, False, False]
+
+
 def test_yield_learns_hosts_and_paths_and_takes_it_back() -> None:
     policy = make_policy("yield", "zul", SIBLINGS)
     before = policy.link_priority(link("http://good.example/news/9.html"))
