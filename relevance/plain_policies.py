@@ -100,7 +100,8 @@ class AfriwebPolicy(Unlearning):
             return Verdict(False, "html_lang", found.language, terms(found), found.words)
         least = self.least_english if self.set == 3 and tag not in ours else self.least
         keep = found.raw >= least
-        return Verdict(keep, "words" if keep else "few_words", found.language, terms(found), found.words)
+        scores = {**terms(found), "raw": found.raw, "wanted": least}
+        return Verdict(keep, "words" if keep else "few_words", found.language, scores, found.words)
 
 
 class ThresholdPolicy(Unlearning):

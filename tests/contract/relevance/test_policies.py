@@ -98,6 +98,8 @@ def test_afriweb_sets() -> None:
     assert not three.judge(few, PageContext()).keep
     assert three.judge(some, PageContext()).keep
     assert three.judge(page("zul", 35, "zu-ZA"), PageContext()).keep
+    scores = three.judge(few, PageContext()).scores
+    assert (scores["raw"], scores["wanted"]) == (35, 50)
     assert three.judge(page("zul", 90, "fr"), PageContext()).reason == "html_lang"
     assert three.judge(page("zul", 90, ""), PageContext()).reason == "html_lang"
     two = make_policy("afriweb", "zul", (), {"set": 2})
