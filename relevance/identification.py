@@ -81,6 +81,12 @@ def sampled(text: str) -> str:
     return " ".join(parts)
 
 
+def _looked_at(text: str) -> list[str]:
+    """The words of a sample of the text; its first ones where the slices happen to have none, as in tables of
+    numbers."""
+    return words(sampled(text)) or words(text)[: LETTERS // 5]
+
+
 class Identifier:
     """A model with its rules: second stage, family, pools that answer "und".
 
@@ -114,7 +120,7 @@ class Identifier:
 
     def __call__(self, texts: Sequence[str]) -> list[Identification]:
         parts = (texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER))
-        return [found for part in parts for found in self.of_words([words(sampled(text)) for text in part])]
+        return [found for part in parts for found in self.of_words([_looked_at(text) for text in part])]
 
     def of_words(self, tokens: Sequence[list[str]]) -> list[Identification]:
         """The language of texts whose words (relevance.alphabet.words) are known, all of them together."""

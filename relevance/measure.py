@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from relevance.alphabet import words
 from relevance.identification import UNDETERMINED, Identification, Identifier, sampled
 from relevance.page import Page
 
@@ -63,7 +64,7 @@ def measure(page: Page, language: str, identifier: Identifier) -> Measured:
 def _counted(one: Identification, text: str) -> int:
     """Words of a text; of a long one a sample was looked at, which stands for the rest."""
     sample = sampled(text)
-    if len(sample) == len(text):
+    if len(sample) == len(text) or not words(sample):
         return one.words
     return round(one.words * (text.count(" ") + 1) / (sample.count(" ") + 1))
 

@@ -37,6 +37,13 @@ def test_a_word_that_comes_again_says_no_more() -> None:
     assert again.family_share == once.family_share
 
 
+@pytest.mark.parametrize("filling", [" " * 5000, "12 345 " * 800, "https://a.example/eng " * 300])
+def test_words_between_the_slices_of_a_long_text_are_found(filling: str) -> None:
+    text = sentences("zul", random.Random(1), 30)
+    found = relevance.identify([f"{filling}{text}{filling}"])[0]
+    assert (found.language, found.words) == ("zul", len(words(text)))
+
+
 @pytest.mark.parametrize("model", ["southern", "afriweb"])
 def test_one_string_is_no_list_of_texts(model: Any) -> None:
     with pytest.raises(TypeError, match="one string"):

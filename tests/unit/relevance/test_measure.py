@@ -35,6 +35,12 @@ def test_a_long_block_counts_with_all_its_words() -> None:
     assert found.blocks[0].words == found.words
 
 
+def test_words_in_a_table_of_numbers_count_once() -> None:
+    numbers = "12 345 " * 800
+    page = Page("http://a.example/", blocks=(Block(f"{numbers}{ZULU} {numbers}", "main"),))
+    assert measure(page, "zul", Identifier(shipped())).words == 60
+
+
 def test_every_policy_gives_the_blocks_on() -> None:
     page = Page("http://a.example/", html_lang="zu", blocks=(Block(ZULU, "main"),))
     for name in ("afriweb", "threshold", "yield", "all"):
