@@ -39,7 +39,7 @@ class WriterConfig:
     * ``open_packs``: how many packs' worth of accepted pages wait in memory for others of their host.
     * ``level``: of the compressor; None: the default of the kind (xz 1, gz 6, zst 3).
     * ``version``: "1.1" or "1.0"; ``digest``: "sha1" or "sha256".
-    * ``max_age_s``: a file older than this is closed when the next pack has been put in; 0: no limit.
+    * ``max_age_s``: :meth:`sync` puts what has waited for so long, with all else, into a file and closes it; 0: never.
     * ``threads``: compressing threads. ``dictionary``: for zst; ``b""``: learnt from the first pack of the writer.
     * ``journal_bytes``: the journal is rewritten when it has grown by this beyond twice what is live in it.
     * ``reserve_bytes``: :meth:`sync` raises ArchiveFull when less is free, so that what is waiting can still be packed.

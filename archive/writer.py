@@ -83,7 +83,7 @@ class WarcWriter:
         self._seen = SeenPayloads(config.seen_capacity, config.seen, config.remember)
         self._codec: Codec | None = None
         self._file: OpenFile | None = None
-        self._file_opened_s = 0.0
+        self._since_s: float | None = None  # since when anything has been accepted that no finished file need have
         self._noted = (state.open_name, state.good_bytes)
         self._serial = 0
         self._index = IndexBuilder()
@@ -103,7 +103,6 @@ class WarcWriter:
             path = writer.folder / (state.open_name + OPEN)
             if path.exists():
                 writer._file = OpenFile.resume(writer.folder, state.open_name, state.good_bytes)
-                writer._file_opened_s = config.clock().timestamp()
                 writer._go_on_with(path, state.open_name)
         elif state.open_name:
             (writer.folder / (state.open_name + OPEN)).unlink(missing_ok=True)
@@ -146,6 +145,9 @@ class WarcWriter:
             if self._journal.size > self.config.journal_bytes + 2 * live:
                 self.config.step("journal-rewrite")
                 self._rewrite_journal()
+        # Here and not when a pack is full: where little is fetched that takes days.
+        if self._since_s is not None and 0 < self.config.max_age_s <= self._now_s() - self._since_s:
+            self._pack_all()
 
     def settle(self, accepted: Collection[str], rejected: Collection[str] = ()) -> None:
         """The frontier's answer: exchanges of accepted tokens go into packs, those of rejected ones are dropped.
@@ -211,6 +213,7 @@ class WarcWriter:
             raise self._error
         with self._file_lock:
             self._finish_file()
+        self._since_s = None
         if self._unsettled:
             self._rewrite_journal()
 
@@ -232,8 +235,13 @@ class WarcWriter:
         if free < self.config.reserve_bytes:
             raise ArchiveFull(str(self.folder), self.config.reserve_bytes, free, "less than the reserve is free")
 
+    def _now_s(self) -> float:
+        return self.config.clock().timestamp()
+
     def _accept(self, group: Group) -> None:
         self._accepted[group.ident] = group
+        if self._since_s is None:
+            self._since_s = self._now_s()
         due = self._bins.add(group)
         if due:
             self._submit(Job(due))
@@ -305,9 +313,7 @@ class WarcWriter:
             file = self._file
             if file is None:
                 return
-            age_s = self.config.clock().timestamp() - self._file_opened_s
-            full = self._settings["max_bytes"] and file.size >= self._settings["max_bytes"]
-            if not full and not (self.config.max_age_s and age_s >= self.config.max_age_s):
+            if not 0 < self._settings["max_bytes"] <= file.size:
                 return
             try:
                 self._finish_file()
@@ -336,7 +342,6 @@ class WarcWriter:
             self._journal.commit()
         self.config.step("file-create")
         file = OpenFile.create(self.folder, name)
-        self._file_opened_s = now.timestamp()
         try:
             file.append(self._codec.preamble() + self._codec.encode([first]).blob)
         except ArchiveError:

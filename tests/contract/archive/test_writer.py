@@ -160,6 +160,26 @@ def test_rotation_by_size_and_age(tmp_path: Path, kind: str) -> None:
     assert len(writer.finished) > 1
 
 
+def test_what_is_old_is_in_a_closed_file_however_little_comes(tmp_path: Path, kind: str) -> None:
+    seconds = 0.0
+
+    def clock() -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+
+    config = WriterConfig(reserve_bytes=0, max_age_s=60, clock=clock)
+    closed: list[list[str]] = []
+    with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
+        for number in range(5):
+            writer.write(page(number), f"t{number}")
+            writer.sync()
+            writer.settle([f"t{number}"])
+            closed.append([r.url for path in writer.finished for r in Reader(path, types=["response"])])
+            seconds += 40
+    urls = [page(number).url for number in range(5)]
+    assert closed == [[], [], urls[:2], urls[:2], urls[:4]]
+    assert sorted(r.url for path in writer.finished for r in Reader(path, types=["response"])) == sorted(urls)
+
+
 def test_rejected_and_unsettled_pages(tmp_path: Path, kind: str) -> None:
     writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
     for number in range(6):
