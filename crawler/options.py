@@ -7,7 +7,6 @@ a misspelt politeness setting must never be ignored.
 from __future__ import annotations
 
 import difflib
-import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,11 +21,12 @@ PREFIXES = ("SIEVE_", "FRONTIER_", "RELEVANCE_", "WARC_", "ROBOTS_", "HARVEST_",
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting; `default` also fixes the type (bool, int, float, str or list of str)."""
+    """One setting; `default` also fixes the type (bool, int, float, str or list of str), `most` is a number's bound."""
 
     name: str
     default: bool | int | float | str | list[str]
     meaning: str
+    most: int = _MOST
 
 
 class OptionError(ValueError):
@@ -59,16 +59,19 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
-    Option("FRONTIER_AHEAD_MS", 100, "A lease may be handed out this long before it may be used."),
-    Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence)."),
-    Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence)."),
-    Option("FRONTIER_MAX_EQUAL_PAGES", 100, "A host rests for a day after about so many near-identical pages."),
+    # At most a second: what waits for an instant of its own (a poll, a retry) comes earlier by as much.
+    Option("FRONTIER_AHEAD_MS", 100, "A lease may be handed out this long before it may be used (1000 at most).", 1000),
+    Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence); 0: no limit."),
+    Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence); 0: no limit."),
+    Option(
+        "FRONTIER_MAX_EQUAL_PAGES", 100, "A host rests for a day after about so many near-identical pages; 0: never."
+    ),
     Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
     Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),
     Option(
         "SIEVE_STORE", "", "Where seen URLs are kept: `redis` (default with REDIS_URL) or `disk` (default without)."
     ),
-    Option("SIEVE_FLUSH_MS", 20, "Pause between two rounds of deciding which URLs are new."),
+    Option("SIEVE_FLUSH_MS", 20, "Pause between two rounds of deciding which URLs are new (60000 at most).", 60_000),
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
     Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
     Option(
@@ -102,8 +105,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
     Option("WARC_VERSION", "1.1", "1.1 or 1.0."),
     Option("WARC_DIGEST", "sha1", "sha1 (base32, as archives use it) or sha256."),
-    Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size."),
-    Option("WARC_MAX_AGE_S", 3600.0, "A WARC file is closed when it is this old."),
+    Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size; 0: no limit."),
+    Option(
+        "WARC_MAX_AGE_S",
+        3600.0,
+        "With the first answer after so long, all that was fetched goes into a closed file; 0: when it is full.",
+    ),
     Option("WARC_PREFIX", "{crawl}", "First part of the WARC files' names; {crawl}: the crawl's name."),
     Option(
         "WARC_KEEP",
@@ -148,7 +155,8 @@ def problems(settings: BaseSettings) -> Iterator[str]:
             _typed(settings, option)
         except (TypeError, ValueError):
             kind = type(option.default).__name__
-            yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}"
+            bounds = f" (0 to {option.most})" if kind in ("int", "float") else ""
+            yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}{bounds}"
 
 
 def _typed(settings: BaseSettings, option: Option) -> object:
@@ -157,12 +165,12 @@ def _typed(settings: BaseSettings, option: Option) -> object:
             return settings.getbool(option.name)
         case int() | float():
             value = type(option.default)(settings.get(option.name, option.default))
-            if not 0 <= value <= _MOST:
+            if not 0 <= value <= option.most:
                 raise ValueError(value)
             return value
         case list():
             values = settings.getlist(option.name)
-            if option.name.endswith("_S") and not all(0 < float(value) < math.inf for value in values):
+            if option.name.endswith("_S") and not all(0 < float(value) <= option.most for value in values):
                 raise ValueError(values)
             return values
         case _:

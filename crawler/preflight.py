@@ -31,6 +31,8 @@ from seeds.reader import check_contact
 
 HARVEST = "harvest"
 _DAY_S = 86_400
+_OF_POLICY = ("RELEVANCE_POLICY", "RELEVANCE_OPTIONS", "RELEVANCE_MODEL")
+_LONGEST_PREFIX_BYTES = 100
 
 
 class PreflightError(Exception):
@@ -68,7 +70,9 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
         try:
             open_policy(settings, spider.spec)
         except (PolicyError, ModelError) as error:
-            faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}: {error}")
+            given = [name for name in _OF_POLICY if settings.get(name)]
+            named = f" (with {', '.join(given)})" if given else ""
+            faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}{named}: {error}")
     faults += settings_faults(settings, spider)
     if faults:
         raise PreflightError("\n".join(faults))
@@ -134,8 +138,10 @@ def _name_faults(settings: BaseSettings) -> list[str]:
     agent = str(settings.get("USER_AGENT"))
     if agent != user_agent(settings) and not (agent.strip() and agent.isascii() and agent.isprintable()):
         faults.append(f"USER_AGENT={agent!r} must be one line of ASCII")
-    if not re.fullmatch(r"[\w{}.-]*", prefix := str(settings.get("WARC_PREFIX"))):
-        faults.append(f"WARC_PREFIX={prefix!r} must be letters, digits, _, . and -")
+    if not re.fullmatch(r"(?!\.)[\w{}.-]*", prefix := str(settings.get("WARC_PREFIX"))):
+        faults.append(f"WARC_PREFIX={prefix!r} must be letters, digits, _, . and -, and not begin with .")
+    if len(os.fsencode(prefix)) > _LONGEST_PREFIX_BYTES:
+        faults.append(f"WARC_PREFIX={prefix!r} must be no longer than {_LONGEST_PREFIX_BYTES} bytes")
     return faults
 
 
@@ -165,13 +171,16 @@ def _limit_faults(settings: BaseSettings) -> list[str]:
     """Numbers that would let the crawl hang or fetch without limits."""
     faults = []
     limits: dict[str, float] = {}
-    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "FRONTIER_BUFFER"):
-        try:
-            limits[name] = float(settings.get(name))
-        except (TypeError, ValueError):
-            limits[name] = 0
-        if not 0 < limits[name] < math.inf or (name != "DOWNLOAD_TIMEOUT" and not limits[name].is_integer()):
+    for name in ("DOWNLOAD_TIMEOUT", "FETCH_CONNECT_TIMEOUT_S", "DOWNLOAD_MAXSIZE", "FRONTIER_BUFFER"):
+        limits[name] = _number(settings, name)
+        if not 0 < limits[name] < math.inf or ("TIMEOUT" not in name and not limits[name].is_integer()):
             faults.append(f"{name}={settings.get(name)!r} must be a number above 0")
+    if not 0 <= _number(settings, "LOGSTATS_INTERVAL") < math.inf:
+        faults.append(f"LOGSTATS_INTERVAL={settings.get('LOGSTATS_INTERVAL')!r} must be seconds, not below 0")
+    for kind in ("HARVEST", "HARVEST_SITEMAP"):
+        least, most = f"{kind}_MIN_POLL_S", f"{kind}_MAX_POLL_S"
+        if _number(settings, least) > _number(settings, most):
+            faults.append(f"{least}={settings.get(least)} is above {most}={settings.get(most)}")
     with contextlib.suppress(TypeError, ValueError):  # said by `problems` already
         if not 0 < settings.getfloat("ROBOTS_MAX_AGE_S") <= _DAY_S:
             faults.append(
@@ -184,6 +193,14 @@ def _limit_faults(settings: BaseSettings) -> list[str]:
                 f"DOWNLOAD_TIMEOUT={settings.get('DOWNLOAD_TIMEOUT')}: no request could start within its lease"
             )
     return faults
+
+
+def _number(settings: BaseSettings, name: str) -> float:
+    """A setting as a number; NaN when it is none."""
+    try:
+        return float(settings.get(name))
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _network_faults(settings: BaseSettings) -> list[str]:

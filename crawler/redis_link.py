@@ -85,6 +85,8 @@ def ping(url: str) -> None:
         server.ping()
     except redis.BusyLoadingError:
         pass
+    except TypeError as error:  # an option after "?" that its client does not have
+        raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None
     except (redis.RedisError, OSError) as error:
         raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {error}") from None
     finally:

@@ -118,7 +118,19 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("ROBOTS_USER_AGENT", "", "ROBOTS_USER_AGENT='' is no product token"),
         ("ROBOTS_USER_AGENT", "My bot/1.0", "ROBOTS_USER_AGENT='My bot/1.0' is no product token"),
         ("USER_AGENT", "Bot\r\nCookie: a", "USER_AGENT='Bot\\r\\nCookie: a' must be one line"),
-        ("WARC_PREFIX", "../x", "WARC_PREFIX='../x' must be"),
+        ("WARC_PREFIX", "a/x", "WARC_PREFIX='a/x' must be"),
+        ("WARC_PREFIX", ".x", "WARC_PREFIX='.x' must be"),
+        ("WARC_PREFIX", "é" * 70, "must be no longer than 100 bytes"),
+        ("FETCH_CONNECT_TIMEOUT_S", "0", "FETCH_CONNECT_TIMEOUT_S='0' must be a number above 0"),
+        ("FRONTIER_AHEAD_MS", "60000", "FRONTIER_AHEAD_MS='60000' is not a usable int (0 to 1000)"),
+        ("SIEVE_FLUSH_MS", "3600000", "SIEVE_FLUSH_MS='3600000' is not a usable int (0 to 60000)"),
+        ("HARVEST_MAX_POLL_S", "10", "HARVEST_MIN_POLL_S=45.0 is above HARVEST_MAX_POLL_S=10"),
+        ("HARVEST_SITEMAP_MIN_POLL_S", "1e6", "HARVEST_SITEMAP_MIN_POLL_S=1e6 is above HARVEST_SITEMAP_MAX_POLL_S"),
+        ("LOGSTATS_INTERVAL", "soon", "LOGSTATS_INTERVAL='soon' must be seconds"),
+        ("LOGSTATS_INTERVAL", "-1", "LOGSTATS_INTERVAL='-1' must be seconds"),
+        ("LOGSTATS_INTERVAL", "nan", "LOGSTATS_INTERVAL='nan' must be seconds"),
+        ("RELEVANCE_OPTIONS", "wrods=3", "(with RELEVANCE_OPTIONS): policy yield has no option 'wrods'"),
+        ("RELEVANCE_MODEL", "/nowhere.model", "(with RELEVANCE_MODEL): /nowhere.model"),
         ("DOWNLOAD_TIMEOUT", "soon", "DOWNLOAD_TIMEOUT='soon'"),
         ("DOWNLOAD_MAXSIZE", "0", "DOWNLOAD_MAXSIZE='0'"),
         ("FRONTIER_BUFFER", "0", "FRONTIER_BUFFER='0'"),
@@ -145,6 +157,11 @@ def test_an_opt_out_that_would_be_ignored(seeds: Path, tmp_path: Path, line: str
     Ulwembu().update_settings(settings)
     with pytest.raises(PreflightError, match=r"FRONTIER_OPT_OUT_FILE .*out:4: "):
         check(settings, spider)
+
+
+def test_a_redis_url_with_an_option_that_there_is_not() -> None:
+    with pytest.raises(RedisUnreachableError, match=r"REDIS_URL redis://127\.0\.0\.1:9/0.*tls"):
+        ping("redis://127.0.0.1:9/0?tls=yes")
 
 
 def test_a_redis_url_that_is_none() -> None:

@@ -33,7 +33,7 @@ def test_an_unusable_delay_is_refused(value: str) -> None:
     assert "FRONTIER_DELAY_S" in problem
 
 
-@pytest.mark.parametrize("value", ["3600,soon", "0", "-5,7"])
+@pytest.mark.parametrize("value", ["3600,soon", "0", "-5,7", "1e300"])
 def test_unusable_times_of_a_list_are_refused(value: str) -> None:
     (problem,) = problems(settings_with(HARVEST_REVISIT_AFTER_S=value))
     assert "HARVEST_REVISIT_AFTER_S" in problem
