@@ -205,6 +205,8 @@ class EmbeddedRedis:
                 raise EmbeddedRedisError(
                     f"the private Redis in {self.folder} ended with status {process.returncode}; its log: {log}"
                 )
+            if self._answers():  # it reads its data: a large crawl's takes as long as it takes
+                deadline = time.monotonic() + self._start_timeout_s
             time.sleep(_POLL_S)
         process.kill()
         process.wait()

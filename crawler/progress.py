@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import socket
 from datetime import UTC, datetime
 from typing import Self
 
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Progress:
-    """Extension: a log line every ``LOGSTATS_INTERVAL`` seconds, ``reports/<time>-<pid>.json`` at the end."""
+    """Extension: a log line every ``LOGSTATS_INTERVAL`` seconds, ``reports/<time>-<host>-<pid>.json`` at the end."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -61,6 +62,8 @@ class Progress:
             "written": now.isoformat(timespec="seconds"),
             **figures.as_json(),
         }
-        path = worker.stores.folder / "reports" / f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}.json"
+        # The host, too: each container's worker is process 1, and they are stopped together.
+        name = f"{now:%Y%m%dT%H%M%SZ}-{socket.gethostname()}-{os.getpid()}.json"
+        path = worker.stores.folder / "reports" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

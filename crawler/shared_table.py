@@ -7,11 +7,16 @@ key's length, the key and what it stands for, so that a key is never taken for a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from typing import cast
 
 import redis
 import xxhash
+
+_AWAY_S = 10.0
+"""So long a Redis that could not be reached is not asked again: one that hangs takes as long over each question, and a
+worker that is told to stop closes its archive with a question a page."""
 
 
 class SharedTable:
@@ -24,24 +29,26 @@ class SharedTable:
         self._client = client
         self._key = f"{{{crawl}}}:{name}"
         self._slots = slots
+        self._away_until = 0.0
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
         """Keep `entries`, in one round trip."""
-        if not entries:
+        if not entries or self._away():
             return
         values = {self._slot(key): bytes((len(key),)) + key + value for key, value in entries.items()}
         try:
             self._client.hset(self._key, mapping=values)  # type: ignore[arg-type]  # bytes are sent as they are
-        except redis.RedisError:
-            return
+        except redis.RedisError as error:
+            self._note(error)
 
     def get(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
         """What is known of `keys`, in one round trip."""
-        if not keys:
+        if not keys or self._away():
             return {}
         try:
             values = cast("list[bytes | None]", self._client.hmget(self._key, [str(self._slot(key)) for key in keys]))
-        except redis.RedisError:
+        except redis.RedisError as error:
+            self._note(error)
             return {}
         return {
             key: value[1 + len(key) :]
@@ -52,6 +59,13 @@ class SharedTable:
     def close(self) -> None:
         """Give the connection back."""
         self._client.close()
+
+    def _away(self) -> bool:
+        return time.monotonic() < self._away_until
+
+    def _note(self, error: redis.RedisError) -> None:
+        if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+            self._away_until = time.monotonic() + _AWAY_S
 
     def _slot(self, key: bytes) -> int:
         return xxhash.xxh3_64_intdigest(key) % self._slots

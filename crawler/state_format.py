@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 
 import redis
@@ -13,8 +14,11 @@ from frontier.answering import answering
 from frontier.keys import Keys
 from sieve.keys import RedisKeys
 
+logger = logging.getLogger(__name__)
+
 FORMAT = 6
 """One more at each change after which the keys of frontier and sieve mean something else."""
+_LOADING_PAUSE_S = 2.0
 
 
 class StateFormatError(PreflightError):
@@ -70,23 +74,30 @@ class StateWatch:
 def ensure_format(url: str, crawl: str) -> None:
     """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is.
 
-    StateFormatError when it is of another; PreflightError when Redis refuses.
+    StateFormatError when it is of another; PreflightError when Redis refuses. One that still reads its data is waited
+    for: after a power cut that may take minutes, and workers that gave up would have to be started by hand.
     """
     with contextlib.closing(client(url)) as server:
         try:
-            found = _format(server, crawl)
+            while (found := _format(server, crawl)) is None:
+                time.sleep(_LOADING_PAUSE_S)
         except redis.RedisError as error:
             raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {error}") from None
     if found != FORMAT:
         raise StateFormatError(crawl, found)
 
 
-def _format(server: redis.Redis, crawl: str) -> int:
+def _format(server: redis.Redis, crawl: str) -> int | None:
+    """The format found or set; None while Redis reads its data."""
     key = _key(crawl)
-    if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
-        server.set(key, FORMAT, nx=True)
-    # Asked again: another worker may have begun the crawl in between.
-    return int(server.get(key) or 0)
+    try:
+        if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
+            server.set(key, FORMAT, nx=True)
+        # Asked again: another worker may have begun the crawl in between.
+        return int(server.get(key) or 0)
+    except redis.BusyLoadingError as error:
+        logger.warning("Waiting for Redis: %s", error)
+        return None
 
 
 def _key(crawl: str) -> str:

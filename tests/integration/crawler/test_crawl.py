@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -45,7 +46,7 @@ def test_one_worker_fetches_everything_once(begin: Begin) -> None:
     assert findings.ok, findings.to_json()
     assert not list((crawl.folder / "warc").glob("*.open"))
     assert not list((crawl.folder / "warc").glob("*.journal"))
-    assert list((crawl.folder / "reports").glob("*.json"))
+    assert list((crawl.folder / "reports").glob(f"*-{socket.gethostname()}-{crawl.workers[0].pid}.json"))
     assert "] ERROR: " not in crawl.logs()
     # The last one out has stopped the private Redis.
     assert EmbeddedRedis(crawl.folder / "state" / "redis").server_pid() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from archive.exchange import Exchange, RevisitTarget
 from archive.reader import Reader
 from archive.writer import WarcWriter
 from crawler.provenance import Payloads, Sources, commit
+from crawler.redis_link import client
 from crawler.shared_table import SharedTable
 from frontier.payload import source_tag
 
@@ -36,6 +38,22 @@ def test_without_redis_nothing_is_known_and_nothing_breaks(tmp_path: Path) -> No
     table = SharedTable(redis.Redis.from_url(f"unix://{tmp_path}/none.sock"), "zulu", "t", 8)
     table.put({b"key": b"value"})
     assert table.get([b"key"]) == {}
+
+
+def test_a_redis_that_hangs_is_not_asked_again_at_once(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as deaf:
+        deaf.bind(str(tmp_path / "s"))
+        deaf.listen()
+        deaf.setblocking(False)
+        table = SharedTable(client(f"unix://{tmp_path}/s?socket_timeout=0.2"), "zulu", "t", 8)
+        for _ in range(3):
+            assert table.get([b"key"]) == {}
+            table.put({b"key": b"value"})
+        table.close()
+        asked, _ = deaf.accept()
+        asked.close()
+        with pytest.raises(BlockingIOError):
+            deaf.accept()
 
 
 def test_a_sources_url_is_found_by_its_tag(server: redis.Redis) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.embedded_redis import EmbeddedRedis, find_server
 from crawler.preflight import PreflightError
 from crawler.state_format import FORMAT, StateFormatError, ensure_format
 from frontier import Candidate, FrontierConfig
@@ -49,3 +52,46 @@ def test_state_of_a_later_version_is_refused(url: str) -> None:
 def test_a_redis_that_cannot_be_asked_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(PreflightError, match="'zulu'"):
         ensure_format(f"unix://{tmp_path}/none.sock", "zulu")
+
+
+@pytest.fixture
+def slow_to_load(tmp_path: Path) -> Path:
+    """The folder of a server with so much data that it reads it for seconds, on a machine that is slow."""
+    folder = tmp_path / "large"
+    with EmbeddedRedis(folder) as server, redis.Redis.from_url(server.url) as client:
+        for number in range(500):
+            client.set(str(number), os.urandom(20_000))
+        client.bgrewriteaof()
+        while any(client.info("persistence")[f"aof_rewrite_{state}"] for state in ("scheduled", "in_progress")):
+            time.sleep(0.05)
+    return folder
+
+
+SLOWLY = ("--key-load-delay", "5000")
+
+
+def test_a_private_redis_that_reads_its_data_for_long_is_waited_for(
+    slow_to_load: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    slow = tmp_path / "bin" / "redis-server"
+    slow.write_text(f'#!/bin/sh\nexec {find_server()} "$@" {" ".join(SLOWLY)}\n')
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    with EmbeddedRedis(slow_to_load, start_timeout_s=1.5) as server, redis.Redis.from_url(server.url) as client:
+        assert client.dbsize() == 500
+
+
+def test_a_fleets_redis_that_reads_its_data_is_waited_for(slow_to_load: Path, tmp_path: Path) -> None:
+    command = [str(find_server()), "--port", "0", "--unixsocket", str(tmp_path / "s"), "--appendonly", "yes", *SLOWLY]
+    with (slow_to_load / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=slow_to_load, stdout=log, stderr=log)
+    try:
+        while not (tmp_path / "s").exists():
+            time.sleep(0.02)
+        ensure_format(f"unix://{tmp_path}/s", "zulu")
+        with redis.Redis.from_url(f"unix://{tmp_path}/s") as client:
+            assert client.dbsize() == 501
+    finally:
+        process.terminate()
+        process.wait()
