@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import redis
 from redis.backoff import NoBackoff
@@ -77,6 +77,8 @@ def client(url: str) -> redis.Redis:
 
 def ping(url: str) -> None:
     """Return when the server at `url` answers; :class:`RedisUnreachableError` else."""
+    if re.match(r"rediss?://[^/?#]*[/?#].*@", url):
+        raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: its password must be percent-encoded")
     try:
         server = client(url)
     except ValueError as error:
@@ -94,11 +96,10 @@ def ping(url: str) -> None:
 
 
 def without_password(url: str) -> str:
-    """`url` fit for logs."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return f"{url.partition(':')[0]}:***"
-    user, found, host = parts.netloc.rpartition("@")
-    netloc = f"{user.partition(':')[0]}:***@{host}" if found else parts.netloc
-    return urlunsplit(parts._replace(netloc=netloc))
+    """`url` fit for logs, also where a password that was not percent-encoded makes it another URL than was meant."""
+    scheme, slashes, rest = url.partition("://")
+    if not slashes:
+        return f"***@{url.rpartition('@')[2]}" if "@" in url else url
+    rest = re.sub(r"(?<=[?&]password=)[^&]*", "***", rest)
+    user, found, place = rest.rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}:***@{place}" if found else f"{scheme}://{rest}"

@@ -164,10 +164,23 @@ def test_a_redis_url_with_an_option_that_there_is_not() -> None:
         ping("redis://127.0.0.1:9/0?tls=yes")
 
 
-def test_a_redis_url_that_is_none() -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:secret@[::1",
+        "redis://me:a/secret@127.0.0.1:9/0",
+        "redis://:a@secret/secret#secret@127.0.0.1:9/0",
+        "redis://me:secret?@127.0.0.1:9",
+        "me:secret@127.0.0.1:9",
+        "redis://127.0.0.1:9/0?password=secret",
+        "rediss://me:secret:secret@127.0.0.1:9/0?password=secret&tls=1",
+    ],
+)
+def test_a_redis_url_that_is_none_or_nobodys_tells_no_password(url: str) -> None:
     with pytest.raises(RedisUnreachableError) as refusal:
-        ping("redis://:secret@[::1")
+        ping(url)
     assert "secret" not in str(refusal.value)
+    assert "REDIS_URL " in str(refusal.value)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/", "http://[::1/"])
