@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from scrapy import Spider
 from scrapy.settings import Settings
 
 from archive.cdxj import index_file
@@ -35,10 +36,10 @@ from archive.writer import WarcWriter
 from crawler.addon import Ulwembu
 from crawler.fetch.handler import Capture
 from crawler.polite_client import PoliteClient, Visit
+from crawler.preflight import settings_faults
 from crawler.version import VERSION
 from seeds import feeds
 from seeds.lists import ListError, read_list, read_some
-from seeds.reader import check_contact
 from sieve.urls import authority
 
 _SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}
@@ -228,10 +229,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     Ulwembu().update_settings(settings)
     if not settings.get("CONTACT"):
         raise CollectorError("no contact: --contact or the environment's CONTACT; without one nothing is fetched")
-    try:
-        check_contact(str(settings.get("CONTACT")))
-    except ValueError as error:
-        raise CollectorError(f"contact: {error}") from None
+    if faults := settings_faults(settings, Spider):
+        raise CollectorError("; ".join(faults))
     return settings
 
 

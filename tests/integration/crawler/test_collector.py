@@ -6,6 +6,7 @@ import lzma
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,9 +42,11 @@ def test_links_then_pages(web: Running, tmp_path: Path, capsys: pytest.CaptureFi
     assert sum(line.startswith("+OK ") for line in lines) == 5  # a feed that is listed and named is asked twice
     assert [line for line in lines if line.startswith("-ERR")] == [f"-ERR {web.web.seeds[0]}feed/99 status 404"]
     links.write_text("\n".join([*found[:3], "http://not.ended.example/"]))
+    time.sleep(0.05)  # one run knows nothing of the next
     assert link_collector(["-i", str(sources), "-o", str(links), "-a", *quick, *POLITE]) == 1
     assert sorted(links.read_text().split()) == sorted([*found, "http://not.ended.example/"])
     links.write_text("\n".join(found))
+    time.sleep(0.05)
 
     output = tmp_path / "2018-04-10.warc.xz"
     words = ["-i", str(links), "-o", str(output), "-p", "0.05", "-m", "5", *POLITE]
@@ -144,6 +147,11 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert main(["links", "-i", str(listing), "--contact", "somebody"]) == 2
     assert "neither a web address nor" in capsys.readouterr().err
     asked = web.server.requests
+    for wrong in ("FRONTIER_DELAY_S=-1", "FRONTIER_DELAI_S=9", "DOWNLOAD_MAXSIZE=x", "FETCH_CA_FILE=/nowhere"):
+        assert main(["links", "-i", str(listing), *POLITE, "-s", wrong]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("-ERR ")
+        assert wrong.partition("=")[0] in error
     assert main(["links", "-i", str(listing), "-o", str(tmp_path / "no" / "links"), *POLITE]) == 2
     assert f"cannot write in {tmp_path / 'no'}" in capsys.readouterr().err
     assert web.server.requests == asked, "told before anything was fetched"
