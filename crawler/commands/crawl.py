@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import sys
 
@@ -39,6 +40,8 @@ class Command(ScrapyCrawl):
         if len(args) != 1:
             return
         assert self.settings is not None
+        # Scrapy may end before `run` (a LOG_LEVEL that there is not): the private Redis must not outlive that.
+        atexit.register(self._held.close)
         settings = self.settings.copy()
         Ulwembu().update_settings(settings)
         try:

@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
+from crawler.embedded_redis import EmbeddedRedis
 from crawler.held import HeldLease
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.redis_link import RedisUnreachableError, ping
@@ -92,6 +93,12 @@ def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
     )
     assert "127.0.0.1:9" in line
     assert "secret" not in line
+
+
+def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seeds: Path) -> None:
+    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_LEVEL="loud")
+    assert done.returncode == 1
+    assert EmbeddedRedis(tmp_path / "d" / "state" / "redis").server_pid() == 0
 
 
 def test_list_names_the_crawls() -> None:
