@@ -84,6 +84,8 @@ def ping(url: str) -> None:
     except ValueError as error:
         raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None
     try:
+        if server.get_encoder().decode_responses:
+            raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: decode_responses cannot be used")
         server.ping()
     except redis.BusyLoadingError:
         pass
@@ -93,6 +95,22 @@ def ping(url: str) -> None:
         raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {error}") from None
     finally:
         server.close()
+
+
+def refuse_eviction(url: str) -> None:
+    """:class:`RedisUnreachableError` when the server throws keys away at its memory limit: a host's delay, or what has
+    been seen. One that does not tell is taken as it is."""
+    try:
+        with contextlib.closing(client(url)) as server:
+            memory = server.info("memory")
+    except redis.RedisError:
+        return
+    policy = memory.get("maxmemory_policy", "noeviction")
+    if memory.get("maxmemory") and policy != "noeviction":
+        raise RedisUnreachableError(
+            f"the Redis at {without_password(url)} throws keys away when it is full (maxmemory-policy {policy}): "
+            "hosts' delays could be forgotten; config set maxmemory-policy noeviction"
+        )
 
 
 def without_password(url: str) -> str:

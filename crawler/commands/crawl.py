@@ -13,7 +13,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, data_folder, find_spider
-from crawler.redis_link import RedisUnreachableError, redis_home
+from crawler.redis_link import RedisUnreachableError, redis_home, refuse_eviction
 from crawler.state_format import ensure_format
 from crawler.worker import FAULT
 from seeds.errors import SeedsError
@@ -49,6 +49,7 @@ class Command(ScrapyCrawl):
             check(settings, self._spider)
             home = self._held.enter_context(redis_home(settings, data_folder(settings, self._spider.name)))
             ensure_format(home.url, self._spider.name)
+            refuse_eviction(home.url)
         except (PreflightError, SeedsError, RedisUnreachableError) as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)

@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from redis import Redis
 from scrapy import Spider
 from scrapy.http import Request
 from scrapy.settings import Settings
@@ -15,7 +16,7 @@ from crawler.addon import Ulwembu
 from crawler.embedded_redis import EmbeddedRedis
 from crawler.held import HeldLease
 from crawler.preflight import PreflightError, check, find_spider
-from crawler.redis_link import RedisUnreachableError, ping
+from crawler.redis_link import RedisUnreachableError, ping, refuse_eviction
 from crawler.scheduler import FrontierScheduler
 from crawler.worker import Worker
 from frontier.outcomes import OUTCOMES
@@ -95,6 +96,15 @@ def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
     assert "secret" not in line
 
 
+def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server, Redis.from_url(server.url) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        refuse_eviction(server.url)  # without a limit it never does
+        client.config_set("maxmemory", "1gb")
+        line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), REDIS_URL=server.url)
+    assert "maxmemory-policy allkeys-lru" in line
+
+
 def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seeds: Path) -> None:
     done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_LEVEL="loud")
     assert done.returncode == 1
@@ -166,9 +176,10 @@ def test_an_opt_out_that_would_be_ignored(seeds: Path, tmp_path: Path, line: str
         check(settings, spider)
 
 
-def test_a_redis_url_with_an_option_that_there_is_not() -> None:
-    with pytest.raises(RedisUnreachableError, match=r"REDIS_URL redis://127\.0\.0\.1:9/0.*tls"):
-        ping("redis://127.0.0.1:9/0?tls=yes")
+@pytest.mark.parametrize("option", ["tls=yes", "decode_responses=True"])
+def test_a_redis_url_with_an_option_that_cannot_be_used(option: str) -> None:
+    with pytest.raises(RedisUnreachableError, match=rf"REDIS_URL redis://.*{option}: .*{option.partition('=')[0]}"):
+        ping(f"redis://127.0.0.1:9/0?{option}")
 
 
 @pytest.mark.parametrize(
