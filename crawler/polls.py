@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import LinkMemo, read_link_memo
+from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
 from seeds import harvest, harvest_stats
 from seeds.feed_types import FeedEntry
@@ -43,6 +44,7 @@ class Polls:
             for source in sources
             if source.min_poll_s is not None or source.max_poll_s is not None
         }
+        self._seeds = {source_tag(_source_of(source.url)): source.url for source in sources}
         self._of_feeds = polling_of(settings, None, None)
         self._of_sitemaps = Polling(
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
@@ -109,13 +111,18 @@ class Polls:
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:
             return "sitemap"
-        return "index" if lease.url in self._indexes else "feed"
+        return "index" if self._seed(lease) in self._indexes else "feed"
 
     def _bounds(self, lease: Lease) -> Polling:
-        return self._polling.get(lease.url) or (self._of_sitemaps if lease.kind is Kind.SITEMAP else self._of_feeds)
+        usual = self._of_sitemaps if lease.kind is Kind.SITEMAP else self._of_feeds
+        return self._polling.get(self._seed(lease), usual)
+
+    def _seed(self, lease: Lease) -> str:
+        """The URL by which the seed file knows what is polled: where it has moved to, its bounds still hold."""
+        return self._seeds.get(lease.source, lease.url) if lease.kind is Kind.FEED else lease.url
 
     def _links(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> list[Candidate]:
-        depth, source = lease.depth + 1, f"feed:{lease.url}"
+        depth, source = lease.depth + 1, _source_of(lease.url)
         wanted = self._spec.wants_item if self._spec else bool
         entries = {entry.url: entry for entry in self._recent(lease, polled, now_ms) if wanted(entry.url)}
         counted = polled.stats.dated or polled.stats.recovered  # what the first poll finds may be of any age
@@ -123,7 +130,8 @@ class Polls:
             Candidate(url, source=source, depth=depth, score=_NEWS, memo=_dated(entry) if counted else b"")
             for url, entry in entries.items()
         ]
-        links += [Candidate(up.url, _FOLLOW_UPS[up.kind], source, depth, _NEWS) for up in polled.follow_ups]
+        seed = _source_of(self._seed(lease))
+        links += [Candidate(up.url, _FOLLOW_UPS[up.kind], seed, depth, _NEWS) for up in polled.follow_ups]
         return links
 
     def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:
@@ -133,6 +141,11 @@ class Polls:
             days = self._newer.get(lease.url) or self._newer.get(lease.authority, 0)
         since_ms = now_ms - days * _DAY_MS
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
+
+
+def _source_of(feed: str) -> str:
+    """How the frontier is told that a URL came out of a feed."""
+    return f"feed:{feed}"
 
 
 def polling_of(settings: BaseSettings, min_s: float | None, max_s: float | None) -> Polling:

@@ -94,6 +94,27 @@ def test_sitemaps_have_wider_bounds_and_a_limit_of_age() -> None:
     assert [(link.url, link.kind) for link in index.links] == [(f"{HOME}/n.xml", Kind.SITEMAP)]
 
 
+def moved(these: Polls, found: Lease, target: str) -> Lease:
+    """The lease of where an answer to `found` says that it now is."""
+    response = Response(found.url, status=301, headers={"Location": target})
+    facts = these.facts(response, found, found.url)
+    (link,) = these.finding(found, facts, these.poll(found, facts), "redirect").links
+    assert link.url == target
+    return Lease("t", link.url, link.kind, HOME, "", 0, 0, source=source_tag(link.source), memo=link.memo)
+
+
+def test_a_feed_that_moved_twice_is_asked_no_more_often_than_its_seed_allows() -> None:
+    these = polls(TABLES.replace("min_poll_s = 7", "min_poll_s = 70000\nmax_poll_s = 80000"))
+    later = moved(these, moved(these, lease(FEED), f"{HOME}/rss"), f"{HOME}/atom")
+    assert (ask(these, later, rss((f"{HOME}/1", time.time()))).again_in_ms or 0) >= 70_000_000
+
+
+def test_an_index_page_that_moved_is_still_one() -> None:
+    these = polls(f'[[index]]\nurl = "{HOME}/news"\n')
+    there = moved(these, lease(f"{HOME}/news"), f"{HOME}/latest")
+    assert these.facts(Response(there.url), there, there.url).kind == "index"
+
+
 def test_first_polls_of_many_feeds_are_spread() -> None:
     urls = [f"https://{n}.example/feed/" for n in range(500)]
     due = sorted(first_poll_ms(settings(), url, len(urls), 1_000_000) - 1_000_000 for url in urls)
