@@ -10,16 +10,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from scrapy import Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.fetch.addresses import AddressGuard
-from crawler.options import problems
 from crawler.policy import model_of
 from crawler.polite_client import BlockingFetch
-from crawler.preflight import PreflightError
+from crawler.preflight import PreflightError, settings_faults
 from crawler.spiderloader import seeds_folder
 from relevance import read_page
 from relevance.errors import ModelError, RelevanceError
@@ -182,13 +181,7 @@ class Command(ScrapyCommand):
         if contact:
             settings.set("CONTACT", contact, priority="spider")
         Ulwembu().update_settings(settings)
-        faults = list(problems(settings))
-        if not settings.get("CONTACT"):
-            faults.append("no contact: set CONTACT (a web page or mail address); without one nothing is fetched")
-        try:
-            AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
-        except ValueError as error:
-            faults.append(f"FETCH_ALLOWED_NETWORKS: {error}")
+        faults = settings_faults(settings, Spider)
         if faults:
             raise PreflightError("\n".join(faults))
         return settings

@@ -111,6 +111,12 @@ def test_discover_names_languages_by_the_model_of_the_crawl(tmp_path: Path) -> N
     assert (broken.returncode, model in broken.stderr, "Traceback" in broken.stderr) == (1, True, False)
 
 
+def test_settings_that_a_crawl_refuses_are_refused() -> None:
+    done = seeds("discover", "http://127.70.0.1:9/", FETCH_CONNECT_TIMEOUT_S="0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "FETCH_CONNECT_TIMEOUT_S='0'" in done.stderr
+
+
 def test_import_and_usage(web: Running) -> None:
     listing = web.folder / "blogs.txt"
     listing.write_text("# ours\nhttps://a.example/feed/\nhttps://b.example/feed/\n")
