@@ -3,6 +3,9 @@
 What is sent in place of the leased URL (another spelling of it that its server wants, an older page of a feed) is held
 against the opt-outs, too: the frontier has looked at the leased one only.
 
+A host that has given pages and then denies all of them may have been taken down for an hour: it rests until its
+robots.txt is asked for again, and loses nothing that waits.
+
 The record is the fleet's, fetched under a lease like any page and kept in the frontier; parsed rules are cached here.
 Fails closed: without a valid record nothing is sent. Source: RFC 9309.
 """
@@ -16,7 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 
 from crawler.answers import OptedOutError, RobotsDeniedError
-from crawler.fetch.errors import StaleLeaseError
+from crawler.fetch.errors import HostClosedError, StaleLeaseError
 from crawler.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
@@ -43,7 +46,8 @@ class RobotsMiddleware:
         return cls(worker, crawler.settings["ROBOTS_USER_AGENT"])
 
     async def process_request(self, request: Request) -> None:
-        """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`OptedOutError`."""
+        """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
+        now deny all there is, :class:`OptedOutError`."""
         lease: Lease | None = request.meta.get("lease")
         if lease is None or lease.kind is Kind.ROBOTS:
             return
@@ -52,6 +56,8 @@ class RobotsMiddleware:
         known = self._rules.get((lease.authority, lease.robots_ms))
         rules = known[0] if known is not None else await self._fetch_rules(lease)
         if not rules.allowed(request.url):
+            if rules.closed and await self._worker.rest_while_closed(lease.authority):
+                raise HostClosedError(f"robots.txt of {lease.authority} denies all now, and did not before")
             raise RobotsDeniedError(f"robots.txt of {lease.authority} denies {request.url}")
 
     async def _fetch_rules(self, lease: Lease) -> Rules:

@@ -30,6 +30,7 @@ from crawler.signals import stopping
 from crawler.state_format import StateGoneError
 from crawler.stores import Stores, open_patiently
 from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
 from sieve.errors import LinkError
@@ -164,6 +165,18 @@ class Worker:
     async def robots(self, authority: str) -> RobotsRecord | None:
         """The fleet's robots record of an authority."""
         return await self.ask(lambda frontier: frontier.get_robots(authority))
+
+    async def rest_while_closed(self, authority: str) -> bool:
+        """Let a host that has given pages rest until its robots.txt is asked for again; False when it gave none."""
+
+        def rest(frontier: RedisFrontier) -> bool:
+            host = frontier.host(authority)
+            if host is None or not host.pages:
+                return False
+            left_ms = host.robots_expires_ms - time.time_ns() // 1_000_000
+            return frontier.park(authority, "robots_denied", min(max(left_ms, SECOND), DAY))
+
+        return await self.ask(rest)
 
     async def opted_out_by(self, url: str) -> str:
         """The prefix by which a URL has opted out; "" when there is none."""

@@ -21,6 +21,7 @@ import codecs
 import math
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from protego import Protego
 
@@ -63,6 +64,12 @@ class Rules:
     def allowed(self, url: str) -> bool:
         """Whether the crawler may fetch `url` (absolute, or a path with query)."""
         return bool(self._parsed.can_fetch(url, _US))
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line does."""
+        spoken_of = (value.rstrip("$") for field, value in self._lines if field == "Allow" and value)
+        return not any(map(self.allowed, ("/", "/that/no/rule/speaks/of", *spoken_of)))
 
     def crawl_delay(self) -> float | None:
         """Seconds between requests; None when the file does not say, or says no number."""

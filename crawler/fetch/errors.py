@@ -57,6 +57,12 @@ class StaleLeaseError(FetchError):
     outcome = "released"
 
 
+class HostClosedError(FetchError):
+    """The host's robots.txt denies all, but did not before; nothing was sent, and the host rests."""
+
+    outcome = "released"
+
+
 class AbortedError(FetchError):
     """The crawl is stopping and does not wait for this answer."""
 

@@ -9,7 +9,7 @@ import pytest
 from scrapy.http import Request
 
 from crawler.answers import OptedOutError, RobotsDeniedError
-from crawler.fetch.errors import StaleLeaseError
+from crawler.fetch.errors import HostClosedError, StaleLeaseError
 from crawler.robots import RobotsMiddleware
 from crawler.worker import Worker
 from frontier.opt_outs import against
@@ -21,14 +21,19 @@ class Records:
 
     rules = ("/p?private",)
 
-    def __init__(self, record: RobotsRecord | None) -> None:
+    def __init__(self, record: RobotsRecord | None, pages: int = 0) -> None:
         self.record = record
+        self.pages = pages
         self.asked = 0
 
     async def robots(self, authority: str) -> RobotsRecord | None:
         assert authority == "http://a.test"
         self.asked += 1
         return self.record
+
+    async def rest_while_closed(self, authority: str) -> bool:
+        assert authority == "http://a.test"
+        return self.pages > 0
 
     async def opted_out_by(self, url: str) -> str:
         return against(url, lambda _: self.rules)
@@ -73,6 +78,16 @@ def test_parsed_rules_are_kept_within_a_bound_of_memory() -> None:
     for version in (3, 4, 3, 4):
         look(middleware, "/open", version)
     assert records.asked == 5
+
+
+def test_a_host_that_gave_pages_and_denies_all_rests_and_loses_nothing() -> None:
+    shut = RobotsRecord("rules", b"User-agent: *\nDisallow: /")
+    with pytest.raises(HostClosedError):
+        look(middleware_for(Records(shut, pages=1)), "/open")
+    with pytest.raises(RobotsDeniedError):
+        look(middleware_for(Records(shut)), "/open")
+    with pytest.raises(RobotsDeniedError):
+        look(middleware_for(Records(RobotsRecord("rules", b"User-agent: *\nDisallow: /open"), pages=1)), "/open")
 
 
 def test_an_unreachable_robots_txt_denies_everything() -> None:

@@ -72,6 +72,24 @@ def test_what_follows_500_kib_does_not_count() -> None:
     assert allowed(head + pad + b"Disallow: /only/this", "ulwembu", "https://example.org/")
 
 
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        (b"User-agent: *\nDisallow: /\n", True),
+        (b"User-agent: *\nDisallow: /*\n", True),
+        (b"User-agent: *\nDisallow: /\nAllow: /news/\n", False),
+        (b"User-agent: *\nDisallow: /\nAllow: /*.html$\n", False),
+        (b"User-agent: other\nAllow: /\nUser-agent: ulwembu\nDisallow: /\n", True),
+        (b"User-agent: other\nAllow: /news/\nUser-agent: ulwembu\nDisallow: /\n", True),
+        (b"User-agent: *\nDisallow: /$\n", False),
+        (b"User-agent: *\nDisallow: /news/\n", False),
+        (b"", False),
+    ],
+)
+def test_a_host_is_closed_where_nothing_may_be_fetched(text: bytes, closed: bool) -> None:
+    assert Rules(text, "ulwembu").closed is closed
+
+
 def test_the_rules_line_is_told() -> None:
     text = b"User-agent: *\nDisallow: /p\nDisallow: /private/\nAllow: /private/open\n"
     rules = Rules(text, "ulwembu")
