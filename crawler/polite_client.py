@@ -32,7 +32,8 @@ from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.opt_outs import read_opt_outs
 from crawler.unpacking import Unpacking
-from frontier.admin import lies_under, opt_out_rules
+from frontier import opt_outs
+from frontier.admin import opt_out_rules
 from frontier.robots import Rules
 from seeds.probe import Fetched
 from sieve.urls import as_parsed, authority
@@ -145,7 +146,7 @@ class PoliteClient:
         except ValueError:
             return Fetched(url, 0, problem="not_http"), ""
         home = str(authority(url))
-        if any(home == other and lies_under(url, home + path) for other, path in self._opted_out):
+        if opt_outs.against(url, lambda host: self._opted_out.get(host, ())):
             return Fetched(url, 0, problem="opted_out"), ""
         host = self._hosts[home]
         rules = await self._rules(home, host)
@@ -237,8 +238,10 @@ def _rules_text(fetched: Fetched) -> bytes:
     return _NOTHING_ALLOWED
 
 
-def _opt_outs(path: str | None) -> tuple[tuple[str, str], ...]:
-    return tuple(opt_out_rules(read_opt_outs(Path(path)))) if path else ()
+def _opt_outs(path: str | None) -> opt_outs.Table:
+    table: opt_outs.Table = {}
+    opt_outs.add(table, opt_out_rules(read_opt_outs(Path(path))) if path else ())
+    return table
 
 
 class BlockingFetch:

@@ -44,7 +44,8 @@ class Polls:
             for source in sources
             if source.min_poll_s is not None or source.max_poll_s is not None
         }
-        self._seeds = {source_tag(_source_of(source.url)): source.url for source in sources}
+        self._listed = frozenset(source.url for source in sources)
+        self._seeds = {source_tag(_source_of(url)): url for url in self._listed}
         self._of_feeds = polling_of(settings, None, None)
         self._of_sitemaps = Polling(
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
@@ -118,8 +119,11 @@ class Polls:
         return self._polling.get(self._seed(lease), usual)
 
     def _seed(self, lease: Lease) -> str:
-        """The URL by which the seed file knows what is polled: where it has moved to, its bounds still hold."""
-        return self._seeds.get(lease.source, lease.url) if lease.kind is Kind.FEED else lease.url
+        """The URL by which the seed file knows what is polled: where it has moved to, its bounds still hold, unless
+        the file names that place, too."""
+        if lease.kind is not Kind.FEED or lease.url in self._listed:
+            return lease.url
+        return self._seeds.get(lease.source, lease.url)
 
     def _links(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> list[Candidate]:
         depth, source = lease.depth + 1, _source_of(lease.url)

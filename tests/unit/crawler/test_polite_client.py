@@ -11,10 +11,13 @@ from crawler.addon import Ulwembu
 from crawler.polite_client import BlockingFetch
 
 
-@pytest.mark.parametrize("path", ["/private/1", "/%70rivate/1", "/x/%2e%2e/private/1"])
-def test_an_opt_out_holds_however_the_address_is_spelled(path: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "address",
+    ["www.a.test/private/1", "www.a.test/%70rivate/1", "www.a.test/x/%2e%2e/private/1", "me@A.test:80/private/1"],
+)
+def test_an_opt_out_holds_however_the_address_is_spelled(address: str, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a.test/private/\n")
     settings = Settings({"FRONTIER_OPT_OUT_FILE": str(tmp_path / "out")})
     Ulwembu().update_settings(settings)
     with BlockingFetch(settings) as fetch:
-        assert fetch(f"http://www.a.test{path}").problem == "opted_out"
+        assert fetch(f"http://{address}").problem == "opted_out"

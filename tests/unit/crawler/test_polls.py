@@ -109,6 +109,13 @@ def test_a_feed_that_moved_twice_is_asked_no_more_often_than_its_seed_allows() -
     assert (ask(these, later, rss((f"{HOME}/1", time.time()))).again_in_ms or 0) >= 70_000_000
 
 
+def test_a_feed_that_moved_to_one_with_bounds_of_its_own_is_asked_by_those() -> None:
+    there = f'[[feed]]\nurl = "{HOME}/rss"\nmin_poll_s = 70000\nmax_poll_s = 80000\n'
+    these = polls(TABLES + there)
+    later = moved(these, lease(FEED), f"{HOME}/rss")
+    assert (ask(these, later, rss((f"{HOME}/1", time.time()))).again_in_ms or 0) >= 70_000_000
+
+
 def test_an_index_page_that_moved_is_still_one() -> None:
     these = polls(f'[[index]]\nurl = "{HOME}/news"\n')
     there = moved(these, lease(f"{HOME}/news"), f"{HOME}/latest")
