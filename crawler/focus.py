@@ -240,11 +240,13 @@ class FocusMiddleware:
 
 
 def _together(known: LinkContext, link: _Found) -> LinkContext:
-    """What a page's links to one URL say: a picture's has no anchor, and <link rel=alternate> says the language."""
-    anchor, hreflang = known.anchor or link.anchor, known.hreflang or link.hreflang
-    if (anchor, hreflang) == (known.anchor, known.hreflang):
-        return known
-    return replace(known, anchor=anchor, hreflang=hreflang)
+    """What a page's links to one URL say: a picture's has no anchor, and <link rel=alternate> says the language. An
+    anchor and its place belong together."""
+    if link.anchor and not known.anchor:
+        known = replace(known, anchor=link.anchor, nav=link.nav)
+    if link.hreflang and not known.hreflang:
+        known = replace(known, hreflang=link.hreflang)
+    return known
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:

@@ -42,3 +42,10 @@ def test_a_picture_hides_no_anchor() -> None:
         '<a href="/a"><img src=p></a><a href="/b">Okunye</a><a href="/a">Izindaba</a><a href="/a">More</a>'
     )
     assert [(link.url[-1], link.anchor) for link in links] == [("a", "Izindaba"), ("b", "Okunye")]
+
+
+def test_an_anchor_comes_with_its_place() -> None:
+    links = contexts(
+        '<nav><a href="/a"><img src=p></a><a href="/b">Okunye</a></nav><p><a href="/a">Izindaba</a><a href="/b">More</a>'
+    )
+    assert [(link.anchor, link.nav) for link in links] == [("Izindaba", False), ("Okunye", True)]
