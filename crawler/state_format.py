@@ -11,6 +11,7 @@ import redis
 from crawler.preflight import PreflightError
 from crawler.redis_link import client
 from frontier.answering import answering
+from frontier.errors import FrontierUnavailable
 from frontier.keys import Keys
 from sieve.keys import RedisKeys
 
@@ -71,33 +72,35 @@ class StateWatch:
         self._client.close()
 
 
-def ensure_format(url: str, crawl: str) -> None:
+def ensure_format(url: str, crawl: str, *, patient: bool = True) -> None:
     """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is.
 
     StateFormatError when it is of another; PreflightError when Redis refuses. One that still reads its data is waited
-    for: after a power cut that may take minutes, and workers that gave up would have to be started by hand.
+    for: after a power cut that may take minutes, and workers that gave up would have to be started by hand. Not
+    `patient`, for a thread that no signal can interrupt: FrontierUnavailable.
     """
     with contextlib.closing(client(url)) as server:
-        try:
-            while (found := _format(server, crawl)) is None:
+        while True:
+            try:
+                found = _format(server, crawl)
+                break
+            except redis.BusyLoadingError as error:
+                if not patient:
+                    raise FrontierUnavailable(crawl, str(error)) from None
+                logger.warning("Waiting for Redis: %s", error)
                 time.sleep(_LOADING_PAUSE_S)
-        except redis.RedisError as error:
-            raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {error}") from None
+            except redis.RedisError as error:
+                raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {error}") from None
     if found != FORMAT:
         raise StateFormatError(crawl, found)
 
 
-def _format(server: redis.Redis, crawl: str) -> int | None:
-    """The format found or set; None while Redis reads its data."""
+def _format(server: redis.Redis, crawl: str) -> int:
     key = _key(crawl)
-    try:
-        if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
-            server.set(key, FORMAT, nx=True)
-        # Asked again: another worker may have begun the crawl in between.
-        return int(server.get(key) or 0)
-    except redis.BusyLoadingError as error:
-        logger.warning("Waiting for Redis: %s", error)
-        return None
+    if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
+        server.set(key, FORMAT, nx=True)
+    # Asked again: another worker may have begun the crawl in between.
+    return int(server.get(key) or 0)
 
 
 def _key(crawl: str) -> str:

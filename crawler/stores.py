@@ -46,6 +46,8 @@ from sieve.urls import authority
 logger = logging.getLogger(__name__)
 
 _OPENING_PAUSES_S = (0.2, 1.0, 3.0)
+_MOST_NAMED = 100
+"""Hosts in one line of the log."""
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
 
 
@@ -73,13 +75,13 @@ class Stores:
     def open(cls, settings: BaseSettings, spider: Spider, folder: Path) -> Iterator[Stores]:
         """The stores of `spider`'s crawl, with dead workers' WARC files closed and this worker deciding when it may.
 
-        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis, StateFormatError when
-        the state in it is another version's.
+        `folder` is the crawl's data folder. RedisUnreachableError when there is no Redis, FrontierUnavailable while
+        it reads its data, StateFormatError when the state in it is another version's.
         """
         spec: Crawl | None = getattr(spider, "spec", None)
         with contextlib.ExitStack() as opened:
             home = opened.enter_context(redis_home(settings, folder))
-            ensure_format(home.url, spider.name)
+            ensure_format(home.url, spider.name, patient=False)
             watch = opened.enter_context(contextlib.closing(StateWatch(home.url, spider.name)))
             frontier = open_frontier(settings, home, spider.name, spec)
             opened.callback(frontier.close)
@@ -183,8 +185,9 @@ def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Cra
         gone = [host for host in frontier.configured() if host not in policies]
         frontier.configure({**dict.fromkeys(gone, HostPolicy()), **policies})
         if gone:
-            where = spec.path or "the seed file"
-            logger.info("Under the crawl's own rules again, since %s has none for them: %s", where, ", ".join(gone))
+            where, named = spec.path or "the seed file", ", ".join(gone[:_MOST_NAMED])
+            more = f" and {len(gone) - _MOST_NAMED} more" if len(gone) > _MOST_NAMED else ""
+            logger.info("Under the crawl's own rules again, since %s has none for them: %s%s", where, named, more)
     if opt_outs := settings.get("FRONTIER_OPT_OUT_FILE"):
         frontier.opt_out(read_opt_outs(Path(opt_outs)))
     return frontier

@@ -46,6 +46,7 @@ def test_a_picture_hides_no_anchor() -> None:
 
 def test_an_anchor_comes_with_its_place() -> None:
     links = contexts(
-        '<nav><a href="/a"><img src=p></a><a href="/b">Okunye</a></nav><p><a href="/a">Izindaba</a><a href="/b">More</a>'
+        '<nav><a href="/a"><img src=p></a><a href="/b">Okunye</a></nav>'
+        '<p><a href="/a">Izindaba</a><a href="/b">More</a></p>'
     )
     assert [(link.anchor, link.nav) for link in links] == [("Izindaba", False), ("Okunye", True)]

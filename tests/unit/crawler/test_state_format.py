@@ -15,6 +15,7 @@ from crawler.embedded_redis import EmbeddedRedis, find_server
 from crawler.preflight import PreflightError
 from crawler.state_format import FORMAT, StateFormatError, ensure_format
 from frontier import Candidate, FrontierConfig
+from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 
 
@@ -89,6 +90,8 @@ def test_a_fleets_redis_that_reads_its_data_is_waited_for(slow_to_load: Path, tm
     try:
         while not (tmp_path / "s").exists():
             time.sleep(0.02)
+        with pytest.raises(FrontierUnavailable, match="loading"):
+            ensure_format(f"unix://{tmp_path}/s", "zulu", patient=False)
         ensure_format(f"unix://{tmp_path}/s", "zulu")
         with redis.Redis.from_url(f"unix://{tmp_path}/s") as client:
             assert client.dbsize() == 501
