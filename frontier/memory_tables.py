@@ -93,7 +93,7 @@ class MemoryTables:
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.add(self.prefixes, admin.opt_out_rules(prefixes))
+        return opt_outs.add(self.prefixes, list(admin.opt_out_rules(prefixes)))
 
     def withdraw_opt_out(self, prefix: str) -> int:
         """See :class:`frontier.types.Frontier`."""

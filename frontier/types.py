@@ -301,8 +301,8 @@ class Frontier(Protocol):
 
     def withdraw_opt_out(self, prefix: str) -> int:
         """Undo :meth:`opt_out` of exactly this prefix, from the next lease on; nothing else ever does. The number of
-        prefixes taken back; 0, and nothing is changed, when one that it stands for has not opted out. What was dropped
-        meanwhile does not come back."""
+        prefixes taken back; 0, and nothing is changed, when one that it stands for has not opted out. A part of what a
+        bare host stands for can be taken back. What was dropped meanwhile does not come back."""
 
     def opted_out(self) -> list[str]:
         """All prefixes opted out."""

@@ -35,8 +35,8 @@ class Command(CrawlStateCommand):
             "status: counts; hosts: the hosts last fetched from; parked: what waits, why and until when; "
             "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
             "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again; with "
-            "--withdraw: take back one that was a mistake, named as it was entered (URLs dropped meanwhile do not come "
-            "back). "
+            "--withdraw: take back one that was a mistake, all that the name stands for (URLs dropped meanwhile do not "
+            "come back). "
             "HOST is a name, or any URL of it where the port is not the usual one. "
             "Examples: scrapy frontier pause isolezwe.co.za --crawl zulu; "
             "scrapy frontier opt-out example.org --withdraw --crawl zulu"
@@ -141,7 +141,7 @@ class Command(CrawlStateCommand):
             self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
 
     def _withdraw(self, prefix: str, rules: set[str], state: CrawlState) -> None:
-        """Take back the opt-out that was entered as `prefix`. It is written down first: what cannot be is not done."""
+        """Take back the opt-out of just `prefix`. It is written down first: what cannot be is not done."""
         there = state.frontier.opted_out()
         if not rules.issubset(there):
             hosts = {authority_of(rule) for rule in rules}

@@ -685,6 +685,13 @@ def test_any_url_can_be_held_against_the_opt_outs(make: Make, url: str, prefix: 
     assert frontier.opted_out_by(url) == prefix
 
 
+def test_opt_outs_with_one_that_is_none_change_nothing(make: Make) -> None:
+    frontier = make(FREE)
+    with pytest.raises(ValueError, match="pattern"):
+        frontier.opt_out(["b.example", "*.c.example"])
+    assert frontier.opted_out() == []
+
+
 def test_an_opt_out_is_withdrawn_whole_and_by_its_own_name_only(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.opt_out(["b.example", f"{A}/private", f"{A}/private/"])
