@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from archive.errors import ArchiveError, ArchiveFull, Damage
+from archive.errors import ArchiveError, Damage
 from archive.journal import full_error
 from archive.reader import Reader
 from archive.record import Record
@@ -139,17 +139,14 @@ class IndexBuilder:
         self._lines = []
 
     def lines(self) -> Iterator[bytes]:
-        """All lines, sorted; the builder can be used up once."""
+        """All lines, sorted, from the first again at each call."""
+        for run in self._runs:
+            run.seek(0)
         return heapq.merge(sorted(self._lines), *self._runs)
 
     def write(self, path: Path) -> None:
-        """As :func:`write_lines`; may be called again when that failed."""
-        try:
-            write_lines(path, self.lines())
-        except (OSError, ArchiveFull):
-            for run in self._runs:
-                run.seek(0)
-            raise
+        """As :func:`write_lines`; may be called again."""
+        write_lines(path, self.lines())
 
     def close(self) -> None:
         for run in self._runs:

@@ -362,9 +362,9 @@ class WarcWriter:
         self.config.step("finish-index")
         final = self.folder / file.name
         self._index.write(final.with_name(final.name + SUFFIX))
-        self._index.close()
         self.config.step("finish-rename")
         self.finished.append(file.rename())
+        self._index.close()  # not before: a rename that fails is tried again, with the index
         self._file = None
         file.close()
         fsync_folder(self.folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import lzma
 import os
 import re
@@ -32,7 +33,7 @@ from archive import (
     record_at,
     recover,
 )
-from archive.cdxj import index_file, lookup, parse
+from archive.cdxj import SUFFIX, index_file, lookup, parse
 from archive.convert import convert, plain_digest
 from archive.surt import surt
 from archive.verify import verify
@@ -178,6 +179,29 @@ def test_what_is_old_is_in_a_closed_file_however_little_comes(tmp_path: Path, ki
     urls = [page(number).url for number in range(5)]
     assert closed == [[], [], urls[:2], urls[:2], urls[:4]]
     assert sorted(r.url for path in writer.finished for r in Reader(path, types=["response"])) == sorted(urls)
+
+
+def test_a_file_whose_rename_fails_keeps_its_index(tmp_path: Path, kind: str) -> None:
+    failures = [OSError(5, "once")]
+
+    def step(name: str) -> None:
+        if name == "finish-rename" and failures:
+            raise failures.pop()
+
+    seconds = itertools.count()
+
+    def clock() -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=next(seconds))
+
+    config = WriterConfig(reserve_bytes=0, max_age_s=1, clock=clock, step=step)
+    with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
+        writer.write(page(1), "t1")
+        writer.settle(["t1"])
+        with pytest.raises(OSError, match="once"):
+            writer.sync()
+        writer.sync()
+    (path,) = writer.finished
+    assert page(1).url in path.with_name(path.name + SUFFIX).read_text()
 
 
 def test_rejected_and_unsettled_pages(tmp_path: Path, kind: str) -> None:
