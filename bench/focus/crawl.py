@@ -228,7 +228,8 @@ class _Steered:
         context = PageContext(lease.depth, link.since_relevant, node.size, "", link.bucket)
         verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
         since, depth = 0 if verdict.keep else link.since_relevant + 1, lease.depth + 1
-        links: dict[int, LinkContext] = {}  # the first link to a page stands for it, as in crawler.focus
+        # The first link to a page stands for it. (In crawler.focus a later one adds what the first does not say.)
+        links: dict[int, LinkContext] = {}
         for target, anchor, nav, hreflang in node.links:
             if target not in links:
                 url = self._web.nodes[target].url
