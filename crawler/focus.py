@@ -207,7 +207,7 @@ class FocusMiddleware:
             if url is None:
                 continue
             if url in contexts:
-                contexts[url] = _together(contexts[url], link)
+                contexts[url] = contexts[url].together(link.anchor, link.hreflang, link.nav)
             elif _may_follow(spec, url, depth):
                 contexts[url] = LinkContext(
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
@@ -237,16 +237,6 @@ class FocusMiddleware:
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)
-
-
-def _together(known: LinkContext, link: _Found) -> LinkContext:
-    """What a page's links to one URL say: a picture's has no anchor, and <link rel=alternate> says the language. An
-    anchor and its place belong together."""
-    if link.anchor and not known.anchor:
-        known = replace(known, anchor=link.anchor, nav=link.nav)
-    if link.hreflang and not known.hreflang:
-        known = replace(known, hreflang=link.hreflang)
-    return known
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:

@@ -7,7 +7,7 @@ takes back as the fleet's totals (`absorb`), so any number of workers steer by t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from relevance.measure import BlockShare
@@ -39,6 +39,16 @@ class LinkContext:
     since_relevant: int = 0  # of the link's target: 0 when the page it stands on is relevant
     hreflang: str = ""
     nav: bool = False
+
+    def together(self, anchor: str, hreflang: str, nav: bool) -> LinkContext:
+        """With what another link of the page to the same URL says: a picture's has no anchor, <link rel=alternate> says
+        the language, and what stands in the text, too, is more than navigation."""
+        both = self
+        if anchor:
+            both = replace(both, anchor=both.anchor or anchor, nav=both.nav and nav)
+        if hreflang and not both.hreflang:
+            both = replace(both, hreflang=hreflang)
+        return both
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,10 +228,11 @@ class _Steered:
         context = PageContext(lease.depth, link.since_relevant, node.size, "", link.bucket)
         verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
         since, depth = 0 if verdict.keep else link.since_relevant + 1, lease.depth + 1
-        # The first link to a page stands for it. (In crawler.focus a later one adds what the first does not say.)
         links: dict[int, LinkContext] = {}
         for target, anchor, nav, hreflang in node.links:
-            if target not in links:
+            if target in links:
+                links[target] = links[target].together(anchor, hreflang, nav)
+            else:
                 url = self._web.nodes[target].url
                 links[target] = LinkContext(url, anchor, node.url, verdict, depth, since, hreflang, nav)
         ranked = zip(links.items(), self._policy.rank(list(links.values())), strict=True)

@@ -44,9 +44,13 @@ def test_a_picture_hides_no_anchor() -> None:
     assert [(link.url[-1], link.anchor) for link in links] == [("a", "Izindaba"), ("b", "Okunye")]
 
 
-def test_an_anchor_comes_with_its_place() -> None:
+def test_what_stands_in_the_text_too_is_more_than_navigation() -> None:
     links = contexts(
-        '<nav><a href="/a"><img src=p></a><a href="/b">Okunye</a></nav>'
-        '<p><a href="/a">Izindaba</a><a href="/b">More</a></p>'
+        '<link rel=alternate hreflang=zu href="/c"><nav><a href="/a"><img src=p></a><a href="/b">Okunye</a>'
+        '<a href="/c">isiZulu</a></nav><p><a href="/a">Izindaba</a><a href="/b">More</a></p>'
     )
-    assert [(link.anchor, link.nav) for link in links] == [("Izindaba", False), ("Okunye", True)]
+    assert [(link.anchor, link.hreflang, link.nav) for link in links] == [
+        ("Izindaba", "", False),
+        ("Okunye", "", False),
+        ("isiZulu", "zu", True),
+    ]
