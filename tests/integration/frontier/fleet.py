@@ -40,10 +40,12 @@ def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, log: int) -> N
             return
         due_ms = bound.due_ms
     time.sleep(max(0.0, due_ms / 1000 - offset_s - time.monotonic()))
+    # Before the look at the lease, so that a pause right after it does not log the start when somebody else holds it.
+    moment_us = time.time_ns() // 1000
     started = time.monotonic()
     if (started + offset_s) * 1000 > lease.expires_ms - 500:
         return  # too late: somebody else may hold it now
-    write(log, "start", lease.authority, address_of(lease.authority), time.time_ns() // 1000, lease.url, lease.token)
+    write(log, "start", lease.authority, address_of(lease.authority), moment_us, lease.url, lease.token)
     time.sleep(random.uniform(0.005, 0.03))
     # In this order, so that after a pause in between the log does not end the visit later than the report does.
     moment_us = time.time_ns() // 1000
