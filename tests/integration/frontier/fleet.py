@@ -31,8 +31,9 @@ def write(log: int, *fields: object) -> None:
     os.write(log, ("\t".join(map(str, fields)) + "\n").encode())
 
 
-def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, log: int) -> None:
-    """Fetch, slowly enough that kills hit the middle. `offset_s`: Redis' clock less the monotonic one."""
+def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, start_by: float, log: int) -> None:
+    """Fetch, slowly enough that kills hit the middle. `offset_s`: Redis' clock less the monotonic one; `start_by`: the
+    last moment to begin, by the latter."""
     due_ms = lease.due_ms
     if not lease.address:
         bound = frontier.bind(lease.token, address_of(lease.authority))
@@ -43,7 +44,7 @@ def visit(frontier: RedisFrontier, lease: Lease, offset_s: float, log: int) -> N
     # Before the look at the lease, so that a pause right after it does not log the start when somebody else holds it.
     moment_us = time.time_ns() // 1000
     started = time.monotonic()
-    if (started + offset_s) * 1000 > lease.expires_ms - 500:
+    if started > start_by:
         return  # too late: somebody else may hold it now
     write(log, "start", lease.authority, address_of(lease.authority), moment_us, lease.url, lease.token)
     time.sleep(random.uniform(0.005, 0.03))
@@ -73,7 +74,9 @@ def main() -> None:
             offset_s = grant.now_ms / 1000 - before
             offset_s -= time.monotonic() - before
             for lease in grant.leases:
-                visit(frontier, lease, offset_s, log)
+                # From when it was asked on, as crawler.held does it: too early after a pause, not too late.
+                start_by = before + (lease.expires_ms - 500 - grant.now_ms) / 1000
+                visit(frontier, lease, offset_s, start_by, log)
             if not grant.leases:
                 time.sleep(0.01)
         except FrontierUnavailable:
