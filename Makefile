@@ -33,9 +33,23 @@ tests: setup ## pytest; PYTEST="-k robots" for some
 	@echo "== pytest"
 	@$(RUN)/pytest -n 2 --dist loadfile $(PYTEST)
 
-bench: setup ## short benchmarks against peers, ratios within one run
-	@for name in $$(ls bench | sed 's/\.py$$//' | grep -v __ | sort -u); do \
-		echo "== python -m bench.$$name"; $(RUN)/python -m bench.$$name || exit 1; done
+# What each benchmark takes in `make bench`; without it, a command has the size of the figures in docs/.
+SHORT_archive := --pages 300
+SHORT_fleet := --workers 4 --pages 120 --faulty 0
+SHORT_focus := --seeds 1
+SHORT_frontier := --hosts 1000 --grants 1000 --workers 2 --seconds 5
+SHORT_harvest := 1000 1
+SHORT_harvest_crawl := --seconds 20
+SHORT_harvest_many := 300 --rounds 1
+SHORT_sieve := --urls 5e4
+SHORT_web := --seconds 1
+BENCHES := $(sort $(filter-out __%,$(basename $(notdir $(wildcard bench/*)))))
+
+bench: $(BENCHES:%=bench-%) ## short benchmarks against peers, ratios within one run; bench-sieve: one of them
+
+bench-%: setup
+	@echo "== python -m bench.$* $(SHORT_$*)"
+	@$(RUN)/python -m bench.$* $(SHORT_$*)
 
 settings: setup ## write docs/settings.md anew
 	@$(RUN)/python -m crawler.options > docs/settings.md
