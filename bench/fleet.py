@@ -2,8 +2,7 @@
 
 `python -m bench.fleet` crawls the same web with 1, 2, 4 and 8 workers undisturbed and prints how much of what the
 delays permit was used; then once with workers killed and stopped (for longer than a lease) and Redis killed, at random.
-By the web's own log: gaps below the delay, pages lost, pages fetched again; by the archive: pages kept twice. One JSON
-line each.
+By the web's own log: gaps below the delay, pages lost, pages fetched again; by the archive: pages kept twice.
 
 `use`: of the time of all addresses that had work, the share that delays and answers took. `use_after_start`: the same
 without the first five seconds, in which the workers start.
@@ -19,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.table import Columns, Row, show
 from tests.integration.crawler.fleet import Disturber, delays, fleet, judge, spec, use
 
 _START_S = 5.0
@@ -56,20 +56,43 @@ def measure(workers: int, pages: int, *, faults: bool = False, seed: int = 4) ->
     }
 
 
+def name_of(row: Row) -> str:
+    """Which fleet it was."""
+    return f"{row['workers']} workers" + (", killed and stopped" if "kills" in row else "")
+
+
+BROKEN = ("gaps_too_short", "pages_lost", "archive_faults")
+COLUMNS: Columns = {
+    "fleet": name_of,
+    "requests": "requests",
+    "gaps": "gaps",
+    "too short": lambda row: str(row["gaps_too_short"]),
+    "pages lost": lambda row: str(row["pages_lost"]),
+    "fetched again": lambda row: str(row["pages_fetched_again"]),
+    "faults in the archive": lambda row: str(row["archive_faults"]),
+    "use": lambda row: f"{row['use']:.1%}",
+    "after the start": lambda row: f"{row['use_after_start']:.1%}",
+    "late by ms": "late_ms",
+    "requests a second": "requests_a_s",
+}
+
+
 def main() -> int:
     """Command line; 1 when a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m bench.fleet", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4, 8], help="undisturbed fleets (1 2 4 8)")
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--faulty", type=int, default=4, help="workers of the fleet with faults (4); 0: none")
+    parser.add_argument("--json", action="store_true", help="JSON lines")
     options = parser.parse_args()
-    broken = False
+    rows = []
     rounds = [(workers, False) for workers in options.workers]
     for workers, faults in [*rounds, *([(options.faulty, True)] if options.faulty else [])]:
-        row = measure(workers, options.pages, faults=faults)
-        print(json.dumps(row), flush=True)
-        broken |= any(row[name] for name in ("gaps_too_short", "pages_lost", "archive_faults"))
-    return int(broken)
+        rows.append(measure(workers, options.pages, faults=faults))
+        print(json.dumps(rows[-1]) if options.json else f"measured: {name_of(rows[-1])}", flush=True)
+    if not options.json:
+        show("Forty hosts, each busy while it has work", COLUMNS, rows)
+    return int(any(row[name] for row in rows for name in BROKEN))
 
 
 if __name__ == "__main__":

@@ -26,15 +26,16 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import redis
 
+from bench.table import Columns, figure, show, times
 from crawler.embedded_redis import EmbeddedRedis
 from frontier import Candidate, FrontierConfig, Kind, Lease, Outcome, RobotsRecord
 from frontier.redis_frontier import RedisFrontier
 
+SEEN_PUSH_POP = "redis_cpu_us_a_url_seen_push_pop"
 KNOWN = 20_000
 """Hosts that are visited, at most."""
 ROBOTS = RobotsRecord("rules", b"User-agent: *\nDisallow: /private/\n")
@@ -218,7 +219,7 @@ def scrapy_redis_memory(urls: int) -> dict[str, float]:
         "urls": urls,
         "bytes_a_url": round(used / urls, 1),
         "bytes_a_url_above_length": round((used - characters) / urls, 1),
-        "redis_cpu_us_a_url_seen_push_pop": round(spent / urls * 1e6, 1),
+        SEEN_PUSH_POP: round(spent / urls * 1e6, 1),
     }
 
 
@@ -299,8 +300,43 @@ def violations(workers: int, hosts: int, seconds: float, delay_s: float) -> dict
     return found
 
 
+def tables(rows: list[dict[str, Any]]) -> None:
+    """The rows for people."""
+    of = {bench: [row for row in rows if row["bench"] == bench] for bench in ("cost", "scrapy-redis", "violations")}
+    peer = of["scrapy-redis"][0] if of["scrapy-redis"] else {}
+    show(
+        "Leasing and reporting a page, and what a waiting URL takes",
+        {
+            "hosts": lambda row: figure(row.get("hosts")) or "scrapy-redis",
+            "URLs": "urls",
+            "bytes a URL": "bytes_a_url",
+            "scrapy-redis'": lambda row: times(peer.get("bytes_a_url", 0.0), row["bytes_a_url"]),
+            "Redis us a page": lambda row: figure(row.get("redis_cpu_us_a_grant", row.get(SEEN_PUSH_POP))),
+            "calibration us": "calibration_us_a_round",
+            "us a first visit": "redis_cpu_us_a_first_visit",
+            "pages a second": "grants_a_s_by_redis_cpu",
+            "by one client": "grants_a_s_seen_by_one_client",
+        },
+        [*of["cost"], *of["scrapy-redis"]],
+    )
+    ways = [
+        {"way": f"{name}, {row['workers']} workers", **row[name]}
+        for row in of["violations"]
+        for name in ("scrapy-redis", "ours")
+    ]
+    share: Columns = {
+        "way": "way",
+        "requests": "requests",
+        "gaps": "gaps",
+        "too short": lambda row: str(row["too_short"]),
+        "of what the delay permits": lambda row: f"{row['share_of_permitted_used']:.0%}",
+    }
+    if ways:
+        show("Gaps between requests to a host", share, ways)
+
+
 def main() -> None:
-    """Run all and print JSON lines."""
+    """Run all and print tables or JSON lines."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.frontier", description="Cost and politeness of the frontier beside scrapy-redis"
     )
@@ -310,21 +346,23 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--workers", type=int, nargs="*", default=[2, 4])
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--json", action="store_true", help="JSON lines")
     arguments = parser.parse_args()
     rows: list[dict[str, Any]] = []
+
+    def add(bench: str, row: dict[str, Any]) -> None:
+        rows.append({"bench": bench, **row})
+        print(json.dumps(rows[-1]) if arguments.json else f"measured: {bench}", flush=True)
+
     for hosts in arguments.hosts:
         pages = arguments.pages if hosts < 100_000 else 2
-        rows.append({"bench": "cost", **costs(hosts, pages, arguments.grants, arguments.batch)})
-        print(json.dumps(rows[-1]), flush=True)
+        add("cost", costs(hosts, pages, arguments.grants, arguments.batch))
     if arguments.workers:
-        rows.append({"bench": "scrapy-redis memory", **scrapy_redis_memory(20_000)})
-        print(json.dumps(rows[-1]), flush=True)
+        add("scrapy-redis", scrapy_redis_memory(20_000))
     for workers in arguments.workers:
-        rows.append({"bench": "violations", **violations(workers, 40, arguments.seconds, 1.0)})
-        print(json.dumps(rows[-1]), flush=True)
-    if arguments.output:
-        arguments.output.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        add("violations", violations(workers, 40, arguments.seconds, 1.0))
+    if not arguments.json:
+        tables(rows)
 
 
 if __name__ == "__main__":
