@@ -1,8 +1,8 @@
 """One parse of a page for all who need something of it: text blocks, links, languages, robots directives.
 
 Guarantees: any bytes give a Page; scripts, styles, templates, form controls, what stands in for media and comments are
-never text; text is not glued over element borders; links are given as found (raw href, white space trimmed), in
-document order.
+never text; text is not glued over element borders, two line breaks are one; text is in NFC without signs that cannot be
+seen; links are given as found (raw href, white space trimmed), in document order.
 
 Source: the clean-up list of the thesis (section 3.3) without its faults; block weights after Kohlschütter, Fankhauser
 and Nejdl, Boilerplate detection using shallow text features (2010): link density and length. Parser: lexbor through
@@ -12,6 +12,8 @@ selectolax, the fastest of three measured (docs/relevance.md).
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,14 @@ _MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]"))  # one for each role would take ha
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
 _INLINE = frozenset(INLINE_NAMES.split())
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+")
+"""Soft hyphens, breaks and joints of no width, marks of direction: within words they would make others of them."""
+_MARKS = re.compile("[\\s\U000f0000-\U0010ffff]+")
+"""White space and the private signs that corpus.anchors marks links by: with or without them a page has the same
+blocks."""
+_NEVER_IN_NOSCRIPT = "script,main,article,footer"
+"""Unless it goes on to the end of the page."""
+_NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
 
@@ -89,11 +99,14 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     """Reads an HTML page, or plain text where the content type says so."""
     decoded = decode(body[:MAX_BODY], content_type)
     if content_type and content_type.split(";")[0].strip().lower() == "text/plain":
-        blocks = tuple(Block(line.strip(), "main") for line in decoded.text.splitlines() if line.strip())
+        lines = (" ".join(seen(line).split()) for line in decoded.text.splitlines())
+        blocks = tuple(Block(line, "main") for line in lines if line)
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
     tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
+    if any(node.css_first(_NEVER_IN_NOSCRIPT) is not None for node in tree.css("noscript")):
+        tree = LexborHTMLParser(flattened(_without_noscript(html)), options=_OPTIONS)
     facts = _head(tree)
     links = _links(tree)
     tree.strip_tags(list(NEVER_TEXT))
@@ -105,6 +118,25 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
         links=tuple(links),
         **facts,
     )
+
+
+def seen(text: str) -> str:
+    """The text composed (NFC), without signs that cannot be seen."""
+    return text if text.isascii() else unicodedata.normalize("NFC", _UNSEEN.sub("", text))
+
+
+def _without_noscript(html: bytes) -> bytes:
+    """Browsers, which run scripts, end such an element at its end tag, whatever is open in it: `<noscript><div>
+    </noscript>`. A parser that reads what is in it passes that end tag over, and the rest of the page is in it."""
+    kept, within = [], False
+    for piece in _NOSCRIPT.split(html):
+        if piece[:9].lower() == b"<noscript":
+            within = True
+        elif piece[:10].lower() == b"</noscript":
+            within = False
+        elif not within:
+            kept.append(piece)
+    return b"".join(kept)
 
 
 def _attribute(node: Any, name: str) -> str:
@@ -168,6 +200,7 @@ class _Gatherer:
         self._nav = nav
         self._parts: list[str] = []
         self._linked = 0
+        self._broken = False  # nothing but white space since a line break
         self._block: int = 0
         self._tag = ""
         self._owners: dict[int, tuple[int, str, bool]] = {}
@@ -182,10 +215,18 @@ class _Gatherer:
             if role == _TEXT:
                 self._text(node)
             elif role == _BREAK:
-                self._parts.append(" ")
+                self._break()
             elif role == _BLOCK and self._parts:
                 self._flush()
         self._flush()
+
+    def _break(self) -> None:
+        """A line ends; with two, the block."""
+        if self._broken:
+            self._flush()
+        elif self._parts:
+            self._parts.append(" ")
+            self._broken = True
 
     def _text(self, node: Any) -> None:
         text = node.text_content or ""
@@ -200,6 +241,7 @@ class _Gatherer:
                 self._flush()
             self._block, self._tag = identity, tag
         self._parts.append(text)
+        self._broken = self._broken and _MARKS.fullmatch(text) is not None
         if linked:
             self._linked += len(text)
 
@@ -219,9 +261,10 @@ class _Gatherer:
         return found
 
     def _flush(self) -> None:
-        text = " ".join("".join(self._parts).split())
+        text = " ".join(seen("".join(self._parts)).split())
         linked, self._linked = self._linked, 0
         self._parts.clear()
+        self._broken = False
         if text:
             self.blocks.append(Block(text, self._kind(text, linked)))
 
@@ -257,10 +300,28 @@ class _Parts:
 
 
 def _parts(tree: LexborHTMLParser) -> _Parts:
-    articles = frozenset(node.mem_id for node in tree.css("article,main"))
+    articles = {node.mem_id: node for node in tree.css("article,main")}
     # What two selectors find is given twice.
-    nodes = [*{node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}.values()]
-    return _Parts(nodes, _inside([node for node in nodes if node.tag == "header"], articles))
+    nodes = {node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}
+    around = _around(articles.values())
+    # A header that was not closed, or made a frame for the whole page, is no navigation.
+    found = [node for place, node in nodes.items() if not (place in around and _is_header(node))]
+    return _Parts(found, _inside([node for node in found if node.tag == "header"], frozenset(articles)))
+
+
+def _is_header(node: Any) -> bool:
+    return bool(node.tag == "header" or node.attributes.get("role") == "banner")
+
+
+def _around(nodes: Iterable[Any]) -> set[int]:
+    """The elements that any of these nodes lies in; none is passed twice."""
+    found: set[int] = set()
+    for node in nodes:
+        parent = node.parent
+        while parent is not None and parent.mem_id not in found:
+            found.add(parent.mem_id)
+            parent = parent.parent
+    return found
 
 
 def _is_navigation(node: Any) -> bool:

@@ -122,3 +122,36 @@ def test_quality_flags() -> None:
     assert "machine" in quality(read(f"<head>{many}</head><p>{news}</p>")).flags
     again = "<p>" + "</p><p>".join([news[:120]] * 6) + "</p>"
     assert quality(read(again)).terms["repeated"] > 0.5
+
+
+def test_two_line_breaks_part_paragraphs() -> None:
+    page = read("<body><div><br>one<br>two<br> <br><b>three</b><br><br><br>four <i><br></i><br>five</div>")
+    assert [block.text for block in page.blocks] == ["one two", "three", "four", "five"]
+
+
+def test_signs_that_cannot_be_seen_are_no_text() -> None:
+    body = "umu&shy;ntu i&#x200b;si&#x2060;Zulu &#xfeff;e\u0301 \u202a&#x200f;<p>&#x200b;</p>"
+    assert [block.text for block in read(f"<p>{body}").blocks] == ["umuntu isiZulu \xe9"]
+    plain = read_page("umu\xadntu  e\u0301\n\u200b\n".encode(), URL, "text/plain")
+    assert [block.text for block in plain.blocks] == ["umuntu \xe9"]
+
+
+def test_a_header_around_the_page_is_no_navigation() -> None:
+    for name in ("main", "article"):
+        page = read(
+            f"<body><header><nav>Ikhaya</nav><h1>Izindaba</h1><div><{name}><p>Indaba ende.</{name}></div><footer>c"
+        )
+        assert [(block.text, block.kind) for block in page.blocks] == [
+            ("Izindaba", "heading"),
+            ("Indaba ende.", "main"),
+            ("Ikhaya", "nav"),
+            ("c", "nav"),
+        ]
+
+
+def test_what_follows_a_noscript_that_is_left_open_is_text() -> None:
+    page = read("<body><p>one</p><noscript><div><a href=/n>no</a></noscript><p>two<script>x</script><footer>c</footer>")
+    assert [block.text for block in page.blocks] == ["one", "two", "c"]
+    closed = read("<body><p>one</p><noscript><div><a href=/n>no</a></div></noscript><p>two<footer>c</footer>")
+    assert [block.text for block in closed.blocks] == ["one", "two", "c"]
+    assert [link.href for link in closed.links] == ["/n"]
