@@ -4,11 +4,12 @@ Guarantees: tokens in order are the text without its white space, none is lost o
 Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` is one token), as is ``i-Afrika`` or
 ``eGoli``. A sentence ends only where white space follows; scripts without spaces give one sentence a paragraph.
 
-Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two),
-words with inner apostrophes and hyphens, abbreviations of :data:`ABBREVIATIONS` and single initials with their full
-stop, ``...``; any other sign is a token by itself. A sentence ends after ``. ! ? …`` and the quotes and brackets that
-close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``), a digit or an opening
-sign; never after an abbreviation or initial.
+Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two; also
+behind letters, ``u-R2.5``), words with inner apostrophes and hyphens, abbreviations of :data:`ABBREVIATIONS` and single
+initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a token by
+itself. A sentence ends after ``. ! ? …`` and the quotes and brackets that close with it, when the next word begins with
+a capital (also after a prefix, as in ``uThabo``) or a letter of a script without them, a digit or an opening sign;
+never after an abbreviation or initial.
 """
 
 from __future__ import annotations
@@ -18,32 +19,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SHORT_FORMS = """
-mnu mnz nksz nkk nks dkt dr prof mfu adv rev hon st mr mrs ms jr sr nr vs etc ak isib njll njalonjalo bk kk cf eg ie
+mnu mnz mnuz nksz nkk nks dkt dr gqr prof solw mfu adv rev hon st mr mrs ms jr sr nr vs etc ak isb isib njll njalonjalo
+bk kk cf eg ie
 jan feb mar apr jun jul aug sep sept oct nov dec pty ltd inc
 """
 ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 """In lower case, without the stop: titles and short forms of isiZulu, isiXhosa and English. A prefix may stand before
-them: ``uMnu.``, ``kuDkt.``"""
+them: ``uMnu.``, ``ku-Dkt.``, ``UMNU.``"""
 
 _LETTER = r"[^\W\d_]"
-_WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‑]\w[\w\u0300-\u036f]*)*"
+_WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‐‑]\w[\w\u0300-\u036f]*)*(?:(?<=\d)[.,:/]\d+)*(?:(?<=\d)%)?"
+_EMOJI = "(?:[\U0001f1e6-\U0001f1ff]{2}|\\S(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d\\S)*)"
+"""A flag; a sign with its colour and form, and those joined to it; or any other sign."""
 _TOKEN = re.compile(
     rf"""
       (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's own sign after it
     | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
     | [@\#]\w+                                                  # @name, #tag
+    | (?i:e\.g|i\.e)\.(?!\w)
     | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
     | {_WORD}
     | \.{{2,}} | [!?]{{2,}} | -{{2,}}
-    | \S
+    | {_EMOJI}
     """,
     re.X,
 )
 _ENDS = re.compile(r"(?:\.+|[!?]+|…)\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
-_STARTS = re.compile(r"(?:[a-z]{1,4}-?)?[^\W\d_a-z]|\d")
-_PREFIXED = re.compile(r"[A-Za-z]{1,4}?([A-Z][a-z]*)")
+_STARTS = re.compile(r"(?:[a-z]{1,4}-?)?([^\W\d_a-z])|\d")
+_PREFIXED = re.compile(
+    r"""
+      [A-Z]{0,3}?[AEIOU]([A-Z]{3,})               # UMNU; but not PIE, COST
+    | (?:[a-z]{1,4}|[A-Za-z]{1,4}-)([A-Z]+)       # uDR, KU-DKT
+    | [A-Za-z]{1,4}?-?([A-Z][a-z]*)               # uMnu, ku-Dkt
+    """,
+    re.X,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +90,10 @@ def _within(text: str, start: int, end: int) -> list[Span]:
 
 
 def _takes_stop(form: str) -> bool:
+    if form.lower() in ABBREVIATIONS or (len(form) == 1 and form.isupper()):
+        return True
     prefixed = _PREFIXED.fullmatch(form)
-    short = prefixed[1] if prefixed else form
-    return short.lower() in ABBREVIATIONS or (len(form) == 1 and form.isupper())
+    return prefixed is not None and prefixed[prefixed.lastindex or 0].lower() in ABBREVIATIONS
 
 
 def sentences(text: str, spans: Sequence[Span]) -> list[list[Span]]:
@@ -105,4 +118,5 @@ def _begins(text: str, last: Span, spans: Sequence[Span], place: int) -> bool:
     if not text[last.end : spans[place].start].isspace():
         return False
     first = spans[place].form
-    return _STARTS.match(first) is not None or first[0] in _OPENING
+    begins = _STARTS.match(first)
+    return first[0] in _OPENING if begins is None else not (begins[1] or "").islower()
