@@ -32,7 +32,7 @@ from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
-from archive.terminal import give_up_stdout, printable
+from archive.terminal import escape_what_does_not_fit, give_up_stdout, printable
 from archive.verify import Problem, Verifier
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -53,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.getLogger("archive").propagate = False
     if sys.stdout is None:
         return _told(_Usage("standard output is closed"))
+    escape_what_does_not_fit()
     try:
         code = _COMMANDS[options.command](options)
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -12,6 +13,12 @@ _ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 def printable(text: str) -> str:
     """Bytes that were no UTF-8, and signs that would steer a terminal or begin a line, as U+FFFD; tabs stay."""
     return _ODD.sub("\ufffd", text)
+
+
+def escape_what_does_not_fit() -> None:
+    """Letters that the encoding of standard output lacks (in a locale of one byte a letter) end no command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def give_up_stdout() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from archive.terminal import give_up_stdout, printable
+from archive.terminal import escape_what_does_not_fit, give_up_stdout, printable
 from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import CorpusError, UsageFault
 from corpus.extraction import Choice, Extraction
@@ -56,7 +56,8 @@ there.
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="python -m corpus", description=(__doc__ or "").splitlines()[0])
+    text = "Make documents and statistics out of web archives."
+    top = argparse.ArgumentParser(prog="python -m corpus", description=text)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     raw = argparse.RawDescriptionHelpFormatter
     text = "WARC files to documents: main text, language by paragraph, without duplicates"
@@ -111,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What the reader says of damage is in the report, once.
     logging.getLogger("archive").addHandler(logging.NullHandler())
     logging.getLogger("archive").propagate = False
+    escape_what_does_not_fit()
     try:
         code = {"extract": _extract, "stats": _stats}[options.command](options)
         if sys.stdout is not None:
@@ -135,8 +137,8 @@ def _extract(options: argparse.Namespace) -> int:
     choice = _choice(options)
     files = expand(options.files)
     check_target(options.output)
-    if options.output != STDOUT and any(name != STDIN and _same(name, options.output) for name in files):
-        raise UsageFault(f"{options.output}: is one of the files to read")
+    if options.output != STDOUT:
+        _expect_other(files, options.output)
     form = FORMS[options.format or form_of(options.output)]
     run = Extraction(choice, Report(quiet=options.quiet))
     with open_output(options.output) as out:
@@ -160,8 +162,10 @@ def _choice(options: argparse.Namespace) -> Choice:
     return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier)
 
 
-def _same(name: str, other: str) -> bool:
-    return Path(other).exists() and Path(name).samefile(other)
+def _expect_other(files: Sequence[str], target: str) -> None:
+    """UsageFault when what is to be written would take the place of a file to read."""
+    if Path(target).exists() and any(name != STDIN and Path(name).samefile(target) for name in files):
+        raise UsageFault(f"{target}: is one of the files to read")
 
 
 def _summary(run: Extraction, options: argparse.Namespace) -> None:
@@ -191,8 +195,11 @@ def _notes(tally: Tally) -> list[tuple[str, int]]:
 def _stats(options: argparse.Namespace) -> int:
     files = expand(options.files, (*ARCHIVE_SUFFIXES, *DOCUMENT_SUFFIXES))
     expect_stdout()
+    if options.top < 0:
+        raise UsageFault("--top: not below 0")
     if options.plot is not None:
         check_target(str(options.plot))
+        _expect_other(files, str(options.plot))
     tally, statistics = Tally(), Statistics()
     for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
         statistics.add(document)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from corpus.document import Document, Paragraph
+from corpus.document import Document, Paragraph, main_language
 from corpus.hashes import HashSet, text_hash
 
 LONG_CHARACTERS = 50
@@ -51,7 +51,9 @@ class Deduplicator:
         if not kept:
             return Deduplicated(None)
         dropped = len(document.paragraphs) - len(kept)
-        return Deduplicated(replace(document, paragraphs=kept) if dropped else document, dropped)
+        if dropped:
+            document = replace(document, paragraphs=kept, language=main_language(kept))
+        return Deduplicated(document, dropped)
 
     def _new_ones(self, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
         kept: list[Paragraph] = []

@@ -39,7 +39,7 @@ class Paragraph:
 
     @property
     def words(self) -> int:
-        return self.text.count(" ") + 1 if self.text else 0
+        return len(self.text.split())
 
     @property
     def size_bytes(self) -> int:

@@ -270,6 +270,37 @@ def test_statistics_as_a_picture(tmp_path: Path) -> None:
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_picture_takes_the_place_of_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "a b"}\n', encoding="utf-8")
+    (tmp_path / "link.png").symlink_to(path)
+    for words in (("--plot", path), ("--plot", tmp_path / "link.png"), ("--top", -1)):
+        assert run("stats", path, *words) == 2
+    assert "x.jsonl: is one of the files to read" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == '{"text": "a b"}\n'
+
+
+def test_words_are_what_white_space_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "a  b\\tc\\u00a0d\\n \\n"}\n', encoding="utf-8")
+    assert run("stats", path, "--json", "-q") == 0
+    assert json.loads(capsys.readouterr().out)["total"]["words"] == 4
+
+
+def test_an_encoding_that_lacks_letters_ends_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "a", "url": "http://b\xfccher.example/"}\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "corpus", "stats", path, "-q"],
+        cwd=REPO,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert b"host\tb\\xfccher.example\t1\t" in done.stdout
+
+
 def test_bad_lines_of_json_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"text": "a b", "language": "zul"}\n{"text": 3}\n{"text": "c"}\n', encoding="utf-8")

@@ -98,6 +98,16 @@ def test_a_document_without_anything_new_is_a_duplicate() -> None:
     assert dedup(document(OTHER, LONG, "Umbhali")).document is None
 
 
+def test_a_document_has_the_language_of_what_is_left_of_it() -> None:
+    dedup = Deduplicator()
+    dedup(document(LONG))
+    rest = Paragraph("The president said that our people must work together.", "main", "eng")
+    both = Document("id", "https://b.example/", language="zul", paragraphs=(*document(LONG).paragraphs, rest))
+    found = dedup(both).document
+    assert found is not None
+    assert (found.language, found.paragraphs) == ("eng", (rest,))
+
+
 # -- languages
 
 
