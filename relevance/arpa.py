@@ -13,7 +13,7 @@ from pathlib import Path
 
 from relevance.alphabet import BITS, BOUNDARY, EXTRA
 from relevance.errors import ModelError, UnknownLanguageError
-from relevance.storage import Parameters
+from relevance.storage import Parameters, replace_file
 
 START, END = "<s>", "</s>"
 Ngram = tuple[str, ...]
@@ -95,7 +95,7 @@ def write_arpa(path: Path, model: Arpa) -> None:
             out.append(f"{model.logs[ngram]:.6f}\t{' '.join(ngram)}{weight}")
         out.append("")
     out.append("\\end\\")
-    path.write_text("\n".join(out) + "\n", encoding="utf-8")
+    replace_file(path, ("\n".join(out) + "\n").encode())
 
 
 def export(model: Parameters, language: str, order: int) -> Arpa:

@@ -7,6 +7,8 @@ cannot be used, nothing done.
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import json
 import logging
 import os
@@ -48,6 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = parser().parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
+    if sys.stdout is None:
+        print(f"relevance {given.command}: standard output is closed", file=sys.stderr)
+        return USAGE
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale's encoding lacks ends nothing
+        sys.stdout.reconfigure(errors="backslashreplace")
     run = {"train": _train, "eval": _eval, "identify": _identify, "words": _words, "export-arpa": _export}
     try:
         code = run[given.command](given)
@@ -202,6 +209,8 @@ class _Lines:
     def _of(self, path: Path) -> Iterator[list[str]]:
         damaged: list[int] = []
         number = count(1)
+        if path == STDIN and sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
         with nullcontext(cast("BufferedReader", sys.stdin.buffer)) if path == STDIN else path.open("rb") as file:
             for some in _as_they_come(file):
                 yield [self._text(line, next(number), damaged) for line in some]

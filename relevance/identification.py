@@ -232,6 +232,8 @@ def identify(
     """
     if isinstance(texts, str):
         raise TypeError("texts is one string: its letters would be taken for texts; give a list")
+    if isinstance(languages, str):
+        raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     if model == "afriweb":
         from relevance.thesis import thesis_model
 

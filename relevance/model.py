@@ -12,6 +12,7 @@ Source: spec/relevance.md section 3 (what worked in prototypes).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -202,12 +203,14 @@ def load(path: Path) -> Model:
     where it cannot be used."""
     meta = storage.header_of(path)
     cache = storage.cache_path(path)
+    mapped = storage.map_arrays(cache) if cache else None
+    if mapped is not None:
+        with suppress(KeyError, TypeError, ValueError):  # a damaged cache is made anew
+            return Model(meta, mapped)
     try:
-        arrays = storage.map_arrays(cache) if cache else None
-        if arrays is None:
-            arrays = lay_out(storage.read(path))
-            if cache and storage.save_arrays(cache, arrays):
-                arrays = storage.map_arrays(cache) or arrays
+        arrays = lay_out(storage.read(path))
+        if cache and storage.save_arrays(cache, arrays):
+            arrays = storage.map_arrays(cache) or arrays
         return Model(meta, arrays)
     except (KeyError, TypeError, ValueError) as error:  # parts that do not fit one another
         raise ModelError(path, f"is damaged: {error}") from error

@@ -133,15 +133,15 @@ def _sections(path: Path, only_header: bool = False) -> tuple[dict[str, Any], di
     if not data.startswith(MAGIC):
         raise ModelError(path, "is no language model of this version")
     at = len(MAGIC) + 4
-    (size,) = struct.unpack_from("<I", data, len(MAGIC))
     try:
+        (size,) = struct.unpack_from("<I", data, len(MAGIC))
         header: dict[str, Any] = json.loads(data[at : at + size])
         sections: dict[str, bytes] = {}
         at += size
         for name, length in [] if only_header else header["sections"]:
             sections[name] = zstandard.ZstdDecompressor().decompress(data[at : at + length])
             at += length
-    except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
+    except (ValueError, KeyError, TypeError, struct.error, zstandard.ZstdError) as error:
         raise ModelError(path, f"is damaged: {error}") from error
     return header, sections
 
@@ -170,15 +170,22 @@ def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Writes aside and renames: nobody sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Writes aside and renames: nobody sees half a file. Of a symbolic link, what it leads to is replaced; a device or
+    named pipe is written to as it is."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(name).chmod(0o644)
-    Path(name).replace(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def cache_folder() -> Path | None:
@@ -208,13 +215,18 @@ def save_arrays(path: Path, arrays: Arrays) -> bool:
     head += b" " * (-(len(head) + 4) % 64)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "wb") as file:
             file.write(struct.pack("<I", len(head)) + head)
             for array in parts:
                 file.write(array.data)
                 file.write(bytes(-array.nbytes % 64))
-        Path(file.name).replace(path)
-    except OSError:
+        Path(name).replace(path)
+    except OSError:  # a full disk: each process would leave another part of it there
+        Path(name).unlink(missing_ok=True)
         return False
     return True
 
@@ -229,10 +241,11 @@ def map_arrays(path: Path) -> Arrays | None:
     except (OSError, ValueError, struct.error):
         return None
     out: Arrays = {}
-    for name, (at, kind, shape) in table.items():
-        length = int(np.prod(shape)) * np.dtype(kind).itemsize
-        start = 4 + size + at
-        if start + length > len(whole):
-            return None
-        out[name] = whole[start : start + length].view(kind).reshape(shape)
+    try:
+        for name, (at, kind, shape) in table.items():
+            length = int(np.prod(shape)) * np.dtype(kind).itemsize
+            start = 4 + size + at
+            out[name] = whole[start : start + length].view(kind).reshape(shape)
+    except (AttributeError, TypeError, ValueError):  # cut short, or another program's
+        return None
     return out

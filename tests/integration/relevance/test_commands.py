@@ -1,6 +1,7 @@
 """`python -m relevance` as a user runs it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,22 @@ def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
         f"relevance identify: {files[0]}: No such file or directory",
         f"relevance identify: {files[1]}:2 (and 1 more lines): not UTF-8; what is none was read as unknown letters",
     ]
+
+
+def test_closed_streams_and_other_encodings_are_one_line_at_most() -> None:
+    for words, code, said in (("identify <&-", 1, "input is closed"), ("words zul >&-", 2, "output is closed")):
+        script = f"{sys.executable} -m relevance {words}"
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+        assert said in done.stderr
+    escaped = subprocess.run(
+        [sys.executable, "-m", "relevance", "identify"],
+        input="caf\xe9\n".encode(),
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=60,
+    )
+    assert escaped.stdout.endswith(b"\tcaf\\xe9\n")
 
 
 def test_text_does_not_command_the_terminal() -> None:

@@ -46,6 +46,9 @@ def test_words_between_the_slices_of_a_long_text_are_found(filling: str) -> None
 
 @pytest.mark.parametrize("model", ["southern", "afriweb"])
 def test_one_string_is_no_list_of_texts(model: Any) -> None:
+    for ask in (lambda: relevance.identify(["umuntu"], "zul", model), lambda: labels_by_word("umuntu", "zul")):
+        with pytest.raises(TypeError, match="languages is one string"):
+            ask()
     with pytest.raises(TypeError, match="one string"):
         relevance.identify("umuntu", model=model)
 

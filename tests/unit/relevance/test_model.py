@@ -1,6 +1,8 @@
 import math
+import os
 import random
 import re
+import resource
 import sys
 import unicodedata
 from collections import Counter
@@ -219,7 +221,58 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
     assert load(tmp_path / "m.model").word_logs(["umuntu"]).shape == (1, 2)
 
 
-@pytest.mark.parametrize("data", [b"", b"something else", storage.MAGIC + b"\xff\xff\x00\x00{"])
+@pytest.mark.parametrize(
+    "head", [b"[1, 2]", b'{"rows": [0, "QQ", [1]]}', b'{"rows": [0]}', b'{"rows": [9, "<u8", [-1]]}', b"{}"]
+)
+def test_a_cache_of_another_make_is_made_anew(tmp_path: Any, monkeypatch: Any, head: bytes) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
+    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    load(tmp_path / "m.model")
+    [cache] = tmp_path.glob("*.arrays")
+    whole = cache.read_bytes()
+    cache.write_bytes(len(head).to_bytes(4, "little") + head + bytes(1000))
+    assert load(tmp_path / "m.model").word_logs(["umuntu"]).shape == (1, 2)
+    assert cache.read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_leaves_nothing(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
+    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        assert load(tmp_path / "m.model").word_logs(["umuntu"]).shape == (1, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not any((tmp_path / "cache").iterdir())
+
+
+def test_files_are_replaced_whole_and_devices_never(tmp_path: Any) -> None:
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            storage.replace_file(tmp_path / "link", bytes(9000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "old").read_bytes() == b"old"
+    storage.replace_file(tmp_path / "link", b"new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "old"]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_bytes() == b"new"
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as other:
+        read = other.submit((tmp_path / "pipe").read_bytes)
+        storage.replace_file(tmp_path / "pipe", b"new")
+        assert read.result() == b"new"
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"something else", storage.MAGIC, storage.MAGIC + b"\xff", storage.MAGIC + b"\xff\xff\x00\x00{"]
+)
 def test_what_is_no_model_is_said_to_be_none(tmp_path: Any, data: Any) -> None:
     (tmp_path / "bad.model").write_bytes(data)
     with pytest.raises((ModelError, ValueError)):
