@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from relevance.encoding import decode
 from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
+from relevance.navigation import navigation
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -28,9 +28,6 @@ KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "
 """Weight of a block's words by its kind."""
 
 _OPTIONS = LexborDocumentOptions.WO_EVENTS  # else each option that is chosen is copied, with all there is in it
-_NAV_TAGS = ("nav", "footer", "aside", "header", "menu")
-_NAV_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "complementary"))
-_MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]"))  # one for each role would take half as long again
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
 _INLINE = frozenset(INLINE_NAMES.split())
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
@@ -280,84 +277,8 @@ class _Gatherer:
         return "list" if self._tag in _LIST_ITEMS else "short"
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Navigation parts in document order; `own`: headers inside an article, which are the article's own."""
-
-    nodes: list[Any]
-    own: frozenset[int]
-
-    @property
-    def outermost(self) -> list[Any]:
-        """Those that lie in no other one and are no article's own."""
-        return _outermost([node for node in self.nodes if node.mem_id not in self.own])
-
-    @property
-    def links(self) -> frozenset[int]:
-        """Links in navigation, but not in an article's own header."""
-        own = [node for node in self.nodes if node.mem_id in self.own]
-        return _links_in(_outermost(self.nodes)) - _links_in(_outermost(own))
-
-
-def _parts(tree: LexborHTMLParser) -> _Parts:
-    articles = {node.mem_id: node for node in tree.css("article,main")}
-    # What two selectors find is given twice.
-    nodes = {node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}
-    around = _around(articles.values())
-    # A header that was not closed, or made a frame for the whole page, is no navigation.
-    found = [node for place, node in nodes.items() if not (place in around and _is_header(node))]
-    return _Parts(found, _inside([node for node in found if node.tag == "header"], frozenset(articles)))
-
-
-def _is_header(node: Any) -> bool:
-    return bool(node.tag == "header" or node.attributes.get("role") == "banner")
-
-
-def _around(nodes: Iterable[Any]) -> set[int]:
-    """The elements that any of these nodes lies in; none is passed twice."""
-    found: set[int] = set()
-    for node in nodes:
-        parent = node.parent
-        while parent is not None and parent.mem_id not in found:
-            found.add(parent.mem_id)
-            parent = parent.parent
-    return found
-
-
-def _is_navigation(node: Any) -> bool:
-    return node.tag in _NAV_TAGS or node.attributes.get("role") in _NAV_ROLES
-
-
-def _outermost(nodes: list[Any]) -> list[Any]:
-    inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
-    return [node for node in nodes if node.mem_id not in inner]
-
-
-def _links_in(nodes: list[Any]) -> frozenset[int]:
-    return frozenset(link.mem_id for node in nodes for link in node.css("a[href]"))
-
-
-def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
-    """Those of the nodes that lie in a root. A selector would climb from each; here no element is passed twice."""
-    if not roots:
-        return frozenset()
-    known: dict[int, bool] = {}
-    found: set[int] = set()
-    for node in nodes:
-        chain: list[int] = []
-        parent = node.parent
-        while parent is not None and parent.mem_id not in known and parent.mem_id not in roots:
-            chain.append(parent.mem_id)
-            parent = parent.parent
-        within = parent is not None and (parent.mem_id in roots or known[parent.mem_id])
-        known.update(dict.fromkeys(chain, within))
-        if within:
-            found.add(node.mem_id)
-    return frozenset(found)
-
-
 def _links(tree: LexborHTMLParser) -> list[Link]:
-    inside = _parts(tree).links
+    inside = navigation(tree).links
     out = []
     room = 2 * MAX_BODY  # links inside one another share their text
     for node in tree.css("a[href],area[href]")[:MAX_LINKS]:
@@ -374,7 +295,7 @@ def _links(tree: LexborHTMLParser) -> list[Link]:
 
 def _blocks(tree: LexborHTMLParser) -> list[Block]:
     main, nav = _Gatherer(nav=False), _Gatherer(nav=True)
-    aside = _parts(tree).outermost
+    aside = navigation(tree).outermost
     for node in aside:
         nav.walk(node)
     for node in aside:

@@ -2,6 +2,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,6 +148,15 @@ def test_a_header_around_the_page_is_no_navigation() -> None:
             ("Ikhaya", "nav"),
             ("c", "nav"),
         ]
+
+
+@pytest.mark.parametrize("name", ["id=footer", "class='x Footer-links'", "class=site_footer", "id=page-footers"])
+def test_a_footer_by_its_name_is_navigation(name: str) -> None:
+    page = read(f"<body><article><p>Indaba.</article><div {name}><p>Onke amalungelo. <a href=/x>Xhumana</a></div>")
+    assert [block.kind for block in page.blocks] == ["main", "nav"]
+    assert [link.context for link in page.links] == ["nav"]
+    for other in (f"<div {name}><main><p>Indaba.</main></div>", f"<p {name}>Indaba.", "<div id=footerless><p>Indaba."):
+        assert [block.kind for block in read(f"<body>{other}").blocks] == ["main"]
 
 
 def test_what_follows_a_noscript_that_is_left_open_is_text() -> None:

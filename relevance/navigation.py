@@ -1,0 +1,103 @@
+"""Which parts of a page are navigation: by element, by role, footers also by their name.
+
+Guarantee: linear in the page, however its elements nest. What the author made a frame for the whole page (a header
+that was not closed, or a ``<div>`` called footer, with ``<main>`` or ``<article>`` in it) is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+_NAV_TAGS = ("nav", "footer", "aside", "header", "menu")
+_NAV_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "complementary"))
+_NAMED = frozenset(("div", "section", "table", "td"))
+_FOOTER = re.compile(r"(?:\A|[\s_-])footers?(?![^\s_-])", re.I)
+# One for each role would take half as long again.
+_MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]", "[id*=ooter]", "[class*=ooter]"))
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Navigation parts in document order; `own`: headers inside an article, which are the article's own."""
+
+    nodes: list[Any]
+    own: frozenset[int]
+
+    @property
+    def outermost(self) -> list[Any]:
+        """Those that lie in no other one and are no article's own."""
+        return _outermost([node for node in self.nodes if node.mem_id not in self.own])
+
+    @property
+    def links(self) -> frozenset[int]:
+        """Links in navigation, but not in an article's own header."""
+        own = [node for node in self.nodes if node.mem_id in self.own]
+        return _links_in(_outermost(self.nodes)) - _links_in(_outermost(own))
+
+
+def navigation(tree: LexborHTMLParser) -> Navigation:
+    """The navigation parts of a page, found without passing an element twice."""
+    articles = {node.mem_id: node for node in tree.css("article,main")}
+    # What two selectors find is given twice.
+    nodes = {node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}
+    around = _around(articles.values())
+    # A header that was not closed, or made a frame for the whole page, is no navigation.
+    found = [node for place, node in nodes.items() if not (place in around and _may_be_frame(node))]
+    return Navigation(found, _inside([node for node in found if node.tag == "header"], frozenset(articles)))
+
+
+def _may_be_frame(node: Any) -> bool:
+    return node.tag == "header" or node.tag in _NAMED or node.attributes.get("role") == "banner"
+
+
+def _around(nodes: Iterable[Any]) -> set[int]:
+    """The elements that any of these nodes lies in; none is passed twice."""
+    found: set[int] = set()
+    for node in nodes:
+        parent = node.parent
+        while parent is not None and parent.mem_id not in found:
+            found.add(parent.mem_id)
+            parent = parent.parent
+    return found
+
+
+def _is_navigation(node: Any) -> bool:
+    """By its element, its role, or as a footer by its name, as pages older than `<footer>` have it."""
+    attributes = node.attributes
+    if node.tag in _NAV_TAGS or attributes.get("role") in _NAV_ROLES:
+        return True
+    names = (attributes.get("id") or "", attributes.get("class") or "") if node.tag in _NAMED else ()
+    return any(map(_FOOTER.search, names))
+
+
+def _outermost(nodes: list[Any]) -> list[Any]:
+    inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
+    return [node for node in nodes if node.mem_id not in inner]
+
+
+def _links_in(nodes: list[Any]) -> frozenset[int]:
+    return frozenset(link.mem_id for node in nodes for link in node.css("a[href]"))
+
+
+def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
+    """Those of the nodes that lie in a root. A selector would climb from each; here no element is passed twice."""
+    if not roots:
+        return frozenset()
+    known: dict[int, bool] = {}
+    found: set[int] = set()
+    for node in nodes:
+        chain: list[int] = []
+        parent = node.parent
+        while parent is not None and parent.mem_id not in known and parent.mem_id not in roots:
+            chain.append(parent.mem_id)
+            parent = parent.parent
+        within = parent is not None and (parent.mem_id in roots or known[parent.mem_id])
+        known.update(dict.fromkeys(chain, within))
+        if within:
+            found.add(node.mem_id)
+    return frozenset(found)
