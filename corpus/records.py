@@ -15,7 +15,7 @@ from archive import Record
 from corpus.anchors import place_links
 from corpus.document import Document, Link, Paragraph, main_language
 from corpus.languages import paragraph_languages
-from corpus.selection import main_blocks
+from corpus.selection import main_blocks, without_markup
 from relevance import Page, read_page
 from relevance.identification import Identifier
 from relevance.page import MAX_BODY
@@ -63,6 +63,8 @@ def read_record(record: Record, identifier: Identifier | None = None, *, links: 
     page = read_page(body, _printable(record.url), content_type)
     if _is_binary(page):
         return Read(reason="binary", notes=notes)
+    if record.type == "conversion" and media in _TEXT:
+        page = replace(page, blocks=without_markup([block.text for block in page.blocks]))
     if _NOT_KEPT & (page.robots_meta | _robots_tag(record)):
         return Read(reason="robots_meta", notes=notes)
     places = place_links(body, content_type, page) if links and media in _HTML and page.links else None

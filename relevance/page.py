@@ -185,6 +185,11 @@ def _relations(tree: LexborHTMLParser) -> dict[str, Any]:
     return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
 
 
+def is_running(text: str) -> bool:
+    """Does it look like a full paragraph?"""
+    return len(text) >= 80 or text[-1] in ".!?:;\"'”’…"
+
+
 def _role(tag: str | None) -> int:
     return _TEXT if tag == "-text" else _BREAK if tag == "br" else _INSIDE if tag in _INLINE else _BLOCK
 
@@ -272,7 +277,7 @@ class _Gatherer:
             return "links"
         if self._tag in _HEADINGS:
             return "heading"
-        if len(text) >= 80 or text[-1] in ".!?:;\"'”’…":
+        if is_running(text):
             return "main"
         return "list" if self._tag in _LIST_ITEMS else "short"
 

@@ -270,6 +270,20 @@ def test_statistics_as_a_picture(tmp_path: Path) -> None:
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_menus_of_pages_without_markup_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["Ikhaya", "Ezemidlalo", ZULU[0], "Isihlokwana", ZULU[1], "Xhumana", "Imibiko", "Abantu", "Umculo", ZULU[2]]
+    text = "\n".join((*lines, "Phezulu")).encode()
+    head = (
+        f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: https://a.example/\r\nContent-Length: {len(text)}\r\n"
+    )
+    (tmp_path / "x.wet").write_bytes(f"{head}Content-Type: text/plain\r\n\r\n".encode() + text + b"\r\n\r\n")
+    assert run("extract", tmp_path / "x.wet", "-o", tmp_path / "out.jsonl", "--json") == 0
+    [found] = rows(tmp_path / "out.jsonl")
+    assert found["text"].split("\n") == [ZULU[0], "Isihlokwana", *ZULU[1:]]
+    assert [paragraph["kind"] for paragraph in found["paragraphs"]] == ["main", "short", "main", "main"]
+    assert summary(capsys)["dropped_paragraphs"]["aside"] == 7
+
+
 def test_a_picture_takes_the_place_of_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"text": "a b"}\n', encoding="utf-8")
