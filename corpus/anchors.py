@@ -9,7 +9,7 @@ is parsed, or that has such characters itself), None says so and no link is plac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import quote, urljoin, urlsplit
 
 from corpus.document import Link
@@ -25,6 +25,7 @@ _MOST_UNENDED = 16
 """Tags without an end that a page may have; each is looked through to the end of the page."""
 _CLOSE_TAG = re.compile(r"</a\s*>", re.I)
 _MARKS = re.compile("[\U000f0000-\U000ffff0\U00100000]")
+_Span = tuple[int, int, str]
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
 
 
@@ -40,24 +41,27 @@ def absolute(href: str, page: Page) -> str:
         return ""
 
 
-def place_links(body: bytes, content_type: str | None, page: Page) -> list[tuple[Link, ...]] | None:
+def place_links(
+    body: bytes, content_type: str | None, page: Page, wanted: Collection[int] | None = None
+) -> list[tuple[Link, ...]] | None:
     """For each block of ``page`` (which was read from ``body``) its links, in order; None: they cannot be placed.
 
-    Costs about as much again as reading the page. Links without text (images) have no place and are left out.
+    ``wanted``: places of the blocks whose links are given (None: all); others have none. Costs about as much again as
+    reading the page. Links without text (images) have no place and are left out.
     """
     marked = _marked(decode(body[:MAX_BODY], content_type).text)
     if marked is None:
         return None
     again = read_page(marked.encode("utf-8", "replace"), page.url, "text/html; charset=utf-8")
-    targets = {}
-    for link in again.links:
-        if link.text and _FIRST <= ord(link.text[0]) < _FIRST + _MOST:
-            targets[ord(link.text[0])] = absolute(link.href, page)
-    blocks = [_taken_off(block.text, targets) for block in again.blocks]
-    blocks = [found for found in blocks if found[0]]
+    marks = (link for link in again.links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + _MOST)
+    targets = {link.text[0]: link.href for link in marks}
+    blocks = [found for block in again.blocks if (found := _taken_off(block.text))[0]]
     if [text for text, _ in blocks] != [block.text for block in page.blocks]:
         return None
-    return [links for _, links in blocks]
+    return [
+        tuple(_trimmed(spans, text, targets, page)) if wanted is None or place in wanted else ()
+        for place, (text, spans) in enumerate(blocks)
+    ]
 
 
 def _marked(text: str) -> str | None:
@@ -76,21 +80,21 @@ def _marked(text: str) -> str | None:
     return _CLOSE_TAG.sub(lambda match: _END + match[0], "".join((*parts, text[done:])))
 
 
-def _taken_off(text: str, targets: dict[int, str]) -> tuple[str, tuple[Link, ...]]:
-    """A block's text as it is without marks, and the links that the marks stood for.
+def _taken_off(text: str) -> tuple[str, list[_Span]]:
+    """A block's text as it is without marks, and where each mark had its link.
 
     A mark between two spaces had them apart: they are one.
     """
     parts: list[str] = []
-    size, links = 0, []
-    start, url = -1, ""
+    size, spans = 0, []
+    start, mark = -1, ""
     for piece in re.split("([\U000f0000-\U00100000])", text):
         if piece == _END:
             if start >= 0:
-                links.append((start, size, url))
+                spans.append((start, size, mark))
             start = -1
         elif len(piece) == 1 and ord(piece) >= _FIRST:
-            start, url = size, targets.get(ord(piece), "")
+            start, mark = size, piece
         else:
             if piece.startswith(" ") and (not size or parts[-1].endswith(" ")):
                 piece = piece[1:]
@@ -98,19 +102,16 @@ def _taken_off(text: str, targets: dict[int, str]) -> tuple[str, tuple[Link, ...
                 parts.append(piece)
                 size += len(piece)
     if start >= 0:
-        links.append((start, size, url))
-    whole = "".join(parts).rstrip(" ")
-    return whole, tuple(_trimmed(links, whole))
+        spans.append((start, size, mark))
+    return "".join(parts).rstrip(" "), spans
 
 
-def _trimmed(links: Sequence[tuple[int, int, str]], text: str) -> list[Link]:
-    found = []
-    for start, end, url in links:
+def _trimmed(spans: Sequence[_Span], text: str, targets: Mapping[str, str], page: Page) -> Iterator[Link]:
+    for start, end, mark in spans:
         end = min(end, len(text))
         while start < end and text[start] == " ":
             start += 1
         while end > start and text[end - 1] == " ":
             end -= 1
-        if start < end and url:
-            found.append(Link(start, end, url))
-    return found
+        if start < end and mark in targets and (url := absolute(targets[mark], page)):
+            yield Link(start, end, url)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from archive import Record
@@ -67,10 +68,12 @@ def read_record(record: Record, identifier: Identifier | None = None, *, links: 
         page = replace(page, blocks=without_markup([block.text for block in page.blocks]))
     if _NOT_KEPT & (page.robots_meta | _robots_tag(record)):
         return Read(reason="robots_meta", notes=notes)
-    places = place_links(body, content_type, page) if links and media in _HTML and page.links else None
-    if links and media in _HTML and page.links and places is None:
+    chosen = main_blocks(page.blocks)
+    placing = links and media in _HTML and bool(page.links)
+    places = place_links(body, content_type, page, frozenset(chosen)) if placing else None
+    if placing and places is None:
         notes += ("links",)
-    return replace(_document(record, page, places, identifier), notes=notes)
+    return replace(_document(record, page, chosen, places, identifier), notes=notes)
 
 
 def _unfit(record: Record) -> str:
@@ -113,8 +116,13 @@ def _is_binary(page: Page) -> bool:
     return len(_CONTROL.findall(text)) > _BINARY_SHARE * len(text)
 
 
-def _document(record: Record, page: Page, places: list[tuple[Link, ...]] | None, identifier: Identifier | None) -> Read:
-    chosen = main_blocks(page.blocks)
+def _document(
+    record: Record,
+    page: Page,
+    chosen: Sequence[int],
+    places: list[tuple[Link, ...]] | None,
+    identifier: Identifier | None,
+) -> Read:
     asides = len(page.blocks) - len(chosen)
     if not chosen:
         return Read(reason="no_text", asides=asides)
