@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import inf
 from pathlib import Path
 
 from relevance.model import SHIPPED
@@ -77,7 +78,7 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--description", type=Path, default=DESCRIPTION, help="TOML: classes, sources, settings")
     sub.add_argument("--out", type=Path, help="model file to write (default: beside the description, .model)")
     sub.add_argument("--max-bytes", type=_positive, help="prune until the file is no larger")
-    sub.add_argument("--min-count", type=float, help="keep n-grams of order 3 and up seen so often (1: all)")
+    sub.add_argument("--min-count", type=_times, help="keep n-grams of order 3 and up seen so often (1: all)")
     sub.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
     sub.add_argument("--dev", action="append", default=[], metavar="SOURCE", help="folder of data to measure on")
     sub.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without this source")
@@ -118,6 +119,13 @@ def _export_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("out", type=Path)
     sub.add_argument("--order", type=_positive, default=3, help="1 to the model's own (default: 3)")
     sub.add_argument("--model", type=Path, default=SHIPPED)
+
+
+def _times(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
+    return value
 
 
 def _positive(text: str) -> int:

@@ -171,8 +171,16 @@ def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Writes aside and renames: nobody sees half a file. Of a symbolic link, what it leads to is replaced; a device or
-    named pipe is written to as it is."""
+    named pipe is written to as it is. An OSError names the file."""
     path = Path(os.path.realpath(path))
+    try:
+        _replace(path, data)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def _replace(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return

@@ -55,6 +55,8 @@ def test_wrong_input_is_one_line(tmp_path: Path) -> None:
             failed.stderr.splitlines()[-1]
         ]
     assert "-3 is below 1" in run("words", "zul", "--count", "-3").stderr
+    for count in ("nan", "-1", "inf"):
+        assert f"{count} is no number from 0 on" in run("train", tmp_path, "--min-count", count).stderr
 
 
 def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
