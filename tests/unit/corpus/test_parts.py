@@ -108,6 +108,14 @@ def test_a_document_has_the_language_of_what_is_left_of_it() -> None:
     assert (found.language, found.paragraphs) == ("eng", (rest,))
 
 
+@given(st.text(alphabet="a \x1c\t\xa0\u2028\x85\u200b"))
+def test_words_of_long_paragraphs_are_counted_alike(text: str) -> None:
+    words = Paragraph(text).words
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpus.document._MANY_LETTERS", 0)
+        assert Paragraph(text).words == words == len(text.split())
+
+
 # -- languages
 
 
