@@ -7,9 +7,9 @@ Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` i
 Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two; also
 behind letters, ``u-R2.5``), words with inner apostrophes and hyphens, abbreviations of :data:`ABBREVIATIONS` and single
 initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a token by
-itself. A sentence ends after ``. ! ? …`` and the quotes and brackets that close with it, when the next word begins with
-a capital (also after a prefix, as in ``uThabo``) or a letter of a script without them, a digit or an opening sign;
-never after an abbreviation or initial.
+itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari and Ethiopic) and the quotes and brackets
+that close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``) or a letter of a
+script without them, a digit or an opening sign; never after an abbreviation or initial.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TOKEN = re.compile(
     """,
     re.X,
 )
-_ENDS = re.compile(r"(?:\.+|[!?]+|…)\Z")
+_ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።])\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
 _STARTS = re.compile(r"(?:[a-z]{1,4}-?)?([^\W\d_a-z])|\d")

@@ -36,9 +36,9 @@ _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-
 _MARKS = re.compile("[\\s\U000f0000-\U0010ffff]+")
 """White space and the private signs that corpus.anchors marks links by: with or without them a page has the same
 blocks."""
-_NEVER_IN_NOSCRIPT = "script,main,article,footer"
-"""Unless it goes on to the end of the page."""
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
+_BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
+_ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
 
@@ -102,8 +102,8 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
     tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
-    if any(node.css_first(_NEVER_IN_NOSCRIPT) is not None for node in tree.css("noscript")):
-        tree = LexborHTMLParser(flattened(_without_noscript(html)), options=_OPTIONS)
+    if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
+        tree = LexborHTMLParser(flattened(closed), options=_OPTIONS)
     facts = _head(tree)
     links = _links(tree)
     tree.strip_tags(list(NEVER_TEXT))
@@ -122,18 +122,31 @@ def seen(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", _UNSEEN.sub("", text))
 
 
-def _without_noscript(html: bytes) -> bytes:
-    """Browsers, which run scripts, end such an element at its end tag, whatever is open in it: `<noscript><div>
-    </noscript>`. A parser that reads what is in it passes that end tag over, and the rest of the page is in it."""
-    kept, within = [], False
+def _without_open_noscript(html: bytes) -> bytes | None:
+    """The page without the `<noscript>` in which something is left open; None when there is none.
+
+    Browsers, which run scripts, end it at its end tag, whatever is open: `<noscript><div></noscript>`. A parser that
+    reads what is in it passes that end tag over, and the rest of the page is in it.
+    """
+    kept: list[bytes] = []
+    start, cut = -1, False
     for piece in _NOSCRIPT.split(html):
+        kept.append(piece)
         if piece[:9].lower() == b"<noscript":
-            within = True
-        elif piece[:10].lower() == b"</noscript":
-            within = False
-        elif not within:
-            kept.append(piece)
-    return b"".join(kept)
+            start = len(kept) - 1
+        elif piece[:10].lower() == b"</noscript" and start >= 0:
+            within = b"".join(kept[start + 1 : -1])
+            # With the end of another element in it, it began in a script or a comment.
+            if _is_left_open(within) and b"</script" not in within.lower() and b"-->" not in within:
+                del kept[start:]
+                cut = True
+            start = -1
+    return b"".join(kept) if cut else None
+
+
+def _is_left_open(html: bytes) -> bool:
+    ends = _BLOCK_TAG.findall(html)
+    return len(ends) != 2 * ends.count(b"/")
 
 
 def _attribute(node: Any, name: str) -> str:
@@ -187,7 +200,7 @@ def _relations(tree: LexborHTMLParser) -> dict[str, Any]:
 
 def is_running(text: str) -> bool:
     """Does it look like a full paragraph?"""
-    return len(text) >= 80 or text[-1] in ".!?:;\"'”’…"
+    return len(text) >= 80 or text[-1] in _ENDS
 
 
 def _role(tag: str | None) -> int:

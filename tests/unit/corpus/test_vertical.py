@@ -152,7 +152,7 @@ def test_tokens(text: str, expected: list[str]) -> None:
         ("EAT PIE. THAT COST. IT WAS LAST. GO", 4),
         ("Bheka e.g. Thabo, isb. Thabo", 1),
         ("na. étude. naïve. Čeština. šest", 2),
-        ("مرحبا بالعالم. كيف حالك", 2),
+        ("مرحبا بالعالم. كيف حالك؟ بخير", 3),
         ("", 0),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.page import read_page
+from relevance.page import _without_open_noscript, read_page
 from relevance.quality import quality
 from relevance.sample import sentences
 from relevance.simhash import distance, distances, exact, simhash
@@ -60,6 +60,11 @@ def test_blocks_are_weighed() -> None:
     assert [link.context for link in page.links] == ["nav", "main"]
     assert text.strip() in page.text()
     assert "Ikhaya" not in page.text()
+
+
+@pytest.mark.parametrize("end", "。।؟۔።“")
+def test_a_sentence_of_any_script_is_main_text(end: str) -> None:
+    assert [block.kind for block in read(f"<p>abc{end}<p>abc").blocks] == ["main", "short"]
 
 
 def test_a_part_that_is_navigation_twice_over_is_given_once() -> None:
@@ -159,9 +164,23 @@ def test_a_footer_by_its_name_is_navigation(name: str) -> None:
         assert [block.kind for block in read(f"<body>{other}").blocks] == ["main"]
 
 
-def test_what_follows_a_noscript_that_is_left_open_is_text() -> None:
-    page = read("<body><p>one</p><noscript><div><a href=/n>no</a></noscript><p>two<script>x</script><footer>c</footer>")
+@pytest.mark.parametrize(
+    "noscript", ["<div><a href=/n>no</a>", "<p>no", "</div>no", "<DIV><p>no</p></noscript>one<noscript></div>"]
+)
+def test_what_follows_a_noscript_that_is_left_open_is_text(noscript: str) -> None:
+    page = read(f"<body>one<noscript>{noscript}</noscript><p>two<script>x</script><footer>c</footer>")
+    assert "".join(block.text for block in page.blocks).replace("oneone", "one") == "onetwoc"
+
+
+def test_other_noscripts_are_no_text_and_their_links_are_links() -> None:
+    page = read("<body><p>one</p><noscript><div><a href=/n>no</a></div></noscript><p>two<footer>c</footer>")
     assert [block.text for block in page.blocks] == ["one", "two", "c"]
-    closed = read("<body><p>one</p><noscript><div><a href=/n>no</a></div></noscript><p>two<footer>c</footer>")
-    assert [block.text for block in closed.blocks] == ["one", "two", "c"]
-    assert [link.href for link in closed.links] == ["/n"]
+    assert [link.href for link in page.links] == ["/n"]
+    script = "<script>write('<noscript><div>')</script><!-- <noscript><p> -->"
+    page = read(f"<body>{script}<p>one<p>two</p><noscript>no</noscript>three")
+    assert [block.text for block in page.blocks] == ["one", "two", "three"]
+
+
+def test_noscripts_without_end_cost_their_length() -> None:
+    assert read("<body><p>one" + "<noscript><div>" * 5000 + "</noscript>" * 5000).blocks
+    assert _without_open_noscript(b"<noscript>" * 300_000 + b"</noscript>" * 300_000) is None
