@@ -344,7 +344,8 @@ def _stats(options: argparse.Namespace) -> int:
     console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")
     console.print(", ".join(f"{kind} {count}" for kind, count in stats.kinds.most_common()))
     for group in GROUPS:
-        table = Table(Column(group, overflow="fold"), "captures", "bytes", title=f"by {group}")
+        columns = (Column(name, overflow="fold") for name in (group, "captures", "bytes"))
+        table = Table(*columns, title=f"by {group}")
         for value, count in stats.captures[group].most_common(options.top or None):
             table.add_row(Text(printable(value)), str(count), str(stats.bytes[group][value]))
         console.print(table)

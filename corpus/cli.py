@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout, printable
 from corpus.dedup import DEFAULT_BYTES
@@ -225,9 +225,9 @@ def _tables(statistics: Statistics, top: int) -> None:
         return
     console = Console(markup=False, highlight=False)
     for group in GROUPS:
-        table = Table(group)
+        table = Table(Column(group, overflow="fold"))  # on a narrow terminal nothing is cut
         for column in ("documents", "words", "share", "bytes"):
-            table.add_column(column, justify="right")
+            table.add_column(column, justify="right", overflow="fold")
         for name, row in shortened(statistics.ranked(group), top):
             table.add_row(_cell(name), *_cells(row, statistics.total))
         table.add_section()

@@ -23,7 +23,7 @@ from typing import cast
 
 from rich.console import Console
 from rich.logging import RichHandler
-from rich.table import Table
+from rich.table import Column, Table
 
 from relevance import arpa, evaluation, storage, training
 from relevance.arguments import STDIN, parser
@@ -165,7 +165,8 @@ def _eval(given: argparse.Namespace) -> int:
 
 def _print_figures(measured: Measured) -> None:
     """A table on a terminal; elsewhere lines of source, kind, texts, macro-F1 and F1 by language, tabs between."""
-    table = Table("source", "strings", "texts", "macro-F1", "F1 by language")
+    names = ("source", "strings", "texts", "macro-F1", "F1 by language")
+    table = Table(*(Column(name, overflow="fold") for name in names))
     for source, kinds in measured.items():
         for kind, one in kinds.items():
             each = "  ".join(f"{language} {value:.1f}" for language, value in one.f1.items())

@@ -6,9 +6,11 @@ import io
 import json
 import lzma
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 import zlib
 from collections.abc import Callable
@@ -261,6 +263,32 @@ def test_statistics_of_archives_and_documents_agree(tmp_path: Path, capsys: pyte
     assert set(found[0]["host"]) == {"a.example"}
     assert run("stats", path, "-q") == 0
     assert "host\ta.example\t5\t" in capsys.readouterr().out
+
+
+def test_a_narrow_terminal_cuts_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    text = "umuntu " * 1_234_567
+    path.write_text(json.dumps({"text": text, "language": "zul", "url": "http://along.example/"}), encoding="utf-8")
+    near, far = pty.openpty()
+    termios.tcsetwinsize(far, (24, 36))
+    command = [sys.executable, "-m", "corpus", "stats", str(path), "-q"]
+    with subprocess.Popen(command, cwd=REPO, stdout=far, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(far)
+        shown = b"".join(iter(lambda: _read(near), b"")).decode()
+    os.close(near)
+    assert process.returncode == 0
+    assert "…" not in shown
+    rows = [line.split("│")[1:-1] for line in shown.splitlines() if line.startswith("│")]
+    columns = ["".join(row[place].strip() for row in rows) for place in range(5)]
+    assert columns[0].startswith("zulall")
+    assert columns[2].count("1,234,567") == 6
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # nobody has its other end open any more
+        return b""
 
 
 def test_statistics_as_a_picture(tmp_path: Path) -> None:
