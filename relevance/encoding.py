@@ -1,8 +1,8 @@
 """Which encoding a page's bytes are in, and its text.
 
 Order of evidence (HTML standard, 13.2.3.2, and the Encoding standard): byte order mark, the transport's charset, the
-<meta> prescan (of 8,192 bytes where the standard asks for 1,024: browsers look on), then: valid UTF-8 -> UTF-8, else
-windows-1252.
+<meta> prescan (of 8,192 bytes where the standard asks for 1,024: browsers look on) or else the XML declaration at the
+beginning of an XHTML page, then: valid UTF-8 -> UTF-8, else windows-1252.
 Differs: a declared encoding that the bytes contradict (declared UTF-8, but not valid as such beyond a stray byte in a
 thousand) is not believed, as saved and mislabelled pages are common in small languages.
 """
@@ -23,6 +23,7 @@ _CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"';]+))", 
 _LABEL = re.compile(r"[A-Za-z0-9_.:+() -]{1,64}")
 _MARKUP = b'<!--a href="/AZaz09?&amp;\'">'
 """What other encodings than UTF-16 must read as ASCII does: those of mainframes, and UTF-32, are none of the web."""
+_XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\x00-\x20\">]*)\"|'([^\x00-\x20'>]*)')")
 _UNSAFE = ("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode-escape", "raw-unicode-escape")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(
@@ -52,6 +53,15 @@ def known(label: str | None) -> str | None:
     except (LookupError, UnicodeError):  # rot13 and the like are codecs, but not of text
         return None
     return name if plain and not name.startswith(_UNSAFE) else None
+
+
+def declared(head: bytes) -> str | None:
+    """The encoding that a page says of itself in these bytes, by <meta> or, where there is none, in an XML declaration
+    at its beginning; UTF-16 means UTF-8 (the declaration was readable)."""
+    if (name := prescan(head)) is not None or (found := _XML.match(head)) is None:
+        return name
+    name = known((found[1] or found[2] or b"").decode("latin-1"))
+    return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def prescan(head: bytes) -> str | None:
@@ -128,7 +138,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if source == "http":
             label = known(found[1]) if found else None
         else:
-            label = prescan(body[:PRESCAN])
+            label = declared(body[:PRESCAN])
         if label is None:
             continue
         text = body.decode(label, "replace")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevance.encoding import decode
 from relevance.page import _without_open_noscript, read_page
 from relevance.quality import quality
 from relevance.sample import sentences
@@ -184,3 +185,19 @@ def test_other_noscripts_are_no_text_and_their_links_are_links() -> None:
 def test_noscripts_without_end_cost_their_length() -> None:
     assert read("<body><p>one" + "<noscript><div>" * 5000 + "</noscript>" * 5000).blocks
     assert _without_open_noscript(b"<noscript>" * 300_000 + b"</noscript>" * 300_000) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "charset"),
+    [
+        (b'<?xml version="1.0" encoding="windows-1250"?>', "cp1250"),
+        (b"<?xml encoding = 'ISO-8859-2' ?>", "iso8859-2"),
+        (b'<?xml encoding="iso-8859-2"?><meta charset=windows-1251>', "cp1251"),
+        (b'<?xml encoding="utf-16"?>', "cp1252"),
+        (b'<?xml encoding="no such"?>', "cp1252"),
+        (b' <?xml encoding="iso-8859-2"?>', "cp1252"),
+    ],
+)
+def test_an_xml_declaration_names_the_encoding_where_nothing_else_does(head: bytes, charset: str) -> None:
+    assert decode(head + b"<p>\xe8e\x9aka").charset == charset
+    assert decode(head + b"<p>\xe8e\x9aka", "text/html; charset=koi8-r").charset == "koi8-r"
