@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from scrapy.exceptions import IgnoreRequest
@@ -21,6 +22,10 @@ MOST_BYTES = 500 * 1024
 _DAY_MS = 86_400_000
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
+# Directives with a colon of their own, which no name of a crawler is (Google's, Bing's and Yandex' lists).
+_WITH_A_VALUE = frozenset(
+    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max_snippet", "revisit-after"}
+)
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
 
 
@@ -77,8 +82,10 @@ def _wait_s(response: Response, value: str) -> float:
 
 
 def _instant(value: str) -> float | None:
+    """Of a date without a zone, as asctime's are: UTC (RFC 9110 5.6.7), wherever this machine stands."""
     try:
-        return parsedate_to_datetime(value).timestamp()
+        found = parsedate_to_datetime(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
 
@@ -90,15 +97,19 @@ def _header(response: Response, name: str) -> str:
 def directives(response: Response, meta: frozenset[str], user_agent: str) -> frozenset[str]:
     """Lower-case directives for us in ``X-Robots-Tag`` and in the page's own robots meta tags.
 
-    A tag may begin with the name of the crawler that it speaks to ("otherbot: noindex"); then it is ours only by name.
+    A tag may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what follows
+    a name is ours only when it is our name.
     """
     found = set(meta)
     for raw in response.headers.getlist("X-Robots-Tag"):
-        whom, colon, rest = raw.decode("latin-1").lower().partition(":")
-        named = bool(colon) and "," not in whom and whom.strip() not in ("unavailable_after", "max-snippet")
-        if named and whom.strip() != user_agent.lower():
-            continue
-        found.update(part.strip() for part in (rest if named else f"{whom}{colon}{rest}").split(","))
+        ours = True
+        for said in raw.decode("latin-1").lower().split(","):
+            part = said.strip()
+            whom, colon, rest = part.partition(":")
+            if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
+                ours, part = whom.strip() == user_agent.lower(), rest.strip()
+            if ours and part:
+                found.add(part)
     return frozenset(found)
 
 

@@ -66,6 +66,22 @@ def test_retry_after_as_a_date_is_read_against_the_servers_clock() -> None:
     assert answers.retry_after_ms(response) == 90_000
 
 
+@pytest.mark.parametrize(
+    "form",
+    ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S +0000"],
+)
+def test_a_date_is_read_in_every_form_of_http_and_in_any_time_zone(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Africa/Johannesburg")
+    time.tzset()
+    try:
+        wait_ms = answers.retry_after_ms(answer(503, Retry_After=time.strftime(form, time.gmtime(time.time() + 600))))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert wait_ms is not None
+    assert 590_000 < wait_ms <= 600_000
+
+
 @pytest.mark.parametrize("value", ["0", "000", formatdate(0, usegmt=True)])
 def test_busy_but_ask_at_once_says_nothing(value: str) -> None:
     assert answers.retry_after_ms(answer(503, Retry_After=value)) is None
@@ -87,6 +103,15 @@ def test_retry_after_counts_only_with_its_statuses() -> None:
         ("NOINDEX, nofollow", {"noindex", "nofollow"}),
         ("ulwembu: nofollow", {"nofollow"}),
         ("otherbot: noindex", set()),
+        ("otherbot: noindex, nofollow", set()),
+        ("otherbot: nofollow, ulwembu: noindex, none", {"noindex", "none"}),
+        ("ulwembu: noindex, otherbot: nofollow", {"noindex"}),
+        (
+            "unavailable_after: Tuesday, 25-Jun-30 15:00:00 GMT, noindex",
+            {"unavailable_after: tuesday", "25-jun-30 15:00:00 gmt", "noindex"},
+        ),
+        ("max-image-preview:large, noindex", {"max-image-preview:large", "noindex"}),
+        ("max-video-preview: -1, max-snippet: -1, none", {"max-video-preview: -1", "max-snippet: -1", "none"}),
         ("unavailable_after: 25 Jun 2030 15:00:00 GMT", {"unavailable_after: 25 jun 2030 15:00:00 gmt"}),
     ],
 )
