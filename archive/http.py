@@ -12,7 +12,7 @@ import zstandard
 
 from archive.headers import Headers
 
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"\s*HTTP/(\d(?:\.\d)?)[ \t]+(\d{1,3})[ \t]*([^\r\n]*)")
 _REQUEST = re.compile(rb"\s*([A-Za-z-]+)[ \t]+(\S+)(?:[ \t]+HTTP/(\d(?:\.\d)?))?")
 _CHUNK_SIZE = re.compile(rb"[ \t]*+([0-9A-Fa-f]++)[^\r\n]*+\r?\n")
@@ -48,8 +48,8 @@ class HttpHead:
 
 def parse_head(block: bytes) -> HttpHead | None:
     """The head at the beginning of an HTTP message; None when there is no status or request line."""
-    end = block.find(b"\r\n\r\n") + 4
-    if end < 4 or b"\n\n" in block[:end]:
+    end = block.find(b"\n\r\n") + 3
+    if end < 3 or b"\n\n" in block[:end]:
         match = _HEAD_END.search(block)
         end = match.end() if match else len(block)
     line_end = block.find(b"\n")

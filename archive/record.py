@@ -184,9 +184,9 @@ class Record:
         start, end = self.block_start, self.block_start + self.length
         buffer = self._buffer
         if self._stream is None and buffer.find(_HTTP_TYPE, self.start, start) > 0:
-            head_end = buffer.find(b"\r\n\r\n", start, end) + 4
+            head_end = buffer.find(b"\n\r\n", start, end) + 3
             line_end = buffer.find(b"\r\n", start, end)
-            if head_end > start + 4 and buffer.find(b"HTTP/", start, line_end) >= 0:
+            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0:
                 return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
         return self._slow_payload()
 

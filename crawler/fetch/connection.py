@@ -34,6 +34,8 @@ _LENIENT = {
 }
 _MOST_INTERIM = 50
 """1xx answers before the real one; each is looked for in all that has come."""
+_BEFORE_A_HEAD = b"\r\n"
+"""Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ class HttpConnection(asyncio.Protocol):
             self.close()
             return
         if not self._in_body:
+            if not self._head:
+                data = data.lstrip(_BEFORE_A_HEAD)
             self._head += data
         if not self._odd_head:
             self._feed(self._parser, data)
@@ -261,7 +265,7 @@ class HttpConnection(asyncio.Protocol):
             if self._interim > _MOST_INTERIM:
                 self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
                 return
-            self._head = self._head[_head_end(self._head) :]
+            self._head = self._head[_head_end(self._head) :].lstrip(_BEFORE_A_HEAD)
             self._answer = Answer()
             return
         self._keep_alive = self._parser.should_keep_alive() and not self._mended

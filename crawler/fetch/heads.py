@@ -34,6 +34,8 @@ def mended(head: bytes | bytearray) -> bytes:
         if not colon or not _NAME.fullmatch(name):
             continue
         if name.lower() == b"content-length":
+            said = {length.strip() for length in value.split(b",")}
+            value = said.pop() if len(said) == 1 else value  # "5, 5": two lines in one (RFC 9112 6.3)
             if value in lengths:
                 continue
             lengths.add(value)

@@ -132,6 +132,11 @@ def test_http_heads() -> None:
     head = parse_head(b"GET /a HTTP/1.1\nHost: x\n\n")
     assert head is not None
     assert (head.method, head.target, head.status, head.headers.get("host")) == ("GET", "/a", 0, "x")
+    for end in (b"\n\n", b"\n\r\n", b"\r\n\n", b"\r\n\r\n"):
+        block = b"HTTP/1.1 200 OK\r\nA: b" + end + b"<p>a\r\n\r\nb\n\nc\n\r\nd"
+        head = parse_head(block)
+        assert head is not None
+        assert block[head.size :].startswith(b"<p>")
     assert parse_head(b"\x00\x01") is None
     assert parse_head(b"") is None
 

@@ -70,6 +70,14 @@ def test_lengths_are_true(head: bytes, truncated: bool, expected: bytes | None) 
     assert archived_head(head, 5, dechunked=True, truncated=truncated) == (expected or head)
 
 
+@pytest.mark.parametrize("end", [b"\n\n", b"\n\r\n", b"\r\n\n", b"\r\n\r\n"])
+def test_a_payload_begins_behind_the_first_empty_line(end: bytes) -> None:
+    payload = b"<p>a\r\n\r\nb\n\nc\n\r\nd"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html" + end
+    response = records(replace(page(1), response_head=head, payload=payload, dechunked=False))[0]
+    assert response.payload() == response.body() == payload
+
+
 def test_digests_hold_and_warcio_agrees() -> None:
     for style in (Style(), Style("1.0", "sha256")):
         built = build(page(1), digest(style.algorithm, page(1).payload), None, style)

@@ -149,6 +149,7 @@ def ask_in_drops(reply: bytes) -> Answer:
     "odd",
     [
         b"Content-Length: 5\r\nContent-Length: 5",
+        b"Content-Length: 5, 5,5",
         b"Content-Length : 5",
         b"Warning: mysql\r\n<b>Notice</b> in line 3\r\nContent-Length: 5",
         b"X-Name: a\rb\r\nContent-Length: 5",
@@ -164,8 +165,18 @@ def test_odd_lines_of_a_head_are_passed_over_and_kept(odd: bytes) -> None:
         assert [value for name, value in answer.headers if name.lower() == b"content-length"] == [b"5"]
 
 
+@pytest.mark.parametrize("blank", [b"\r\n", b"\r\n\r\n", b"\n\n"])
+def test_empty_lines_before_an_answer_are_none_of_its_head(blank: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+    odd = head.replace(b"Content", b"no name\r\nContent")
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    for reply in (blank + head, blank + odd, blank + interim + blank + head):
+        for answer in (ask(reply + b"hello"), ask_in_drops(reply + b"hello")):
+            assert (answer.head, bytes(answer.body)) == (odd if odd in reply else head, b"hello")
+
+
 def test_what_odd_lines_leave_in_doubt_is_refused() -> None:
-    for head in (b"Content-Length: 5\r\nContent-Length: 6", b"Content-Length: -5", b"Content-Length: 5, 5"):
+    for head in (b"Content-Length: 5\r\nContent-Length: 6", b"Content-Length: -5", b"Content-Length: 5, 6"):
         with pytest.raises(CutError):
             ask(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\nhello")
     with pytest.raises(CutError):
