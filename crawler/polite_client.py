@@ -146,7 +146,7 @@ class PoliteClient:
         except ValueError:
             return Fetched(url, 0, problem="not_http"), ""
         home = str(authority(url))
-        if opt_outs.against(url, lambda host: self._opted_out.get(host, ())):
+        if self._has_opted_out(url):
             return Fetched(url, 0, problem="opted_out"), ""
         host = self._hosts[home]
         rules = await self._rules(home, host)
@@ -160,13 +160,17 @@ class PoliteClient:
             return Fetched(url, 0, problem="crawl_delay_too_long"), ""
         return await self._ask(url, host, captures)
 
+    def _has_opted_out(self, url: str) -> bool:
+        return bool(opt_outs.against(url, lambda host: self._opted_out.get(host, ())))
+
     async def _rules(self, home: str, host: _Host) -> Rules:
         if host.rules is None:
             host.rules = asyncio.ensure_future(self._fetch_rules(home, host))
         return await asyncio.shield(host.rules)
 
     async def _fetch_rules(self, home: str, host: _Host) -> Rules:
-        """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say."""
+        """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say, but
+        not to what has opted out."""
         host.delay_s = self._delay_s
         url = f"{home}/robots.txt"
         fetched, location = await self._ask(url, host, [], robots=True)
@@ -175,6 +179,9 @@ class PoliteClient:
                 break
             try:
                 there = self._hosts[str(authority(location))]
+                if self._has_opted_out(location):
+                    fetched = Fetched(location, 0, problem="opted_out")
+                    break
                 fetched, location = await self._ask(location, there, [], robots=True)
             except ValueError:
                 location = ""

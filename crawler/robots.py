@@ -1,7 +1,8 @@
 """robots.txt at the rim: every leased page is held against its host's rules before anything is sent.
 
 What is sent in place of the leased URL (another spelling of it that its server wants, an older page of a feed) is held
-against the opt-outs, too: the frontier has looked at the leased one only.
+against the opt-outs, too: the frontier has looked at the leased one only. So is where a robots.txt has moved to, of
+which the frontier has looked at the host: rules that may not be had forbid everything, as any that cannot be read.
 
 A host that has given pages and then denies all of them may have been taken down for an hour: it rests until its
 robots.txt is asked for again, and loses nothing that waits.
@@ -49,10 +50,13 @@ class RobotsMiddleware:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
         now deny all there is, :class:`OptedOutError`."""
         lease: Lease | None = request.meta.get("lease")
-        if lease is None or lease.kind is Kind.ROBOTS:
+        if lease is None:
             return
-        if request.url != lease.url and (prefix := await self._worker.opted_out_by(request.url)):
+        elsewhere = request.url != lease.url or lease.hops > 0
+        if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):
             raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")
+        if lease.kind is Kind.ROBOTS:
+            return
         known = self._rules.get((lease.authority, lease.robots_ms))
         rules = known[0] if known is not None else await self._fetch_rules(lease)
         if not rules.allowed(request.url):

@@ -564,6 +564,21 @@ def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clo
     assert one(frontier).url == f"{A}/1"
 
 
+def test_robots_that_moved_to_what_has_opted_out_are_unreachable(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    hop = one(frontier)
+    done(frontier, hop, "opted_out")
+    state = frontier.host(A)
+    assert state is not None
+    assert (state.robots_gate_reason, state.queued) == ("robots_unreachable", 1)
+    # The host it led to is no worse for it.
+    assert one(frontier).url == f"{B}/robots.txt"
+    clock.forward(HOUR)
+    assert f"{A}/robots.txt" in {lease.url for lease in frontier.lease(9).leases}
+
+
 def test_a_released_hop_comes_again(make: Make) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])

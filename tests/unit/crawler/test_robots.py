@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -103,3 +104,13 @@ def test_what_is_sent_in_place_of_the_leased_url_is_held_against_the_opt_outs(ki
     for other in ("/p?private&a=1", "/p?%70rivate", "/x/../p?private"):
         with pytest.raises(OptedOutError, match=r"http://a.test/p\?private has opted out"):
             look(middleware, "/p?a=1&private", sent=other, kind=kind)
+
+
+def test_where_a_robots_txt_has_moved_to_is_held_against_the_opt_outs() -> None:
+    middleware = middleware_for(Records(None))
+    own = Lease("t", "http://a.test/robots.txt", Kind.ROBOTS, "http://a.test", "", 0, 0)
+    moved = replace(own, url="http://a.test/p?private=robots.txt", source="http://b.test", hops=1)
+    for lease in (own, replace(moved, url="http://a.test/open.txt")):
+        asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
+    with pytest.raises(OptedOutError, match="has opted out"):
+        asyncio.run(middleware.process_request(Request(moved.url, meta={"lease": moved})))
