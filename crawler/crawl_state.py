@@ -31,6 +31,7 @@ from seeds.errors import SeedsError
 from sieve.errors import SieveError
 
 _WIDTH_IN_FILES = 1000
+_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,9 @@ class CrawlStateCommand(ScrapyCommand):
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError) as error:
             print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {error}", file=sys.stderr)
             self.exitcode = 1
+        except KeyboardInterrupt:
+            print(f"scrapy {type(self).__module__.rpartition('.')[2]}: interrupted", file=sys.stderr)
+            self.exitcode = _INTERRUPTED
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """What the command does; its errors become one line."""

@@ -192,7 +192,12 @@ class EmbeddedRedis:
                 start_new_session=True,
                 close_fds=True,
             )
-        self._await_start(process, log)
+        try:
+            self._await_start(process, log)
+        except BaseException:  # Ctrl-C, too: nobody would stop it
+            process.kill()
+            process.wait()
+            raise
 
     def _await_start(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + self._start_timeout_s
@@ -208,8 +213,6 @@ class EmbeddedRedis:
             if self._answers():  # it reads its data: a large crawl's takes as long as it takes
                 deadline = time.monotonic() + self._start_timeout_s
             time.sleep(_POLL_S)
-        process.kill()
-        process.wait()
         raise EmbeddedRedisError(f"the private Redis in {self.folder} did not answer in time; its log: {log}")
 
     def _loaded(self) -> bool:

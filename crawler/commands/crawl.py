@@ -53,6 +53,9 @@ class Command(ScrapyCrawl):
         except (PreflightError, SeedsError, RedisUnreachableError) as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)
+        except KeyboardInterrupt:  # Redis may read its data for minutes; from the reactor on Scrapy sees to it
+            print(f"scrapy crawl {args[0]}: interrupted before it began", file=sys.stderr)
+            sys.exit(0)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self._spider is None:

@@ -1,0 +1,98 @@
+"""Ctrl-C while a Redis still reads its data, and before there is a reactor: one plain line, and no traceback."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+
+import pytest
+
+from crawler.embedded_redis import EmbeddedRedis
+from tests.integration.crawler.harness import ROOT, environment, scrapy
+from tests.integration.crawler.serving import serving
+
+GREETINGS = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n"}
+
+
+class Loading(ThreadingTCPServer):
+    """A Redis that reads its data for ever."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = threading.Event()
+
+
+class Handler(StreamRequestHandler):
+    """Says so to all but a client's greeting; GET, for the format of the state, is what a crawl waits for."""
+
+    server: Loading
+
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            words = [self._word() for _ in range(int(line[1:]))]
+            self.wfile.write(GREETINGS.get(words[0], b"-LOADING Redis is loading the dataset in memory\r\n"))
+            if words[0] == b"GET":
+                self.server.asked.set()
+
+    def _word(self) -> bytes:
+        return self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2]
+
+
+@pytest.fixture
+def server() -> Iterator[Loading]:
+    with Loading() as server, serving(server):
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("crawl", "x", "-a"), 0, "scrapy crawl x: interrupted before it began"),
+        (("frontier", "status", "--crawl", "x", "--seeds"), 130, "scrapy frontier: interrupted"),
+    ],
+)
+def test_a_redis_that_is_waited_for(
+    words: tuple[str, ...], status: int, said: str, server: Loading, tmp_path: Path
+) -> None:
+    seeds = tmp_path / "x.toml"
+    seeds.write_text(
+        '[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+    )
+    last = f"seeds={seeds}" if words[0] == "crawl" else str(seeds)
+    url = f"redis://127.0.0.1:{server.server_address[1]}/0"
+    command = scrapy(*words, last, REDIS_URL=url, DATA_DIR=str(tmp_path / "data"))
+    begun = subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.asked.wait(30)
+        begun.send_signal(signal.SIGINT)
+        _, told = begun.communicate(timeout=20)
+    finally:
+        begun.kill()
+        begun.wait()
+    assert begun.returncode == status, told
+    assert [line for line in told.splitlines() if "Waiting for Redis" not in line] == [said]
+
+
+def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupt(server: EmbeddedRedis, process: subprocess.Popen[bytes], log: Path) -> None:
+        del server, log
+        started.append(process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EmbeddedRedis, "_await_start", interrupt)
+    with pytest.raises(KeyboardInterrupt), EmbeddedRedis(tmp_path):
+        pass
+    assert started[0].poll() is not None
+    assert not EmbeddedRedis(tmp_path).server_pid()
