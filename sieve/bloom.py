@@ -15,8 +15,6 @@ capacity and at closing; what came after is read from the queue.
 from __future__ import annotations
 
 import math
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +28,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.items import Batch, Keys, Mask
 from sieve.local import LocalSieve
 from sieve.ready import ReadyQueue
+from sieve.scratch import Scratch
 from sieve.spec import Spec
 
 _BLOCK_BITS = 512
@@ -141,8 +140,8 @@ class BloomSieve(LocalSieve):
     """See the module."""
 
     def __init__(self, folder: Path | None, config: BloomConfig, step: Step = no_step) -> None:
-        self._scratch = Path(tempfile.mkdtemp(prefix="sieve-")) if folder is None else None
-        super().__init__(folder or self._scratch, step)  # type: ignore[arg-type]
+        self._scratch = Scratch() if folder is None else None
+        super().__init__(folder or self._scratch.folder, step)  # type: ignore[union-attr]
         self._config = config
         self._opened()
 
@@ -227,7 +226,7 @@ class BloomSieve(LocalSieve):
 
     def _shut(self) -> None:
         if self._scratch is not None:
-            shutil.rmtree(self._scratch)
+            self._scratch.remove()
             return
         self._save()
         self.ready.tidy(self._next)

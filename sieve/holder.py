@@ -14,9 +14,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import secrets
-import shutil
 import struct
-import tempfile
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,6 +28,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.items import packed_places
 from sieve.jobs import Job
 from sieve.redis_link import Commit, RedisLink
+from sieve.scratch import Scratch
 from sieve.seen import Seen, SeenConfig
 from sieve.store import RunStore, distinct
 
@@ -90,11 +89,11 @@ class Holder:
         self.epoch = epoch
         self._in_redis = folder is None
         self._step = step
-        self._scratch = Path(tempfile.mkdtemp(prefix="sieve-")) if folder is None else None
+        self._scratch = Scratch() if folder is None else None
         self._lock = FolderLock(folder) if folder is not None else None
         self._fresh = _Fresh()
         try:
-            self.seen = self._load(link, folder or self._scratch, config)  # type: ignore[arg-type]
+            self.seen = self._load(link, folder or self._scratch.folder, config)  # type: ignore[union-attr]
         except BaseException:
             self._let_go()
             raise
@@ -147,7 +146,7 @@ class Holder:
         if self._lock is not None:
             self._lock.release()
         if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch.remove()
 
     def _epoch(self, urls: int, admitted: Fingerprints, places: list[bytes]) -> _Epoch:
         fresh, chunks, done = admitted, [], 0
