@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from scrapy import Spider
 from scrapy.crawler import Crawler
 
-from archive.errors import ArchiveFull
+from archive.errors import ArchiveError, ArchiveFull
 from crawler.committer import Committer
 from crawler.fetch.handler import Capture
 from crawler.findings import Finding, Finished
@@ -79,6 +79,7 @@ class Worker:
         self._quiet_looks = 0
         self._rest_s = _SHORTEST_WAIT_S
         self.exhausted = False
+        self.unfinished = False
         self._held_open = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
 
@@ -132,9 +133,16 @@ class Worker:
         except FrontierUnavailable as error:
             logger.warning("Leases are not given back, they run out: %s", error)
         finally:
-            await self._off(self._commits, self._held_open.close)
+            await self._let_go()
             self._asks.shutdown()
             self._commits.shutdown()
+
+    async def _let_go(self) -> None:
+        try:
+            await self._off(self._commits, self._held_open.close)
+        except (ArchiveError, OSError) as error:
+            self.unfinished = True
+            logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)
 
     # What the scheduler asks
 

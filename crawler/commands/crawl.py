@@ -9,13 +9,14 @@ import sys
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.preflight import PreflightError, check, data_folder, find_spider
 from crawler.redis_link import RedisUnreachableError, redis_home, refuse_eviction
 from crawler.state_format import ensure_format
-from crawler.worker import FAULT
+from crawler.worker import FAULT, Worker
 from seeds.errors import SeedsError
 
 
@@ -67,5 +68,10 @@ class Command(ScrapyCrawl):
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
             reason = crawler.stats.get_value("finish_reason") if crawler.stats else None
-            if self.crawler_process.bootstrap_failed or reason == FAULT:
+            if self.crawler_process.bootstrap_failed or reason == FAULT or _unfinished(crawler):
                 self.exitcode = 1
+
+
+def _unfinished(crawler: Crawler) -> bool:
+    worker = crawler.get_extension(Worker)
+    return worker is not None and worker.unfinished

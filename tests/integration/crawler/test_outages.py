@@ -4,6 +4,7 @@ archive nothing is lost, nothing is kept twice and no delay is cut short."""
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -120,3 +121,19 @@ def test_a_worker_that_stood_still_for_longer_than_its_leases_changes_nothing(tm
         assert crawl.wait() == [0, 0]
         assert "leases had run out before their pages were stored" in (crawl.folder / "worker-1.log").read_text()
         nothing_lost(crawl, refetches=20)
+
+
+def test_a_worker_that_cannot_close_its_files_says_so_and_the_next_one_does(tmp_path: Path) -> None:
+    with fleet(spec(hosts=8, pages=PAGES), tmp_path, WARC_COMPRESSION="none") as crawl:
+        worker = crawl.start()
+        crawl.await_requests(10)
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (60_000, hard))  # its log is far smaller
+        wait_for(lambda: "The crawl waits: archive is full" in crawl.logs())
+        worker.send_signal(signal.SIGINT)
+        assert worker.wait(30) == 1
+        assert "left to the next start, which finishes it: archive is full" in crawl.logs()
+        assert "Traceback" not in crawl.logs()
+        crawl.start()
+        assert crawl.wait() == [1, 0]
+        nothing_lost(crawl, refetches=PAGES)
