@@ -17,7 +17,6 @@ _SLASHES = re.compile(r"/{2,}")
 _PATH_SESSION = (
     re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$", re.IGNORECASE),
     re.compile(r"^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$", re.IGNORECASE),
-    re.compile(r"^(.*?);jsessionid=[0-9a-z]{32}(.*)$", re.IGNORECASE),
 )
 _QUERY_SESSION = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -67,7 +66,7 @@ def _host(authority: str, scheme: str) -> str:
             host = _escape(host)
     host = _WWW.sub("", host.strip("."))
     parts = host.split(".")
-    reversed_host = host if host.startswith("[") else ",".join(reversed(parts))
+    reversed_host = host.strip("[]") if host.startswith("[") else ",".join(reversed(parts))
     return reversed_host if not port or port == _PORTS.get(scheme) else f"{reversed_host}:{port}"
 
 
@@ -86,7 +85,7 @@ def _path(path: str) -> str:
             if index == len(parts) - 1:
                 kept.append("")
         path = "/".join(kept)
-    if len(path) <= _LONGEST_SESSION and (path.endswith((".aspx", ".ASPX")) or ";" in path or "(" in path):
+    if len(path) <= _LONGEST_SESSION and "(" in path:
         for pattern in _PATH_SESSION:
             match = pattern.match(path)
             if match:

@@ -21,6 +21,14 @@ SAMPLE = Path(__file__).parents[3].parent / "shared" / "data" / "cdx" / "cc-inde
         ("http://ex.com/%7Efoo%2525/a%20b", "com,ex)/~foo%25/a%20b"),
         ("http://ex.com/?PHPSESSID=0123456789abcdef0123456789abcdef&x=1", "com,ex)/?x=1"),
         ("http://ex.com/a?", "com,ex)/a"),
+        ("http://[2001:DB8::1]/x", "2001:db8::1)/x"),
+        ("http://[2001:db8::1]:8080/x", "2001:db8::1:8080)/x"),
+        ("http://ex.com/(S(4hqa0555fwsecu455xqckv45))/Mileg.aspx?a", "com,ex)/mileg.aspx?a"),
+        # In a query only, and not in a path, as pywb asks for it.
+        (
+            "http://ex.com/a;jsessionid=0123456789abcdef0123456789ABCDEF?b",
+            "com,ex)/a;jsessionid=0123456789abcdef0123456789abcdef?b",
+        ),
         ("http://müller.de/ü", "de,xn--mller-kva)/%c3%bc"),
         ("http://e.com/?url=a&subid2=b&subid=c", "com,e)/?subid=c&subid2=b&url=a"),
         ("dns:example.com", "dns:example.com"),
