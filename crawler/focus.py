@@ -130,7 +130,7 @@ class FocusMiddleware:
         if content_type.partition(";")[0].strip().lower() not in _PAGE_TYPES:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
-        page = read_page(response.body, response.url, content_type or None)
+        page = read_page(response.body, response.url, content_type or None, self._user_agent)
         said = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         finding.page_mark = page_mark(page)

@@ -92,8 +92,9 @@ class Page:
         return "\n".join(block.text for block in self.blocks if block.weight >= least)
 
 
-def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
-    """Reads an HTML page, or plain text where the content type says so."""
+def read_page(body: bytes, url: str, content_type: str | None = None, robot: str = "") -> Page:
+    """Reads an HTML page, or plain text where the content type says so. `robot`: a name that its robots meta tags may
+    have instead of "robots"."""
     decoded = decode(body[:MAX_BODY], content_type)
     if content_type and content_type.split(";")[0].strip().lower() == "text/plain":
         lines = (" ".join(seen(line).split()) for line in decoded.text.splitlines())
@@ -104,7 +105,7 @@ def read_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
     if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
         tree = LexborHTMLParser(flattened(closed), options=_OPTIONS)
-    facts = _head(tree)
+    facts = _head(tree, ("robots", robot.lower() or "robots"))
     links = _links(tree)
     tree.strip_tags(list(NEVER_TEXT))
     return Page(
@@ -154,7 +155,7 @@ def _attribute(node: Any, name: str) -> str:
     return value.strip() if value else ""
 
 
-def _head(tree: LexborHTMLParser) -> dict[str, Any]:
+def _head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> dict[str, Any]:
     root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
     facts: dict[str, Any] = {
         "title": " ".join(title.text().split()) if title else "",
@@ -167,7 +168,7 @@ def _head(tree: LexborHTMLParser) -> dict[str, Any]:
         content = (attributes.get("content") or "").strip()
         name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
         http = (attributes.get("http-equiv") or "").strip().lower()
-        if name == "robots":
+        if name in robots_names:
             robots.update(part for part in re.split(r"[,\s]+", content.lower()) if part)
         elif name == "og:locale":
             facts.setdefault("og_locale", content.lower())

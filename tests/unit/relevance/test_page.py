@@ -34,6 +34,12 @@ def test_what_a_page_says_of_itself() -> None:
     assert page.feeds == ("/feed",)
 
 
+def test_robots_meta_tags_may_name_the_robot() -> None:
+    body = b"<meta name=Ulwembu content=noindex><meta name=otherbot content=none><meta name=robots content=nofollow>"
+    assert read_page(body, "http://a.test/").robots_meta == {"nofollow"}
+    assert read_page(body, "http://a.test/", robot="ulwembU").robots_meta == {"nofollow", "noindex"}
+
+
 def test_text_is_not_glued_and_code_is_no_text() -> None:
     page = read(
         "<body><div>one<p>two <b>th</b>ree</p>four<ul><li>five<li>six</ul>seven<br>eight</div>"
