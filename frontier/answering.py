@@ -9,9 +9,12 @@ import redis
 
 from frontier.errors import FrontierFull, FrontierUnavailable
 
-# A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone. Looked for
-# in the text, since a script gives them on in its own words.
-_REFUSALS = ("MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN")
+# A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone, a long script
+# keeps it busy, or its operator has ended ours as one. Looked for in the text, since a script gives them on in its own
+# words.
+_REFUSALS = (
+    "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY Redis", "Script killed by user",
+)  # fmt: skip
 _REFUSAL_TYPES = (redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError)
 
 

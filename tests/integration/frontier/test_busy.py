@@ -1,0 +1,53 @@
+"""A Redis that somebody's long script keeps busy is one that cannot be reached: no fault, and all goes on after it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import redis
+
+from crawler.embedded_redis import EmbeddedRedis
+from frontier.errors import FrontierUnavailable
+from frontier.redis_frontier import RedisFrontier
+from frontier.types import Candidate
+from tests.integration.crawler.harness import wait_for
+
+
+def test_a_busy_redis_is_waited_for(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        frontier = RedisFrontier(server.url, "c")
+        frontier.take_in([Candidate("http://a.test/1")])
+        client.config_set("lua-time-limit", 10)
+        long = threading.Thread(target=_spin, args=(server.url,))
+        long.start()
+        try:
+            wait_for(lambda: _is_busy(client), 10)
+            for call in (
+                lambda: frontier.lease(1),
+                lambda: frontier.take_ready(10),
+                lambda: frontier.host("http://a.test"),
+            ):
+                with pytest.raises(FrontierUnavailable, match="BUSY"):
+                    call()
+        finally:
+            client.script_kill()
+            long.join()
+        assert len(frontier.lease(1).leases) == 1
+        frontier.close()
+
+
+def _spin(url: str) -> None:
+    with redis.Redis.from_url(url, socket_timeout=60) as client, pytest.raises(redis.ResponseError):
+        client.eval("while true do end", 0)
+
+
+def _is_busy(client: redis.Redis) -> bool:
+    try:
+        client.get("x")
+    except redis.ResponseError:
+        return True
+    time.sleep(0.01)
+    return False
