@@ -3,7 +3,8 @@
 A link is scored once, when it is found. Its host's worth is often learnt only from the first pages fetched of it, and
 that other pages link to it only from those found later. So after some pages of a host its queue is read, scored by the
 policy as it knows things now, and what belongs into another priority band is moved there. How often: in proportion to
-what waits, so that a page costs at most the scoring of MOST_A_PAGE waiting URLs.
+what waits, so that a page costs the scoring of some MOST_A_PAGE waiting URLs. A host's first pages say most of it, so a
+short queue is looked at after the 1st, 2nd and 4th, too, and then after each LEAST_PAGES.
 
 A host that nobody has fetched a page of would so keep the scores of the day it was found, however many relevant pages
 link to it since and however much may be explored by now. So with every STRANGER_EVERY-th page one such host is looked
@@ -35,14 +36,14 @@ class Rescorer:
     def __init__(self, policy: Policy, frontier: Frontier) -> None:
         self._policy = policy
         self._frontier = frontier
-        self._left: OrderedDict[str, int] = OrderedDict()  # pages to fetch of a host before its queue is looked at
+        self._known: OrderedDict[str, tuple[int, int]] = OrderedDict()  # pages of a host, and after which to look at it
         self._strangers: OrderedDict[str, None] = OrderedDict()  # hosts with links, but no page; looked at in turn
         self._pages = 0
 
     def found(self, links: Iterable[str]) -> None:
         """Links to these URLs were found."""
         for host in dict.fromkeys(str(authority(url)) for url in links):
-            if host not in self._left and len(self._strangers) < _MOST_HOSTS:
+            if host not in self._known and len(self._strangers) < _MOST_HOSTS:
                 self._strangers.setdefault(host)
 
     def pages(self, authorities: Iterable[str]) -> int:
@@ -58,22 +59,24 @@ class Rescorer:
         try:
             return self._look(list(hosts))
         except (FrontierUnavailable, FrontierFull):
-            self._strangers.update(dict.fromkeys(host for host in hosts if host not in self._left))
+            self._strangers.update(dict.fromkeys(host for host in hosts if host not in self._known))
             return 0
 
     def _is_due(self, host: str) -> bool:
         self._strangers.pop(host, None)
-        left = self._left.pop(host, 1) - 1
-        self._left[host] = left if left > 0 else LEAST_PAGES
-        if len(self._left) > _MOST_HOSTS:
-            self._left.popitem(last=False)
-        return left <= 0
+        pages, due = self._known.pop(host, (0, 1))
+        pages += 1
+        self._known[host] = pages, due if pages < due else pages + LEAST_PAGES
+        if len(self._known) > _MOST_HOSTS:
+            self._known.popitem(last=False)
+        return pages >= due
 
     def _look(self, hosts: Sequence[str]) -> int:
         moved = 0
         for host, heads in zip(hosts, self._frontier.heads(hosts, WINDOW), strict=True):
-            if host in self._left:
-                self._left[host] = max(LEAST_PAGES, len(heads) // MOST_A_PAGE)
+            if host in self._known:
+                pages, _ = self._known[host]
+                self._known[host] = pages, pages + max(min(pages, LEAST_PAGES), len(heads) // MOST_A_PAGE)
             elif heads:  # else all was fetched by others, or never let in
                 self._strangers[host] = None
             moved += self._rescore(host, heads)

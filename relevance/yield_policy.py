@@ -121,12 +121,16 @@ class YieldPolicy(ThresholdPolicy):
         links = bucket if len(bucket) >= KIND else _UNKNOWN
         evidence = self._evidence(place.group, links, self._links(url, links))
         effects = self._effects(evidence)
+        # What one key has learnt of the page the next ones need not learn again. Else each would take the whole blame
+        # for a page that was not what its links promised, and five together so much that all links like them waited.
+        for key, effect in effects.items():
+            guess = self._guess(key, evidence)
+            estimates.add(key, gain, sigmoid(sum(effects.values()) + place.log_odds - effect + guess))
+            effects[key] = guess + estimates.effect(key)[0]
         said = sum(effects.values())
         estimates.add(where[0], gain, sigmoid(said), sections=where[-1] not in known)
         for key in where[1:]:
             estimates.add(key, gain, sigmoid(said))
-        for key, effect in effects.items():
-            estimates.add(key, gain, sigmoid(said + place.log_odds - effect + self._guess(key, evidence)))
         if place.pages < FIRST:
             estimates.add(NEW, gain, 0.0)
             if len(bucket) > KIND:

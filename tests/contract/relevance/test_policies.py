@@ -185,6 +185,15 @@ def test_yield_expects_more_of_an_unknown_section_than_of_a_bad_one() -> None:
     assert policy.rescore([unknown])[0] > 3 * policy.rescore([bad])[0]
 
 
+def test_yield_blames_the_links_of_a_bad_page_once() -> None:
+    """Host, kind of link, counts and anchors share the blame; were it all of each, one page would undo all others."""
+    policy = make_policy("yield", "zul", SIBLINGS)
+    for n in range(3):
+        policy.judge(page("zul", 300, host="n.example", seed=n), PageContext(bucket="030000"))
+    policy.judge(page("eng", 300, host="n.example", seed=3), PageContext(bucket="030000"))
+    assert policy.explain("http://n.example/news/4.html", 0, "030000")["gain"] > 0.35
+
+
 def test_yield_gives_a_site_without_a_relevant_page_a_longer_chance(monkeypatch: Any) -> None:
     policy = make_policy("yield", "zul", SIBLINGS)
     for n in range(12):

@@ -65,13 +65,16 @@ def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
 
 def test_how_often_a_queue_is_read_follows_its_length() -> None:
     policy = make_policy("yield", "zul")
-    for number, every in ((3, LEAST_PAGES), (256, 16)):
+    for number, read_after in ((3, [1, 2, 4, *range(4 + LEAST_PAGES, 41, LEAST_PAGES)]), (256, [1, 17, 33])):
         waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
         waiting.take_in(map(link, range(number)))
         rescorer = Rescorer(policy, waiting)
-        for _ in range(10 * every):
+        reads = []
+        for page in range(1, 41):
+            before = len(waiting.reads)
             rescorer.pages([HOST])
-        assert len(waiting.reads) == 10
+            reads += [page] * (len(waiting.reads) - before)
+        assert reads == read_after
 
 
 def test_it_can_wait_for_a_frontier_that_is_away() -> None:
