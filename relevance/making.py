@@ -1,5 +1,5 @@
-"""The whole way from text to a model file: train, drop mislabelled lines, train anew, tune, learn the second look at
-siblings, prune to size."""
+"""The whole way from text to a model file: train, drop mislabelled lines, train anew, match siblings, tune, learn the
+second look at siblings, prune to size."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from relevance import storage
 from relevance.cleaning import cleaned
 from relevance.contrasting import contrasted
 from relevance.errors import TrainingError
+from relevance.matching import matched
 from relevance.model import Model, lay_out
 from relevance.training import Corpus, Description, class_words, train
 from relevance.tuning import tuned
@@ -38,6 +39,9 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
         dropped += now
         made = train(description, corpus)
     siblings = "; ".join(" ".join(group) for group in description.siblings)
+    if description.settings.matched and description.wanted:
+        _log.info("matching %s and its siblings by text of the same sources", description.wanted)
+        made = matched(made, corpus, description)
     if description.siblings:
         _log.info("tuning the letters of siblings: %s", siblings)
         made = tuned(made, class_words(corpus, description.classes), description)
@@ -45,6 +49,7 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
         _log.info("learning the second look at siblings: %s", siblings)
         contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
         made = replace(made, contrasts=contrasts)
+    made = storage.levelled(made)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
 

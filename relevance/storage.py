@@ -16,7 +16,7 @@ import os
 import struct
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ from relevance.errors import ModelError
 MAGIC = b"ulwembu-langid 2\n"
 ABSENT = 255
 """In a word row: not in the list of that language."""
+LONG = 5
+"""Letters of n-grams whose values are levelled."""
 LAYOUT = 10
 """Version of the arrays in the cache; part of their file name."""
 
@@ -50,6 +52,20 @@ class Parameters:
     word_rows: Rows  # -log p in steps, 255 = not in that language's list
     evidence: Rows | None = None  # Model.listed_evidence: spares the look-ups of frequent words
     contrasts: tuple[npt.NDArray[np.int8], ...] = ()  # of each group of siblings: relevance.contrast.Table
+
+
+def levelled(model: Parameters) -> Parameters:
+    """The model with values of n-grams of LONG letters or more that are one step from the next shorter n-gram's made
+    equal to it: with differences of zero the file is a twenty-fifth smaller."""
+    rows, shorter = model.rows.copy(), parents(model.keys)
+    start = sum(map(len, model.keys[: LONG - 1]))
+    for size in map(len, model.keys[LONG - 1 :]):
+        here = slice(start, start + size)
+        above = rows[shorter[here]]
+        near = np.abs(rows[here].astype(np.int16) - above) <= 1
+        rows[here] = np.where(near, above, rows[here])
+        start += size
+    return replace(model, rows=rows)
 
 
 def write(path: Path, model: Parameters) -> int:

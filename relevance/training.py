@@ -42,7 +42,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that shapes a model but its text. contrast: the share of the second look at siblings; 0: none."""
+    """Everything that shapes a model but its text. matched: the share of equally much text in what tells the wanted
+    language from its siblings; contrast: that of the second look at siblings; 0: none."""
 
     order: int = 6
     word_share: float = 0.15
@@ -52,6 +53,7 @@ class Settings:
     min_count: float = 3.0
     max_bytes: int = 4_900_000
     clean_rounds: int = 2
+    matched: float = 0.0
     contrast: float = 0.0
 
 
@@ -73,6 +75,7 @@ class Description:
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
     "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
+    "matched": (0, 1),
 }  # fmt: skip
 """Least and most of each setting: n-grams must fit in keys of 64 bits, evidence in bytes of relevance.model.STEP."""
 
@@ -164,6 +167,11 @@ def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
     return corpus
 
 
+def word_counts(lines: Iterable[str]) -> WordCounts:
+    """How often words come, as far as they are looked at."""
+    return Counter(word[:MAX_WORD] for line in lines for word in words(line))
+
+
 def class_words(corpus: Corpus, classes: Iterable[ClassSpec]) -> dict[str, WordCounts]:
     """Word frequencies of each class; "*" takes the languages that no class names."""
     classes = tuple(classes)
@@ -174,8 +182,7 @@ def class_words(corpus: Corpus, classes: Iterable[ClassSpec]) -> dict[str, WordC
         counts: WordCounts = Counter()
         for language in languages:
             for lines in corpus.get(language, {}).values():
-                for line in lines:
-                    counts.update(word[:MAX_WORD] for word in words(line))
+                counts.update(word_counts(lines))
         if not counts:
             raise TrainingError(f"no text for class {spec.name}")
         out[spec.name] = counts
