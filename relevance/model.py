@@ -11,6 +11,7 @@ Source: spec/relevance.md section 3 (what worked in prototypes).
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
@@ -198,6 +199,12 @@ class Model:
         return tuple(self._words[row] for row in rows), tuple(np.exp(-self._step * column[rows].astype(float)).tolist())
 
 
+def _give_back_memory() -> None:
+    """What unpacking took and nobody has any more goes back to the system; glibc would keep 36 MB of it for good."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def load(path: Path) -> Model:
     """A model from its file, its arrays shared with other processes where a cache folder can be written; ModelError
     where it cannot be used."""
@@ -211,6 +218,7 @@ def load(path: Path) -> Model:
         arrays = lay_out(storage.read(path))
         if cache and storage.save_arrays(cache, arrays):
             arrays = storage.map_arrays(cache) or arrays
+            _give_back_memory()
         return Model(meta, arrays)
     except (KeyError, TypeError, ValueError) as error:  # parts that do not fit one another
         raise ModelError(path, f"is damaged: {error}") from error

@@ -3,11 +3,13 @@ import os
 import random
 import re
 import resource
+import subprocess
 import sys
 import unicodedata
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -407,3 +409,11 @@ def test_mislabelled_lines_are_dropped() -> None:
     lines = {"aaa": [TEXT["aaa"][:58]] * 40 + [TEXT["bbb"][:64]] * 3, "bbb": [TEXT["bbb"][:64]] * 40}
     mixed = {language: {"x": some} for language, some in lines.items()}
     assert make(SMALL, mixed).meta["dropped"] == {"x/aaa": 3}
+
+
+def test_a_process_that_unpacks_a_model_keeps_no_more_memory_than_others(tmp_path: Path) -> None:
+    code = "import relevance.model as m; m.shipped(); print(open('/proc/self/statm').read().split()[1])"
+    environment = {**os.environ, "RELEVANCE_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    pages = [int(subprocess.run(command, env=environment, check=True, capture_output=True).stdout) for _ in range(2)]
+    assert (pages[0] - pages[1]) * resource.getpagesize() < 12e6
