@@ -50,6 +50,15 @@ def server() -> Iterator[Loading]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard by what a test starts: what a shell starts in the background would ignore it, as the shell's own
+    children do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
@@ -67,16 +76,20 @@ def test_a_redis_that_is_waited_for(
     last = f"seeds={seeds}" if words[0] == "crawl" else str(seeds)
     url = f"redis://127.0.0.1:{server.server_address[1]}/0"
     command = scrapy(*words, last, REDIS_URL=url, DATA_DIR=str(tmp_path / "data"))
-    begun = subprocess.Popen(
-        command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert server.asked.wait(30)
-        begun.send_signal(signal.SIGINT)
-        _, told = begun.communicate(timeout=20)
-    finally:
-        begun.kill()
-        begun.wait()
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as begun:
+        try:
+            assert server.asked.wait(30)
+            begun.send_signal(signal.SIGINT)
+            _, told = begun.communicate(timeout=20)
+        finally:
+            begun.kill()
     assert begun.returncode == status, told
     assert [line for line in told.splitlines() if "Waiting for Redis" not in line] == [said]
 

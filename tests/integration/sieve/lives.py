@@ -83,7 +83,7 @@ class Lives:
         out: Counter[str] = Counter()
         excused: Counter[str] = Counter()
         last: list[str] = []
-        for line in self._journal.read_text().splitlines():
+        for line in self._lines():
             entry = json.loads(line)
             if "drained" in entry:
                 last = entry["drained"]
@@ -127,11 +127,13 @@ class Lives:
         self._note({"drained": list(items)})
 
     def _note(self, entry: dict[str, object]) -> None:
+        # A kill may cut a write where a page of the file ends: as if it had come before. So the next line starts anew.
         with self._journal.open("a") as file:
-            file.write(json.dumps(entry) + "\n")
+            file.write("\n" + json.dumps(entry))
 
     def _lines(self) -> list[str]:
-        return self._journal.read_text().splitlines() if self._journal.exists() else []
+        lines = self._journal.read_text().splitlines() if self._journal.exists() else []
+        return [line for line in lines if line.endswith("}")]
 
     def killed_at(self) -> set[str]:
         """Names of the steps at which lives were killed."""
