@@ -140,8 +140,11 @@ class BloomSieve(LocalSieve):
     """See the module."""
 
     def __init__(self, folder: Path | None, config: BloomConfig, step: Step = no_step) -> None:
-        self._scratch = Scratch() if folder is None else None
-        super().__init__(folder or self._scratch.folder, step)  # type: ignore[union-attr]
+        self._scratch: Scratch | None = None
+        if folder is None:
+            self._scratch = Scratch()
+            folder = self._scratch.folder
+        super().__init__(folder, step)
         self._config = config
         self._opened()
 

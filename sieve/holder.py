@@ -89,11 +89,16 @@ class Holder:
         self.epoch = epoch
         self._in_redis = folder is None
         self._step = step
-        self._scratch = Scratch() if folder is None else None
-        self._lock = FolderLock(folder) if folder is not None else None
+        self._scratch: Scratch | None = None
+        self._lock: FolderLock | None = None
+        if folder is None:
+            self._scratch = Scratch()
+            folder = self._scratch.folder
+        else:
+            self._lock = FolderLock(folder)
         self._fresh = _Fresh()
         try:
-            self.seen = self._load(link, folder or self._scratch.folder, config)  # type: ignore[union-attr]
+            self.seen = self._load(link, folder, config)
         except BaseException:
             self._let_go()
             raise
