@@ -4,7 +4,6 @@ import ast
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ from typing import Any
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedisError, find_server
 from crawler.options import OPTIONS
 from seeds.crawl import load_crawl
+from tests.redis_server import redis_server
 
 REPO = Path(__file__).parents[3]
 DEPLOY = REPO / "deploy"
@@ -30,22 +29,11 @@ def in_yaml(path: Path) -> list[Any]:
 @pytest.fixture(scope="module")
 def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
     """A server with deploy/redis.conf, on a socket instead of its port."""
-    try:
-        server = find_server()
-    except EmbeddedRedisError as error:
-        pytest.skip(str(error))
-    folder = tmp_path_factory.mktemp("redis")
-    command = [str(server), str(DEPLOY / "redis.conf"), "--port", "0", "--unixsocket", "s", "--dir", str(folder)]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process:
-        client = redis.Redis(unix_socket_path=str(folder / "s"), decode_responses=True)
-        deadline = time.monotonic() + 20
-        while not (folder / "s").exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert process.poll() is None, (folder / "log").read_text()
+    with (
+        redis_server(tmp_path_factory.mktemp("redis"), str(DEPLOY / "redis.conf")) as path,
+        redis.Redis(unix_socket_path=path, decode_responses=True) as client,
+    ):
         yield client
-        client.close()
-        process.terminate()
-        process.wait(20)
 
 
 def test_redis_starts_with_our_configuration(configured: redis.Redis) -> None:

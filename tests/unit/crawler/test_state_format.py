@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from crawler.state_format import FORMAT, StateFormatError, ensure_format
 from frontier import Candidate, FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
+from tests.redis_server import redis_server
 
 
 @pytest.fixture
@@ -83,18 +83,10 @@ def test_a_private_redis_that_reads_its_data_for_long_is_waited_for(
         assert client.dbsize() == 500
 
 
-def test_a_fleets_redis_that_reads_its_data_is_waited_for(slow_to_load: Path, tmp_path: Path) -> None:
-    command = [str(find_server()), "--port", "0", "--unixsocket", str(tmp_path / "s"), "--appendonly", "yes", *SLOWLY]
-    with (slow_to_load / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=slow_to_load, stdout=log, stderr=log)
-    try:
-        while not (tmp_path / "s").exists():
-            time.sleep(0.02)
+def test_a_fleets_redis_that_reads_its_data_is_waited_for(slow_to_load: Path) -> None:
+    with redis_server(slow_to_load, "--appendonly", "yes", *SLOWLY) as path:
         with pytest.raises(FrontierUnavailable, match="loading"):
-            ensure_format(f"unix://{tmp_path}/s", "zulu", patient=False)
-        ensure_format(f"unix://{tmp_path}/s", "zulu")
-        with redis.Redis.from_url(f"unix://{tmp_path}/s") as client:
+            ensure_format(f"unix://{path}", "zulu", patient=False)
+        ensure_format(f"unix://{path}", "zulu")
+        with redis.Redis(unix_socket_path=path) as client:
             assert client.dbsize() == 501
-    finally:
-        process.terminate()
-        process.wait()
