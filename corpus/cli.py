@@ -85,6 +85,11 @@ def _extract_arguments(sub: argparse.ArgumentParser) -> None:
         help="only this language (ISO 639-3; may be repeated)",
     )
     sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
+    sub.add_argument(
+        "--whole-pages",
+        action="store_true",
+        help="also short paragraphs apart from a page's main part: comments, teasers, notices",
+    )
     sub.add_argument("--min-words", type=int, default=1, metavar="N", help="drop documents of fewer words (default 1)")
     sub.add_argument(
         "--dedup-mib",
@@ -159,7 +164,7 @@ def _choice(options: argparse.Namespace) -> Choice:
     links = (options.format or form_of(options.output)) == "vertical"
     # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
     identifier = Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)
-    return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier)
+    return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier, options.whole_pages)
 
 
 def _expect_other(files: Sequence[str], target: str) -> None:

@@ -29,7 +29,7 @@ class Choice:
 
     ``min_words``: of a document, after the choice of paragraphs and before duplicates go. ``dedup_bytes`` 0: duplicates
     stay. ``links``: find the places of links (for the vertical form). ``identifier``: names the languages (None: the
-    shipped model).
+    shipped model). ``whole_pages``: also what stands apart from a page's main part.
     """
 
     languages: frozenset[str] = frozenset()
@@ -37,6 +37,7 @@ class Choice:
     dedup_bytes: int = DEFAULT_BYTES
     links: bool = False
     identifier: Identifier | None = None
+    whole_pages: bool = False
 
 
 @dataclass(slots=True)
@@ -96,7 +97,8 @@ class Extraction:
     def _record(self, record: Record) -> Document | None:
         self.tally.records += 1
         try:
-            read = read_record(record, self.choice.identifier, links=self.choice.links)
+            choice = self.choice
+            read = read_record(record, choice.identifier, links=choice.links, whole=choice.whole_pages)
             why = "no HTTP head"
         except (RelevanceError, ArchiveError, ValueError) as error:
             read, why = Read(reason="failed"), str(error)

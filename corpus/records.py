@@ -46,9 +46,11 @@ class Read:
     notes: tuple[str, ...] = ()
 
 
-def read_record(record: Record, identifier: Identifier | None = None, *, links: bool = False) -> Read:
+def read_record(
+    record: Record, identifier: Identifier | None = None, *, links: bool = False, whole: bool = False
+) -> Read:
     """``identifier``: names the languages (None: the shipped model). ``links``: also find where the links stand in the
-    text (as much work again)."""
+    text (as much work again). ``whole``: also what stands apart from the page's main part."""
     reason = _unfit(record)
     if reason:
         return Read(reason=reason)
@@ -68,7 +70,7 @@ def read_record(record: Record, identifier: Identifier | None = None, *, links: 
         page = replace(page, blocks=without_markup([block.text for block in page.blocks]))
     if _NOT_KEPT & (page.robots_meta | _robots_tag(record)):
         return Read(reason="robots_meta", notes=notes)
-    chosen = main_blocks(page.blocks)
+    chosen = main_blocks(page.blocks, whole=whole)
     placing = links and media in _HTML and bool(page.links)
     places = place_links(body, content_type, page, frozenset(chosen)) if placing else None
     if placing and places is None:

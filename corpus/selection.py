@@ -2,7 +2,9 @@
 
 The context rule of jusText (Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011), on the
 blocks and kinds of :mod:`relevance.page`: full paragraphs are main text; a short block or list entry is when it
-stands between two of them; a heading when a full paragraph follows soon. Navigation and link lists never are.
+stands between two of them; a heading when a full paragraph follows soon. Navigation and link lists never are. What
+stands apart from the part that the page's text is in (:mod:`relevance.outline`) is only where it is a long paragraph:
+those of teasers and notices are short, and what readers wrote below an article is text.
 
 Where the markup is gone (WET), a menu is short lines like any others: there a short line is main text only when full
 paragraphs stand near, before and after it. (91 article pages as lines, over different 4-word shingles: precision 0.705,
@@ -20,20 +22,26 @@ LINE_REACH = 3
 """Lines before and after a short one among which a full paragraph must be."""
 HEADING_REACH = 3
 """Blocks after a heading among which main text must follow."""
-_CERTAIN = frozenset(("main",))
+LONG = 400
+"""Letters from which a full paragraph is main text wherever it stands. (Of 91 article pages: precision 0.892, with 200
+letters 0.881, without this rule 0.900; recall 0.974 each.)"""
 _BY_CONTEXT = frozenset(("short", "list"))
 
 
-def main_blocks(blocks: Sequence[Block]) -> list[int]:
-    """The places in ``blocks`` of the main text, ascending."""
-    certain = [block.kind in _CERTAIN for block in blocks]
+def main_blocks(blocks: Sequence[Block], *, whole: bool = False) -> list[int]:
+    """The places in ``blocks`` of the main text, ascending. ``whole``: what stands apart may be it, too."""
+    apart = [block.apart and not whole for block in blocks]
+    certain = [
+        block.kind == "main" and (not aside or len(block.text) >= LONG)
+        for block, aside in zip(blocks, apart, strict=True)
+    ]
     before = _nearest(blocks, certain)
     after = list(reversed(_nearest(blocks[::-1], certain[::-1])))
     chosen = []
     for place, block in enumerate(blocks):
         within = block.kind in _BY_CONTEXT and before[place] and after[place]
         leading = block.kind == "heading" and any(certain[place + 1 : place + 1 + HEADING_REACH])
-        if certain[place] or within or leading:
+        if certain[place] or ((within or leading) and not apart[place]):
             chosen.append(place)
     return chosen
 

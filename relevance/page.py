@@ -21,6 +21,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from relevance.encoding import decode
 from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 from relevance.navigation import navigation
+from relevance.outline import Outline
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -45,10 +46,11 @@ _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of running text; kind is a key of KINDS."""
+    """A piece of running text; kind is a key of KINDS. apart: outside of the part that the page's text stands in."""
 
     text: str
     kind: str
+    apart: bool = False
 
     @property
     def weight(self) -> float:
@@ -209,17 +211,18 @@ def _role(tag: str | None) -> int:
 
 
 class _Gatherer:
-    """Collects the blocks of one subtree in document order."""
+    """Collects the blocks of subtrees in document order."""
 
-    def __init__(self, nav: bool) -> None:
-        self.blocks: list[Block] = []
-        self._nav = nav
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.linked: list[int] = []  # letters of each text in links
+        self.elements: list[Any] = []  # around each text the innermost block element; None: none
         self._parts: list[str] = []
         self._linked = 0
         self._broken = False  # nothing but white space since a line break
         self._block: int = 0
-        self._tag = ""
-        self._owners: dict[int, tuple[int, str, bool]] = {}
+        self._element: Any = None
+        self._owners: dict[int, tuple[int, Any, bool]] = {}
         self._roles: dict[int, int] = {}  # by the document's number of the tag
 
     def walk(self, root: Any) -> None:
@@ -251,29 +254,30 @@ class _Gatherer:
                 self._parts.append(" ")
             return
         parent = node.parent
-        identity, tag, linked = self._owners.get(parent.mem_id) or self._owner(parent)
+        identity, element, linked = self._owners.get(parent.mem_id) or self._owner(parent)
         if identity != self._block:
             if self._parts:
                 self._flush()
-            self._block, self._tag = identity, tag
+            self._block, self._element = identity, element
         self._parts.append(text)
         self._broken = self._broken and _MARKS.fullmatch(text) is not None
         if linked:
             self._linked += len(text)
 
-    def _owner(self, node: Any) -> tuple[int, str, bool]:
-        """The block element around text in this one (0, "" without) and whether a link lies between; each element is
+    def _owner(self, node: Any) -> tuple[int, Any, bool]:
+        """The block element around text in this one (0, None without) and whether a link lies between; each element is
         passed once, however deep they nest."""
         chain: list[Any] = []
         while node is not None and node.mem_id not in self._owners and node.tag in _INLINE:
             chain.append(node)
             node = node.parent
         if node is None:
-            found = (0, "", False)
+            found = (0, None, False)
         else:
-            found = self._owners.setdefault(node.mem_id, (node.mem_id, node.tag or "", False))
+            found = self._owners.setdefault(node.mem_id, (node.mem_id, node, False))
         for inline in reversed(chain):
-            found = self._owners[inline.mem_id] = (found[0], found[1], found[2] or inline.tag == "a")
+            linked = found[2] or (inline.tag == "a" and "href" in inline.attributes)
+            found = self._owners[inline.mem_id] = (found[0], found[1], linked)
         return found
 
     def _flush(self) -> None:
@@ -282,18 +286,21 @@ class _Gatherer:
         self._parts.clear()
         self._broken = False
         if text:
-            self.blocks.append(Block(text, self._kind(text, linked)))
+            self.texts.append(text)
+            self.linked.append(linked)
+            self.elements.append(self._element)
 
-    def _kind(self, text: str, linked: int) -> str:
-        if self._nav:
-            return "nav"
-        if linked * 3 > len(text):
-            return "links"
-        if self._tag in _HEADINGS:
-            return "heading"
-        if is_running(text):
-            return "main"
-        return "list" if self._tag in _LIST_ITEMS else "short"
+
+def _kind(text: str, linked: int, element: Any) -> str:
+    """Of a block that is no navigation; `linked`: its letters in links."""
+    if linked * 3 > len(text):
+        return "links"
+    tag = element.tag if element is not None else ""
+    if tag in _HEADINGS:
+        return "heading"
+    if is_running(text):
+        return "main"
+    return "list" if tag in _LIST_ITEMS else "short"
 
 
 def _links(tree: LexborHTMLParser) -> list[Link]:
@@ -313,7 +320,7 @@ def _links(tree: LexborHTMLParser) -> list[Link]:
 
 
 def _blocks(tree: LexborHTMLParser) -> list[Block]:
-    main, nav = _Gatherer(nav=False), _Gatherer(nav=True)
+    main, nav = _Gatherer(), _Gatherer()
     aside = navigation(tree).outermost
     for node in aside:
         nav.walk(node)
@@ -321,4 +328,18 @@ def _blocks(tree: LexborHTMLParser) -> list[Block]:
         node.decompose()
     if tree.body is not None:
         main.walk(tree.body)
-    return main.blocks + nav.blocks
+    return _judged(main) + [Block(text, "nav", apart=True) for text in nav.texts]
+
+
+def _judged(found: _Gatherer) -> list[Block]:
+    outline = Outline(found.elements)
+    sizes = [len(text) for text in found.texts]
+    teasers = outline.in_links(sizes)
+    kinds = [
+        _kind(text, size if teaser else linked, element)
+        for text, size, teaser, linked, element in zip(
+            found.texts, sizes, teasers, found.linked, found.elements, strict=True
+        )
+    ]
+    outside = outline.apart([size if kind == "main" else 0 for size, kind in zip(sizes, kinds, strict=True)])
+    return list(map(Block, found.texts, kinds, outside))

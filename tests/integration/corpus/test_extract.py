@@ -72,6 +72,17 @@ def test_every_compression_gives_the_same(tmp_path: Path, compression: str) -> N
     assert len(row["id"]) == 36
 
 
+def test_what_stands_apart_from_an_article_is_kept_on_demand(tmp_path: Path) -> None:
+    article = f"<div>{''.join(f'<p>{text}</p>' for text in ZULU)}</div>"
+    teaser, comment = "Lo mbhalo usekhasini elilandelayo.", "Ngiyabonga ngale ndaba emnandi."
+    html = f"{article}<ul><li>{comment}</li></ul><a href=/2><p>{teaser}</p></a>"
+    path = write(tmp_path / "w", [exchange("1", html.encode())])
+    for options, texts in (([], ZULU), (["--whole-pages"], [*ZULU, comment])):
+        assert run("extract", path, "-o", tmp_path / "out.jsonl", *options) == 0
+        [row] = rows(tmp_path / "out.jsonl")
+        assert row["text"].split("\n") == texts
+
+
 CODINGS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("gzip", gzip.compress),
     ("deflate", zlib.compress),

@@ -155,6 +155,14 @@ def test_main_blocks(kinds: str, expected: list[int]) -> None:
     assert main_blocks([Block("x", kind) for kind in kinds.split()]) == expected
 
 
+def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
+    comment = Block(LONG, "main", apart=True)
+    blocks = [Block("x", "main"), Block("Comments", "heading", True), comment, Block("ok", "short", True), comment]
+    assert main_blocks(blocks) == [0]
+    assert main_blocks(blocks, whole=True) == [0, 1, 2, 3, 4]
+    assert main_blocks([*blocks, Block(LONG * 5, "main", apart=True)]) == [0, 5]
+
+
 # -- links
 
 

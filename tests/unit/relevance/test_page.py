@@ -207,3 +207,51 @@ def test_noscripts_without_end_cost_their_length() -> None:
 def test_an_xml_declaration_names_the_encoding_where_nothing_else_does(head: bytes, charset: str) -> None:
     assert decode(head + b"<p>\xe8e\x9aka").charset == charset
     assert decode(head + b"<p>\xe8e\x9aka", "text/html; charset=koi8-r").charset == "koi8-r"
+
+
+LONG = "Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba zanamuhla."
+
+
+def kinds(html: str) -> list[str]:
+    return [block.kind for block in read_page(html.encode(), "").blocks]
+
+
+def apart(html: str) -> list[bool]:
+    return [block.apart for block in read_page(html.encode(), "").blocks]
+
+
+def test_a_link_around_blocks_is_a_teaser() -> None:
+    assert kinds(f"<div><a href=/x><h3>Title</h3><div><p>{LONG}</p></div></a></div><p>{LONG}</p>") == [
+        "links",
+        "links",
+        "main",
+    ]
+
+
+def test_anchors_that_lead_nowhere_or_never_end_are_no_teasers() -> None:
+    assert kinds(f"<a name=top><p>{LONG}</p>") == ["main"]
+    assert kinds(f"<a name=top>{LONG}<p>{LONG}</p>") == ["main", "main"]
+    assert kinds("<a href=/x>" + f"<p>{LONG}</p>" * 20) == ["main"] * 20
+
+
+def test_what_stands_apart_from_an_article() -> None:
+    body = f"<div><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
+    comment = f"<ul><li>{LONG}</li></ul>"
+    assert apart(f"<h1>Title</h1>{body}{comment}") == [False, False, False, False, True]
+    assert apart(f"{comment}{body}<p>short</p><nav>menu</nav>") == [True, False, False, False, True, True]
+
+
+def test_the_lead_of_an_article_belongs_to_it() -> None:
+    body = f"<div>{f'<p>{LONG}</p>' * 4}</div>"
+    page = f"<div><p>{LONG}</p></div><h1>Title</h1><span>by me</span><p>{LONG}</p>{body}"
+    assert apart(page) == [True, False, True, False, False, False, False, False]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 9])
+def test_of_equal_parts_none_stands_apart(parts: int) -> None:
+    assert apart(f"<div><b>name</b><div><p>{LONG}</p></div></div>" * parts) == [parts == 1, False] * parts
+
+
+@pytest.mark.parametrize("html", ["", "<p>short</p>", "<div><div>a</div></div><ul><li>b</ul>"])
+def test_without_full_paragraphs_nothing_stands_apart(html: str) -> None:
+    assert not any(apart(html))

@@ -1,0 +1,92 @@
+"""What the elements around the blocks of a page say of them: which are teasers, and which part is the page's text.
+
+A block in a link that goes around whole blocks is a teaser. The part that a page's text stands in is the deepest
+element that holds most of its full paragraphs: of an article its body, outside of which are teasers, comments and
+notices; of a page of many equal parts (a forum, a list of posts) what holds them all.
+
+Guarantee: linear in the page, however its elements nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+SHARE = 0.65
+"""Of the letters of all full paragraphs, that must lie in the part. (Precision and recall of main text over 4-word
+shingles of 91 article pages: 0.5: 0.892 and 0.969, 0.65: 0.892 and 0.974, 0.8: 0.883 and 0.975, no part: 0.849 and
+0.975; of 45 pages that Readability is tested with 0.936 and 0.811, 0.924 and 0.909, 0.919 and 0.909, 0.901 and 0.912.)
+"""
+LONGEST_LINK = 1000
+"""Letters of a link around blocks; a longer one was not closed."""
+_NONE = 0
+
+
+class Outline:
+    """The elements that blocks lie in, each looked at once. `elements`: of each block the innermost (None: none), in
+    document order; the lists given to and by the methods have an entry for each block."""
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        self._elements = elements
+        self._parents: dict[int, int] = {}  # outer ones first
+        self._links: set[int] = set()
+        for element in elements:
+            self._climb(element)
+        self._own = [element.mem_id if element is not None else _NONE for element in elements]
+
+    def _climb(self, node: Any) -> None:
+        chain: list[int] = []
+        while node is not None and node.mem_id not in self._parents:
+            chain.append(node.mem_id)
+            if node.tag == "a" and "href" in node.attributes:
+                self._links.add(node.mem_id)
+            node = node.parent
+        around = node.mem_id if node is not None else _NONE
+        for identity in reversed(chain):
+            self._parents[identity] = around
+            around = identity
+
+    def in_links(self, letters: Sequence[int]) -> list[bool]:
+        """Does a link go around it, as around a teaser? `letters`: of each block."""
+        if not self._links:
+            return [False] * len(letters)
+        sums = self._sums(letters)
+        return self._within({link for link in self._links if sums[link] <= LONGEST_LINK})
+
+    def apart(self, letters: Sequence[int]) -> list[bool]:
+        """Does it stand outside of the part with the page's text? `letters`: of full paragraphs (else 0).
+
+        The last first-level heading before the part, an article's title, and full paragraphs between it and the part,
+        its lead, do not.
+        """
+        if not any(letters):
+            return [False] * len(letters)
+        sums = self._sums(letters)
+        least = SHARE * sum(letters)
+        # With more than half of all letters they lie in one another, and the last is the deepest.
+        part = next((node for node in reversed(self._parents) if sums[node] >= least), _NONE)
+        outside = [not inside for inside in self._within({part})]
+        first = outside.index(False)
+        titles = (place for place in range(first - 1, -1, -1) if self._is_title(place))
+        if (title := next(titles, None)) is not None:
+            for place in range(title, first):
+                outside[place] = place != title and not letters[place]
+        return outside
+
+    def _is_title(self, place: int) -> bool:
+        return self._elements[place] is not None and self._elements[place].tag == "h1"
+
+    def _sums(self, letters: Sequence[int]) -> dict[int, int]:
+        """Letters in each element."""
+        sums = dict.fromkeys((_NONE, *self._parents), 0)
+        for own, count in zip(self._own, letters, strict=True):
+            sums[own] += count
+        for node, parent in reversed(self._parents.items()):
+            sums[parent] += sums[node]
+        return sums
+
+    def _within(self, roots: set[int]) -> list[bool]:
+        inside = {_NONE: _NONE in roots}
+        for node, parent in self._parents.items():
+            inside[node] = node in roots or inside[parent]
+        return [inside[own] for own in self._own]
