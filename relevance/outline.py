@@ -65,6 +65,8 @@ class Outline:
         least = SHARE * sum(letters)
         # With more than half of all letters they lie in one another, and the last is the deepest.
         part = next((node for node in reversed(self._parents) if sums[node] >= least), _NONE)
+        if self._own.count(part) == 1:  # one long paragraph: those beside it belong to it
+            part = self._parents.get(part, _NONE)
         outside = [not inside for inside in self._within({part})]
         first = outside.index(False)
         titles = (place for place in range(first - 1, -1, -1) if self._is_title(place))

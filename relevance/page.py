@@ -27,6 +27,9 @@ MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
 KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "nav": 0.1}
 """Weight of a block's words by its kind."""
+APART = 0.3
+"""What is left of the weight of a block that stands apart. (Weighed words of 91 article pages differ from those of the
+articles by 17 % in the median and 31 % in the mean; by 29 and 44 % where such blocks weigh as others.)"""
 
 _OPTIONS = LexborDocumentOptions.WO_EVENTS  # else each option that is chosen is copied, with all there is in it
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))
@@ -46,7 +49,8 @@ _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of running text; kind is a key of KINDS. apart: outside of the part that the page's text stands in."""
+    """A piece of running text; kind is a key of KINDS. apart: no navigation, but outside of the part that the page's
+    text stands in."""
 
     text: str
     kind: str
@@ -54,7 +58,7 @@ class Block:
 
     @property
     def weight(self) -> float:
-        return KINDS[self.kind]
+        return KINDS[self.kind] * (APART if self.apart else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +332,7 @@ def _blocks(tree: LexborHTMLParser) -> list[Block]:
         node.decompose()
     if tree.body is not None:
         main.walk(tree.body)
-    return _judged(main) + [Block(text, "nav", apart=True) for text in nav.texts]
+    return _judged(main) + [Block(text, "nav") for text in nav.texts]
 
 
 def _judged(found: _Gatherer) -> list[Block]:

@@ -43,7 +43,7 @@ class Quality:
 
 def quality(page: Page) -> Quality:
     """Judges a page's text."""
-    main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9 and not block.apart)
+    main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9)
     tokens = words(main)
     terms = {
         "religious": _religious(tokens),

@@ -238,7 +238,7 @@ def test_what_stands_apart_from_an_article() -> None:
     body = f"<div><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
     comment = f"<ul><li>{LONG}</li></ul>"
     assert apart(f"<h1>Title</h1>{body}{comment}") == [False, False, False, False, True]
-    assert apart(f"{comment}{body}<p>short</p><nav>menu</nav>") == [True, False, False, False, True, True]
+    assert apart(f"{comment}{body}<p>short</p><nav>menu</nav>") == [True, False, False, False, True, False]
 
 
 def test_the_lead_of_an_article_belongs_to_it() -> None:
@@ -250,6 +250,10 @@ def test_the_lead_of_an_article_belongs_to_it() -> None:
 @pytest.mark.parametrize("parts", [1, 2, 9])
 def test_of_equal_parts_none_stands_apart(parts: int) -> None:
     assert apart(f"<div><b>name</b><div><p>{LONG}</p></div></div>" * parts) == [parts == 1, False] * parts
+
+
+def test_what_stands_beside_a_long_paragraph_does_not_stand_apart() -> None:
+    assert apart(f"<div><p>{LONG * 9}</p><p>{LONG}</p></div><p>{LONG}</p>") == [False, False, True]
 
 
 @pytest.mark.parametrize("html", ["", "<p>short</p>", "<div><div>a</div></div><ul><li>b</ul>"])
