@@ -16,6 +16,7 @@ from scrapy.http import Request, Response
 
 from crawler import answers
 from crawler.polls import RECURRING
+from crawler.revisits import started_us
 from crawler.worker import Worker
 from frontier.robots import sitemaps
 from frontier.types import Lease
@@ -48,7 +49,9 @@ class PollReader:
         if lease is None or lease.kind not in RECURRING:
             return response
         polls = self._worker.stores.polls
-        facts = polls.facts(response, lease, request.url, await self._sitemaps_of(lease))
+        facts = polls.facts(
+            response, lease, request.url, await self._sitemaps_of(lease), started_us(request.meta.get("capture"))
+        )
         if len(response.body) > _LARGE_BYTES:
             async with self._one_at_a_time:
                 polled = await asyncio.to_thread(polls.poll, lease, facts)

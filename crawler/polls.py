@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import LinkMemo, read_link_memo
+from crawler.revisits import archived_at
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
 from seeds import harvest, harvest_stats
@@ -51,13 +52,17 @@ class Polls:
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
         )
         self._newer = _newer_than(spec) if spec else {}
+        self._version = str(settings["WARC_VERSION"])
 
     def request(self, lease: Lease) -> harvest.PollRequest:
         """What to send for a feed's lease: its URL or an older page, and the conditions."""
         return harvest.request(lease.url, lease.memo, _now_ms())
 
-    def facts(self, response: Response, lease: Lease, asked: str, sitemaps: Sequence[str] = ()) -> harvest.Answer:
-        """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names."""
+    def facts(
+        self, response: Response, lease: Lease, asked: str, sitemaps: Sequence[str] = (), fetched_us: int = 0
+    ) -> harvest.Answer:
+        """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
+        when it was asked for."""
         return harvest.Answer(
             asked=asked,
             status=response.status,
@@ -73,6 +78,7 @@ class Polls:
             location=answers.location_of(response),
             retry_after_ms=answers.retry_after_ms(response),
             sitemaps=tuple(sitemaps),
+            fetched_us=fetched_us,
         )
 
     def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
@@ -86,6 +92,7 @@ class Polls:
 
     def finding(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult, result: str) -> Finding:
         """A poll as the rest of the crawler sees it."""
+        stored_us = harvest.stored_us(lease.memo) if facts.status == 304 and facts.asked == lease.url else 0
         return Finding(
             result,
             status=facts.status,
@@ -95,6 +102,7 @@ class Polls:
             again_in_ms=polled.again_in_ms,
             warnings=tuple(f"{lease.url}: {warning.reason} {warning.detail}".strip() for warning in polled.warnings),
             feed_counts=harvest_stats.as_counts(lease.url, polled.stats),
+            not_modified=archived_at(lease.url, stored_us, self._version),
         )
 
     @staticmethod

@@ -7,6 +7,7 @@ tied to the record of the archive whose content is still valid.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import xxhash
 from scrapy.http import Response
@@ -18,6 +19,9 @@ from crawler.findings import Finding
 from frontier.types import Lease
 from relevance.page import Page
 from seeds.revisits import Look, is_revisit, revisit, stored_us
+
+if TYPE_CHECKING:
+    from crawler.fetch.handler import Capture
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -36,7 +40,7 @@ class Revisits:
         look = Look(
             text=xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")),
             body=xxhash.xxh3_64_digest(response.body),
-            fetched_us=(capture.started - _EPOCH) // _MICROSECOND if capture is not None else 0,
+            fetched_us=started_us(capture),
             etag=_header(response, "ETag"),
             modified=_header(response, "Last-Modified"),
         )
@@ -48,13 +52,21 @@ class Revisits:
             return
         self._keep(lease, None, finding)
         finding.metadata = {"source": lease.source, "depth": lease.depth}
-        if fetched_us := stored_us(lease.memo):
-            fetched = warc_date(_EPOCH + fetched_us * _MICROSECOND, self._version)
-            finding.not_modified = RevisitTarget(lease.url, fetched)
+        finding.not_modified = archived_at(lease.url, stored_us(lease.memo), self._version)
 
     def _keep(self, lease: Lease, look: Look | None, finding: Finding) -> None:
         found = revisit(lease.memo, look, self._after_s)
         finding.memo, finding.again_in_ms = found.memo, found.again_in_ms
+
+
+def started_us(capture: Capture | None) -> int:
+    """When an exchange began, as its record's date has it; epoch microseconds, 0 without one."""
+    return (capture.started - _EPOCH) // _MICROSECOND if capture is not None else 0
+
+
+def archived_at(url: str, fetched_us: int, version: str) -> RevisitTarget | None:
+    """The record of what was fetched then; None of 0."""
+    return RevisitTarget(url, warc_date(_EPOCH + fetched_us * _MICROSECOND, version)) if fetched_us else None
 
 
 def _header(response: Response, name: str) -> str:

@@ -6,6 +6,7 @@ A Scrapy Request exists only between a lease and its report; nothing is pickled 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Self
 
 from scrapy import Spider
@@ -93,12 +94,12 @@ class FrontierScheduler(BaseScheduler):
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
-            headers = dict(poll.headers)
+            headers = _sent(poll.headers)
             url = as_parsed(poll.url)
             return Request(url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
         meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
         callback = None if lease.kind is Kind.PAGE else nothing
-        headers = conditions(lease.memo) if lease.kind is Kind.PAGE else {}
+        headers = _sent(conditions(lease.memo)) if lease.kind is Kind.PAGE else {}
         url = as_parsed(detour.url)
         return Request(url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
 
@@ -120,3 +121,8 @@ class FrontierScheduler(BaseScheduler):
             self._worker.finish(lease, polls.fail(lease, request.url, finding.result), request.meta.get("capture"))
         else:
             self._worker.finish(lease, finding, request.meta.get("capture"))
+
+
+def _sent(conditions: Mapping[str, str]) -> dict[str, bytes]:
+    """Validators go back byte for byte as they came (seeds/validators.py); Scrapy would make UTF-8 of them."""
+    return {name: value.encode("latin-1", "replace") for name, value in conditions.items()}

@@ -26,7 +26,8 @@ class Answer:
 
     `asked` is the address requested, `kind` what the entry is polled as: feed, index or sitemap. `problem` is why no
     answer was taken (timeout, too_large, robots_denied, …), "" otherwise; `location` the absolute target of a redirect.
-    `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known.
+    `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known. `fetched_us`: when it
+    was asked for, as the archive has it (epoch microseconds), 0 = not known.
     """
 
     asked: str
@@ -39,6 +40,7 @@ class Answer:
     location: str = ""
     retry_after_ms: int | None = None
     sitemaps: Sequence[str] = ()
+    fetched_us: int = 0
 
     def header(self, name: str) -> str:
         """A header's value, "" without."""

@@ -26,7 +26,18 @@ from seeds.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
 from seeds.schedule import Polling
 from sieve.urls import canonicalize_many
 
-__all__ = ["Answer", "FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "Polling", "poll", "request"]
+__all__ = [
+    "Answer",
+    "FollowUp",
+    "PollRequest",
+    "PollResult",
+    "PollStats",
+    "PollWarning",
+    "Polling",
+    "poll",
+    "request",
+    "stored_us",
+]
 
 _ANCHORS = 5
 _FEW = 3
@@ -91,12 +102,13 @@ class PollResult:
 
 
 def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
-    """What to ask for: the feed, on condition that it changed, or an older page while catching up."""
+    """What to ask for: the feed, on condition that it changed, or an older page while catching up. After a failure
+    without conditions: they may be what the server chokes on."""
     history = _recalled(memo)[0]
     if history.catch_up and (history.catch_up.owed or now_ms // 1000 < history.due_s):
         return PollRequest(history.catch_up.url)
     headers: dict[str, str] = {}
-    if (history.same + 1) % _ASK_ANEW_EVERY:
+    if not history.errors and (history.same + 1) % _ASK_ANEW_EVERY:
         if history.etag:
             headers["If-None-Match"] = history.etag
         if history.modified:
@@ -140,7 +152,7 @@ class _Visit:
         if answer.problem or not (answer.status == 304 or 200 <= answer.status < 300):
             return self._failed(answer.problem or f"status {answer.status}")
         if answer.status == 304:
-            return self._unchanged()
+            return self._unchanged() if history.digest else self._failed("status 304 without a condition")
         digest = xxhash.xxh3_64_digest(answer.body)
         if digest == history.digest:
             history.keep_validators(answer.header("etag"), answer.header("last-modified"))
@@ -150,7 +162,7 @@ class _Visit:
         except SeedsError as error:
             self._warn("refused", str(error))
             return self._failed(str(error))
-        history.digest = digest
+        history.digest, history.stored_us = digest, answer.fetched_us
         history.keep_validators(answer.header("etag"), answer.header("last-modified"))
         return self._fresh(document)
 
@@ -328,6 +340,11 @@ class _Visit:
         follow_ups: tuple[FollowUp, ...] = (),
     ) -> PollResult:
         return PollResult(self._history.pack(), again_in_ms, new, follow_ups, tuple(self._warnings), stats)
+
+
+def stored_us(memo: bytes) -> int:
+    """When the document was fetched that "not modified" says is still valid; epoch microseconds, 0 = not known."""
+    return _recalled(memo)[0].stored_us
 
 
 def _recalled(memo: bytes) -> tuple[FeedHistory, str]:

@@ -15,6 +15,7 @@ import msgpack
 import xxhash
 
 from seeds.errors import SeedsError
+from seeds.validators import sendable
 
 __all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint"]
 
@@ -23,7 +24,6 @@ MAX_SEEN = 380
 MAX_TIMES = 24
 MAX_SENTINELS = 8
 MAX_ANCHORS = 12
-_MAX_VALIDATOR = 200
 
 
 class HistoryError(SeedsError):
@@ -67,7 +67,8 @@ class FeedHistory:
 
     `seen`: fingerprints, newest first. `times`: when the latest items appeared, ascending. `hours`: items by UTC hour.
     `window_age_s`: age of all but the oldest fifth of the items shown; `life_s`: the shortest time an item was lately
-    seen to live before it vanished, 0 when none did. `same`: polls since something changed.
+    seen to live before it vanished, 0 when none did. `same`: polls since something changed. `stored_us`: when what the
+    validators speak of was fetched (epoch microseconds).
     """
 
     polls: int = 0
@@ -93,6 +94,7 @@ class FeedHistory:
     max_age_s: int = 0
     skip_hours: int = 0
     skip_days: int = 0
+    stored_us: int = 0
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)
@@ -128,6 +130,8 @@ class FeedHistory:
             version, values, seen, times, hours, sentinels, places, up = msgpack.unpackb(memo)
             if version != VERSION:
                 raise HistoryError(f"version {version}")
+            if len(values) == len(_PLAIN) - 1:  # of before `stored_us`
+                values.append(0)
             for name, value in zip(_PLAIN, values, strict=True):
                 setattr(history, name, type(getattr(history, name))(value))
             history.seen, history.times = _listed(seen), _listed(times)
@@ -145,9 +149,8 @@ class FeedHistory:
         return min(MAX_SEEN, max(60, 4 * self.widest))
 
     def keep_validators(self, etag: str, modified: str) -> None:
-        """Remember what to ask with next time; absurdly long ones are not worth their bytes."""
-        self.etag = etag if len(etag) <= _MAX_VALIDATOR else ""
-        self.modified = modified if len(modified) <= _MAX_VALIDATOR else ""
+        """Remember what to ask with next time, where it can be sent."""
+        self.etag, self.modified = sendable(etag), sendable(modified)
 
     def remember(self, items: Iterable[int]) -> None:
         """Put fingerprints, newest first, before those seen so far; four windows of them are kept, 60 at least."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from seeds.validators import sendable
+
 __all__ = ["AGES_S", "Look", "Revisit", "conditions", "is_revisit", "revisit", "stored_us"]
 
 HOUR_S = 3600
 AGES_S = (HOUR_S, 6 * HOUR_S, 24 * HOUR_S, 4 * 24 * HOUR_S, 16 * 24 * HOUR_S)
 MOST_CHANGES = 8
-_LONGEST_VALIDATOR = 200
 _FORM = struct.Struct("<BB16s8sQ")
 
 
@@ -60,7 +61,7 @@ def revisit(memo: bytes, look: Look | None, ages_s: tuple[float, ...] = AGES_S) 
         if first or look.body.ljust(8, b"\0") != body:  # else what was fetched then is what stands in the archive
             fetched_us = look.fetched_us
         text, body = look.text, look.body
-        validators = b"\n".join(_sendable(value) for value in (look.etag, look.modified))
+        validators = b"\n".join(sendable(value).encode("latin-1", "ignore") for value in (look.etag, look.modified))
     again = None if step >= len(ages_s) or changes > MOST_CHANGES else round(ages_s[step] * 1000)
     return Revisit(_FORM.pack(step, changes, text, body, fetched_us) + validators, again, changed)
 
@@ -76,9 +77,3 @@ def conditions(memo: bytes) -> dict[str, str]:
 def stored_us(memo: bytes) -> int:
     """When the content was fetched that "not modified" says is still valid; epoch microseconds, 0 = not known."""
     return int(_FORM.unpack_from(memo)[4]) if is_revisit(memo) else 0
-
-
-def _sendable(value: str) -> bytes:
-    """A validator as bytes, nothing when it is absurdly long or could not stand in a header."""
-    usable = len(value) <= _LONGEST_VALIDATOR and value.isprintable()
-    return value.encode("latin-1", "ignore") if usable else b""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from email.utils import formatdate
 
 from scrapy.http import Response
 from scrapy.settings import Settings
 
+from archive.exchange import RevisitTarget
 from crawler import answers
 from crawler.addon import Ulwembu
 from crawler.findings import Finding
@@ -120,6 +122,18 @@ def test_an_index_page_that_moved_is_still_one() -> None:
     these = polls(f'[[index]]\nurl = "{HOME}/news"\n')
     there = moved(these, lease(f"{HOME}/news"), f"{HOME}/latest")
     assert these.facts(Response(there.url), there, there.url).kind == "index"
+
+
+def test_not_modified_names_the_record_that_is_still_valid() -> None:
+    these, found = polls(), lease(FEED)
+    when = datetime(2026, 11, 21, 4, 0, 0, 7, tzinfo=UTC)
+    facts = these.facts(Response(FEED, body=rss((f"{HOME}/1", 0)), headers={"Content-Type": "text/xml"}), found, FEED)
+    facts = replace(facts, fetched_us=round(when.timestamp() * 1_000_000))
+    memo = these.finding(found, facts, these.poll(found, facts), "ok").memo or b""
+    for known, target in ((memo, RevisitTarget(FEED, "2026-11-21T04:00:00.000007Z")), (b"", None)):
+        later = lease(FEED, memo=known)
+        facts = these.facts(Response(FEED, status=304), later, FEED)
+        assert these.finding(later, facts, these.poll(later, facts), "not_modified").not_modified == target
 
 
 def test_first_polls_of_many_feeds_are_spread() -> None:

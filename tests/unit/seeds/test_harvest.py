@@ -9,6 +9,7 @@ from email.utils import formatdate
 import pytest
 
 from seeds.harvest import Answer, Polling, PollResult, PollStats, poll, request
+from seeds.harvest import stored_us as stored
 from seeds.harvest_stats import as_counts, counter_name, rows, stale_names, table, together
 from seeds.history import FeedHistory
 from seeds.revisits import AGES_S, Look, conditions, revisit, stored_us
@@ -67,6 +68,38 @@ def test_conditional_requests_and_a_full_look_now_and_then() -> None:
         assert result.stats.unchanged == 1
         memo = result.memo
     assert conditions.count(False) == 2
+
+
+def test_validators_go_back_as_they_came_or_not_at_all() -> None:
+    for etag in ('W/"1"', '"a b"', '"a"b"', '"\xe9 \xc4\x81"', "none"):
+        memo = ask(b"", NOW_MS, rss([-1]), headers={"etag": etag}).memo
+        assert request(URL, memo, NOW_MS).headers == {"If-None-Match": etag}
+    for bad in ("x" * 201, '"\0"', '"\x0b"', "\x7f"):
+        memo = ask(b"", NOW_MS, rss([-1]), headers={"etag": bad, "last-modified": bad}).memo
+        assert not request(URL, memo, NOW_MS).headers
+
+
+def test_after_a_failure_one_asks_without_conditions() -> None:
+    memo = ask(b"", NOW_MS, rss([-1]), headers={"etag": '"a"'}).memo
+    failed = ask(memo, NOW_MS, status=400)
+    assert not request(URL, failed.memo, NOW_MS).headers
+    assert request(URL, ask(failed.memo, NOW_MS, rss([-1])).memo, NOW_MS).headers == {}
+    assert request(URL, ask(failed.memo, NOW_MS, rss([-1]), headers={"etag": '"b"'}).memo, NOW_MS).headers
+
+
+def test_not_modified_when_nothing_is_known_is_a_failure() -> None:
+    result = ask(b"", NOW_MS, status=304)
+    assert (result.stats.errors, result.stats.unchanged) == (1, 0)
+    assert (ask(result.memo, NOW_MS, status=304).again_in_ms or 0) > (result.again_in_ms or 0)
+
+
+def test_what_not_modified_speaks_of_is_the_last_document_that_differed() -> None:
+    first = ask(b"", NOW_MS, rss([-1]), fetched_us=1)
+    assert stored(first.memo) == 1
+    same = ask(first.memo, NOW_MS, rss([-1]), fetched_us=2)
+    assert stored(ask(same.memo, NOW_MS, status=304, fetched_us=3).memo) == 1
+    assert stored(ask(same.memo, NOW_MS, b"<html>no feed</html>", fetched_us=4).memo) == 1
+    assert stored(ask(same.memo, NOW_MS, rss([1, -1]), fetched_us=5).memo) == 5
 
 
 def test_a_quiet_feed_is_polled_ever_more_rarely() -> None:

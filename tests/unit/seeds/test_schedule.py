@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 
+import msgpack
 import pytest
 
 from seeds.harvest import Polling
@@ -174,6 +175,12 @@ def test_history_survives_its_bytes() -> None:
     assert len(memo) <= 2048 + 200
     assert FeedHistory.unpack(memo) == full
     assert FeedHistory.unpack(b"") == FeedHistory()
+
+
+def test_a_memo_of_before_there_were_revisit_records_is_read() -> None:
+    version, values, *rest = msgpack.unpackb(history(etag='"x"', stored_us=7).pack())
+    memo = msgpack.packb([version, values[:-1], *rest])
+    assert FeedHistory.unpack(memo) == history(etag='"x"')
 
 
 @pytest.mark.parametrize("memo", [b"x", b"\x93\x01\x02\x03", b"\xc1", FeedHistory().pack()[:-5], b"\xff" * 40])
