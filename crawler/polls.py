@@ -92,7 +92,7 @@ class Polls:
 
     def finding(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult, result: str) -> Finding:
         """A poll as the rest of the crawler sees it."""
-        stored_us = harvest.stored_us(lease.memo) if facts.status == 304 and facts.asked == lease.url else 0
+        stored_us = harvest.stored_us(lease.url, lease.memo, facts)
         return Finding(
             result,
             status=facts.status,
@@ -102,7 +102,7 @@ class Polls:
             again_in_ms=polled.again_in_ms,
             warnings=tuple(f"{lease.url}: {warning.reason} {warning.detail}".strip() for warning in polled.warnings),
             feed_counts=harvest_stats.as_counts(lease.url, polled.stats),
-            not_modified=archived_at(lease.url, stored_us, self._version),
+            not_modified=archived_at(facts.asked, stored_us, self._version),
         )
 
     @staticmethod

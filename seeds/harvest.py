@@ -42,6 +42,7 @@ __all__ = [
 _ANCHORS = 5
 _FEW = 3
 _PAGE_AGAIN_MS = 1000
+_LONGEST_SPELLING = 500
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
 
 
@@ -113,7 +114,7 @@ def request(url: str, memo: bytes, now_ms: int) -> PollRequest:
             headers["If-None-Match"] = history.etag
         if history.modified:
             headers["If-Modified-Since"] = history.modified
-    return PollRequest(url, headers)
+    return PollRequest(history.spelled or url, headers)
 
 
 def poll(url: str, memo: bytes, answer: Answer, polling: Polling = Polling()) -> PollResult:  # noqa: B008
@@ -241,6 +242,8 @@ class _Visit:
         history, now_s = self._history, self._now_s
         history.errors += 1
         history.failing_since_s = history.failing_since_s or now_s
+        if history.spelled:
+            history.respell("")
         wait_s = schedule.retry_in_s(history, self._url, now_s, self._polling)
         wait_s = max(wait_s, (self._answer.retry_after_ms or 0) / 1000)
         history.due_s = now_s + int(wait_s)
@@ -249,19 +252,34 @@ class _Visit:
         return self._result(int(wait_s * 1000), PollStats(polls=1, errors=1))
 
     def _moved(self) -> PollResult:
-        """Follow by a new entry, whose host has its own robots.txt and politeness; the old one is asked rarely, or
-        never when it moved for good."""
-        target = self._answer.location
+        """Follow by a new entry, whose host has its own robots.txt and politeness. The old one is asked ever more
+        rarely, and the least often when it moved for good: servers say so of all their pages while they are mended, and
+        feeds come back."""
+        history, target = self._history, self._answer.location
         here, there = canonicalize_many([self._url, target])
-        if there is None or here == there:  # the sieve would never let another spelling out
+        if there is None:
             return self._failed("redirect to nowhere")
-        follow = FollowUp(target, "feed", "moved")
-        for_good = self._answer.status in (301, 308)
-        if for_good:
+        if here == there:
+            return self._respelled(target)
+        kind = "sitemap" if self._answer.kind == "sitemap" else "feed"
+        wait_s = self._polling.max_s
+        if self._answer.status in (301, 308):
             self._warn("moved", f"for good, to {target}")
-        return self._result(
-            None if for_good else int(self._polling.max_s * 1000), PollStats(polls=1), follow_ups=(follow,)
-        )
+        else:
+            history.errors += 1
+            wait_s = min(wait_s, schedule.retry_in_s(history, self._url, self._now_s, self._polling))
+        return self._result(int(wait_s * 1000), PollStats(polls=1), follow_ups=(FollowUp(target, kind, "moved"),))
+
+    def _respelled(self, target: str) -> PollResult:
+        """The server wants the very same URL spelled another way (without a tracking parameter, in another order),
+        which the sieve would never let out: the entry asks so from now on, and at once when all was well before."""
+        first = not self._history.errors
+        failed = self._failed("redirect to another spelling of itself")
+        if target == self._answer.asked or len(target) > _LONGEST_SPELLING:
+            return failed
+        self._history.respell(target)
+        again_in_ms = _PAGE_AGAIN_MS if first else failed.again_in_ms
+        return self._result(again_in_ms, PollStats(polls=1, errors=int(not first)))
 
     def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
         """The items not seen before, the latest first when all are dated; each address once."""
@@ -342,9 +360,11 @@ class _Visit:
         return PollResult(self._history.pack(), again_in_ms, new, follow_ups, tuple(self._warnings), stats)
 
 
-def stored_us(memo: bytes) -> int:
-    """When the document was fetched that "not modified" says is still valid; epoch microseconds, 0 = not known."""
-    return _recalled(memo)[0].stored_us
+def stored_us(url: str, memo: bytes, answer: Answer) -> int:
+    """When the document was fetched, from the same address, that an answer "not modified" says is still valid; epoch
+    microseconds, 0 = not known, or another answer."""
+    history = _recalled(memo)[0]
+    return history.stored_us if answer.status == 304 and answer.asked == (history.spelled or url) else 0
 
 
 def _recalled(memo: bytes) -> tuple[FeedHistory, str]:

@@ -68,7 +68,8 @@ class FeedHistory:
     `seen`: fingerprints, newest first. `times`: when the latest items appeared, ascending. `hours`: items by UTC hour.
     `window_age_s`: age of all but the oldest fifth of the items shown; `life_s`: the shortest time an item was lately
     seen to live before it vanished, 0 when none did. `same`: polls since something changed. `stored_us`: when what the
-    validators speak of was fetched (epoch microseconds).
+    validators speak of was fetched (epoch microseconds). `spelled`: how its server wants the address spelled, "":
+    as it is.
     """
 
     polls: int = 0
@@ -95,6 +96,7 @@ class FeedHistory:
     skip_hours: int = 0
     skip_days: int = 0
     stored_us: int = 0
+    spelled: str = ""
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)
@@ -130,8 +132,7 @@ class FeedHistory:
             version, values, seen, times, hours, sentinels, places, up = msgpack.unpackb(memo)
             if version != VERSION:
                 raise HistoryError(f"version {version}")
-            if len(values) == len(_PLAIN) - 1:  # of before `stored_us`
-                values.append(0)
+            values += [getattr(history, name) for name in _PLAIN[len(values) :]]  # what was added since
             for name, value in zip(_PLAIN, values, strict=True):
                 setattr(history, name, type(getattr(history, name))(value))
             history.seen, history.times = _listed(seen), _listed(times)
@@ -151,6 +152,11 @@ class FeedHistory:
     def keep_validators(self, etag: str, modified: str) -> None:
         """Remember what to ask with next time, where it can be sent."""
         self.etag, self.modified = sendable(etag), sendable(modified)
+
+    def respell(self, url: str) -> None:
+        """Ask for it by another spelling of its address, "": by its own; what was said of one does not hold there."""
+        self.spelled, self.digest, self.stored_us = url, b"", 0
+        self.keep_validators("", "")
 
     def remember(self, items: Iterable[int]) -> None:
         """Put fingerprints, newest first, before those seen so far; four windows of them are kept, 60 at least."""

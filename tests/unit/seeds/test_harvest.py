@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import pytest
 
-from seeds.harvest import Answer, Polling, PollResult, PollStats, poll, request
+from seeds.harvest import Answer, Polling, PollRequest, PollResult, PollStats, poll, request
 from seeds.harvest import stored_us as stored
 from seeds.harvest_stats import as_counts, counter_name, rows, stale_names, table, together
 from seeds.history import FeedHistory
@@ -95,11 +95,14 @@ def test_not_modified_when_nothing_is_known_is_a_failure() -> None:
 
 def test_what_not_modified_speaks_of_is_the_last_document_that_differed() -> None:
     first = ask(b"", NOW_MS, rss([-1]), fetched_us=1)
-    assert stored(first.memo) == 1
     same = ask(first.memo, NOW_MS, rss([-1]), fetched_us=2)
-    assert stored(ask(same.memo, NOW_MS, status=304, fetched_us=3).memo) == 1
-    assert stored(ask(same.memo, NOW_MS, b"<html>no feed</html>", fetched_us=4).memo) == 1
-    assert stored(ask(same.memo, NOW_MS, rss([1, -1]), fetched_us=5).memo) == 5
+    other = ask(same.memo, NOW_MS, rss([1, -1]), fetched_us=5)
+    unchanged = Answer(URL, 304, NOW_MS)
+    for result, when in ((first, 1), (same, 1), (ask(same.memo, NOW_MS, status=304, fetched_us=3), 1), (other, 5)):
+        assert stored(URL, result.memo, unchanged) == when
+    refused = ask(other.memo, NOW_MS, b"<html>no feed</html>", fetched_us=6)
+    assert stored(URL, refused.memo, unchanged) == 5
+    assert stored(URL, refused.memo, Answer(URL, 200, NOW_MS)) == 0
 
 
 def test_a_quiet_feed_is_polled_ever_more_rarely() -> None:
@@ -133,14 +136,59 @@ def test_gone_and_moved() -> None:
     gone = ask(b"", NOW_MS, status=410)
     assert gone.again_in_ms is None
     assert reasons(gone) == ["gone"]
-    for status, again in ((301, None), (308, None), (302, 86_400_000), (307, 86_400_000)):
-        moved = ask(b"", NOW_MS, status=status, location="https://other.example/feed/")
-        assert moved.again_in_ms == again
-        assert [(follow.kind, follow.url) for follow in moved.follow_ups] == [("feed", "https://other.example/feed/")]
-    for nowhere in ("ftp://other.example/", f"{URL}?utm_source=feed"):
-        stays = ask(b"", NOW_MS, status=301, location=nowhere)
-        assert (stays.stats.errors, stays.follow_ups) == (1, ())
-        assert stays.again_in_ms
+    there = "https://other.example/feed/"
+    for status in (301, 308):
+        moved = ask(b"", NOW_MS, status=status, location=there)
+        assert (moved.again_in_ms, reasons(moved)) == (86_400_000, ["moved"]), "it may come back"
+        assert [(follow.kind, follow.url) for follow in moved.follow_ups] == [("feed", there)]
+    for status in (302, 307):
+        moved, waits = ask(b"", NOW_MS, status=status, location=there), []
+        for _ in range(14):
+            assert [(follow.kind, follow.url) for follow in moved.follow_ups] == [("feed", there)]
+            assert reasons(moved) == []
+            waits.append(moved.again_in_ms or 0)
+            moved = ask(moved.memo, NOW_MS, status=status, location=there)
+        assert waits[0] < HOUR_MS / 30, "for a while, it says"
+        assert waits[-1] == 86_400_000
+    stays = ask(b"", NOW_MS, status=301, location="ftp://other.example/")
+    assert (stays.stats.errors, stays.follow_ups) == (1, ())
+    assert stays.again_in_ms
+
+
+def test_a_sitemap_that_moved_is_still_one() -> None:
+    moved = ask(b"", NOW_MS, status=301, location="https://other.example/sitemap_index.xml", kind="sitemap")
+    assert [follow.kind for follow in moved.follow_ups] == ["sitemap"]
+
+
+def test_another_spelling_of_its_address_is_asked_for_in_its_place() -> None:
+    other = f"{URL}?utm_source=feed"
+    first = ask(ask(b"", NOW_MS, rss([-1]), headers={"etag": '"a"'}).memo, NOW_MS, status=301, location=other)
+    assert (first.follow_ups, first.again_in_ms, first.stats.errors) == ((), 1000, 0)
+    assert request(URL, first.memo, NOW_MS) == PollRequest(other)
+    found = poll(URL, first.memo, Answer(other, 200, NOW_MS, body=rss([1, -1]), headers={"etag": '"b"'}, fetched_us=9))
+    assert links(found) == ["1"]
+    assert request(URL, found.memo, NOW_MS) == PollRequest(other, {"If-None-Match": '"b"'})
+    unchanged = Answer(other, 304, NOW_MS)
+    assert stored(URL, found.memo, unchanged) == 9
+    # What fails there is asked for by its own address next, and ever more rarely.
+    lost = poll(URL, found.memo, Answer(other, 404, NOW_MS))
+    assert request(URL, lost.memo, NOW_MS) == PollRequest(URL)
+    again = ask(lost.memo, NOW_MS, status=301, location=other)
+    assert (again.again_in_ms or 0) > 1000
+    assert request(URL, again.memo, NOW_MS).url == other
+
+
+def test_spellings_that_lead_to_each_other_are_asked_for_ever_more_rarely() -> None:
+    spellings = [f"{URL}?utm_source=a", f"{URL}?utm_source=b"]
+    result, waits = ask(b"", NOW_MS, status=302, location=spellings[0]), []
+    for turn in range(16):
+        asked = request(URL, result.memo, NOW_MS).url
+        assert asked == spellings[turn % 2]
+        result = poll(URL, result.memo, Answer(asked, 302, NOW_MS, location=spellings[(turn + 1) % 2]))
+        waits.append(result.again_in_ms or 0)
+    assert waits[-1] >= 86_400_000
+    itself = poll(URL, b"", Answer(URL, 301, NOW_MS, location=URL))
+    assert (itself.stats.errors, request(URL, itself.memo, NOW_MS).url) == (1, URL)
 
 
 @pytest.mark.parametrize(
