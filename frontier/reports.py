@@ -176,10 +176,14 @@ def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: En
         except ValueError:
             _no_robots(origin, ending, frontier.config.retry_factor)
             return
+        if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
+            origin.robots_failures += 1
         hop = hop_element(target, outcome.location, origin.authority, lease.hops + 1)
-        frontier.host_of(target).hops.append(hop)
+        if hop not in frontier.host_of(target).hops:
+            frontier.host_of(target).hops.append(hop)
         frontier.host_of(target).rank = None
-        _gate(origin, end_ms + frontier.config.robots_hop_wait_ms, "robots_wait", end_ms)
+        wait_ms = max(frontier.config.robots_hop_wait_ms, _robots_rest_ms(origin, ending, frontier.config.retry_factor))
+        _gate(origin, end_ms + wait_ms, "robots_wait", end_ms)
     elif outcome.result == "expired":
         # its worker died, which says nothing about the host: ask again, politely, from the beginning
         origin.robots_retry_ms, origin.rank = 0, None
@@ -206,12 +210,16 @@ def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, en
 
 def _no_robots(origin: Host, ending: Ending, retry_factor: float) -> None:
     """Unreachable: keep what is still valid, else nothing is fetched until it was asked for again."""
-    rule = row("robots_unreachable", retry_factor)
-    rest_ms = backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, origin.robots_failures, ending.jitter)
+    rest_ms = _robots_rest_ms(origin, ending, retry_factor)
     if ending.outcome.retry_after_ms is not None:
         rest_ms = max(rest_ms, min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms))
     origin.robots_failures += 1
     _gate(origin, ending.end_ms + rest_ms, "robots_unreachable", ending.end_ms)
+
+
+def _robots_rest_ms(origin: Host, ending: Ending, retry_factor: float) -> int:
+    rule = row("robots_unreachable", retry_factor)
+    return backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, origin.robots_failures, ending.jitter)
 
 
 def _gate(origin: Host, until_ms: int, reason: str, end_ms: int) -> None:

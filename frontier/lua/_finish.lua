@@ -85,9 +85,13 @@ local function gate(record, until_ms, reason, end_ms)
   if record.rx <= end_ms then others.rg, others.rgr = until_ms, reason end
 end
 
+local function robots_rest(others, outcome)
+  return backoff(C.robots_base, C.robots_cap, others.rf or 0, outcome.j)
+end
+
 local function no_robots(record, outcome, end_ms)
   local others = others_of(record)
-  local rest_ms = backoff(C.robots_base, C.robots_cap, others.rf or 0, outcome.j)
+  local rest_ms = robots_rest(others, outcome)
   if outcome.ra then rest_ms = max(rest_ms, min(C.retry_after_cap, outcome.ra)) end
   others.rf = (others.rf or 0) + 1
   gate(record, end_ms + rest_ms, 'robots_unreachable', end_ms)
@@ -112,11 +116,15 @@ local function end_robots(origin, hops, outcome, end_ms)
   elseif outcome.r == 'robots_redirect' and outcome.ht then
     local memo = string.char(hops + 1) .. origin
     local element = string.char(9 + outcome.hw, 0, 255, 0) .. length_bytes(#memo) .. memo .. outcome.hr
-    local target = make(outcome.ht)
-    call('RPUSH', P .. 'h:' .. outcome.ht, element)
-    others_of(target).h = (target.o.h or 0) + 1
+    local target, others = make(outcome.ht), others_of(record)
+    -- where it led to last time has not answered
+    if hops == 0 and others.rgr == 'robots_wait' then others.rf = (others.rf or 0) + 1 end
+    if not call('LPOS', P .. 'h:' .. outcome.ht, element) then
+      call('RPUSH', P .. 'h:' .. outcome.ht, element)
+      others_of(target).h = (target.o.h or 0) + 1
+    end
     if outcome.ht ~= origin then replace(outcome.ht, target) end
-    gate(record, end_ms + C.hop_wait, 'robots_wait', end_ms)
+    gate(record, end_ms + max(C.hop_wait, robots_rest(others, outcome)), 'robots_wait', end_ms)
   elseif outcome.r == 'expired' then
     local others = others_of(record)
     others.rr = nil

@@ -621,6 +621,34 @@ def test_a_lost_hop_does_not_stop_its_origin_for_ever(make: Make, clock: Clock) 
     assert one(frontier).url == f"{A}/robots.txt"
 
 
+@pytest.mark.parametrize("away", ["paused", "opted out"])
+def test_robots_that_moved_to_where_nobody_answers_are_asked_for_ever_more_rarely(
+    make: Make, clock: Clock, away: str
+) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    frontier.pause(B) if away == "paused" else frontier.opt_out([B])
+    waits: list[int] = []
+    for _ in range(14):
+        lease, asked_ms = one(frontier), clock.now_ms
+        assert lease.url == f"{A}/robots.txt"
+        done(frontier, lease, "robots_redirect", location=f"{B}/moved.txt")
+        while not (grant := frontier.lease(1)).leases:
+            clock.forward(MINUTE)
+        frontier.release([grant.leases[0].token])
+        waits.append(clock.now_ms - asked_ms)
+    assert waits[0] == 10 * MINUTE
+    assert waits == sorted(waits)
+    assert waits[-1] == DAY
+    if away == "paused":  # one answer is enough
+        frontier.resume(B)
+        hop = one(frontier)
+        assert (hop.url, hop.source) == (f"{B}/moved.txt", A)
+        done(frontier, hop, robots=RobotsRecord("rules", b"Disallow: /"))
+        clock.forward(DAY - HOUR)
+        assert {lease.url for lease in frontier.lease(9).leases} == {f"{A}/1", f"{B}/robots.txt"}
+
+
 # -- traps, opt-out, budgets, by hand ----------------------------------------------------------------------------------
 
 
