@@ -35,7 +35,7 @@ class OptionError(ValueError):
 
 OPTIONS: tuple[Option, ...] = (
     Option(
-        "DATA_DIR", "data/{crawl}", "Folder of all that a crawl writes (warc/, state/, reports/); {crawl}: its name."
+        "DATA_DIR", "data/{crawl}", "Folder of all that one crawl writes (warc/, state/, reports/); {crawl}: its name."
     ),
     Option("SEEDS_DIR", "", "Folder of the crawls, one <name>.toml each; empty: the project's own seeds/."),
     Option(

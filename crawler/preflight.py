@@ -74,6 +74,8 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
             named = f" (with {', '.join(given)})" if given else ""
             faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}{named}: {error}")
     faults += settings_faults(settings, spider)
+    if not faults and issubclass(spider, SeededSpider):
+        faults += _owner_faults(data_folder(settings, spider.spec.name), spider.spec.name)
     if faults:
         raise PreflightError("\n".join(faults))
 
@@ -119,6 +121,25 @@ def _folder_faults(folder: Path) -> list[str]:
     except OSError as error:
         return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
     return []
+
+
+def _owner_faults(folder: Path, crawl: str) -> list[str]:
+    """A folder is one crawl's: another's sieve would mix with it, and its journals would be held against another
+    frontier, which knows none of their pages."""
+    owner = folder / "state" / "crawl"
+    try:
+        with contextlib.suppress(FileExistsError), owner.open("x", encoding="utf-8") as file:
+            file.write(crawl)
+        if not (found := owner.read_text(encoding="utf-8", errors="replace").strip()):
+            owner.write_text(found := crawl, encoding="utf-8")  # whoever made it was killed before it wrote
+    except OSError as error:
+        return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
+    if found == crawl:
+        return []
+    return [
+        f"DATA_DIR {folder} is the folder of the crawl {found!r} (its file state/crawl says so); "
+        f"{crawl!r} needs one of its own, as DATA_DIR={folder.parent}/{{crawl}} gives each"
+    ]
 
 
 def _choice_faults(settings: BaseSettings) -> list[str]:

@@ -88,6 +88,21 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, seeds: Path) -> None:
     assert "cannot write" in refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "file"))
 
 
+def test_a_folder_of_another_crawl(tmp_path: Path, seeds: Path) -> None:
+    folder = tmp_path / "d"
+    settings = Settings({"DATA_DIR": str(folder)})
+    Ulwembu().update_settings(settings)
+    spider = find_spider(get_spider_loader(settings), "x", {"seeds": str(seeds)})
+    for _ in range(2):
+        check(settings, spider)
+        (folder / "state" / "crawl").write_text("")  # as of one that was killed meanwhile
+    check(settings, spider)
+    seeds.write_text(GOOD.replace("ndwedwe", "inanda"))
+    line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(folder))
+    assert f"DATA_DIR {folder} is the folder of the crawl 'ndwedwe'" in line
+    assert f"DATA_DIR={tmp_path}/{{crawl}}" in line
+
+
 def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
     line = refused(
         "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), REDIS_URL="redis://me:secret@127.0.0.1:9/0"
