@@ -44,6 +44,10 @@ class JournalUnreadable(ArchiveError):  # noqa: N818
         self.reason = reason
 
 
+class KindUnreadable(ArchiveError):  # noqa: N818
+    """A file stored in a way that cannot be unpacked; ``str()`` says what it is and what is read."""
+
+
 class ArchiveNotFound(ArchiveError):  # noqa: N818
     """No record at the given place, or for the given URL."""
 

@@ -21,10 +21,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-import zstandard
-
 from archive import arc
-from archive.errors import Damage
+from archive.errors import Damage, KindUnreadable
 from archive.plain import START, PlainBytes, Rest, declared_length
 from archive.record import Record, digest_holds
 from archive.source import Source
@@ -80,8 +78,8 @@ class Reader:
         window = Source(self._file)
         try:
             kind = detect(window)
-        except zstandard.ZstdError as error:
-            self.damages.append(Damage(self.path, 0, -1, f"broken zstd dictionary: {error}"))
+        except KindUnreadable as error:
+            self.damages.append(Damage(self.path, 0, -1, str(error)))
             return iter(())
         if kind is not None:
             self.stored_as, self.dictionary = kind.name, kind.dictionary

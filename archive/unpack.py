@@ -26,7 +26,8 @@ from zlib import crc32
 import zstandard
 from zlib_ng import zlib_ng
 
-from archive.errors import Damage
+from archive import foreign
+from archive.errors import Damage, KindUnreadable
 from archive.source import Source
 
 XZ_MAGIC = b"\xfd7zXZ\x00"
@@ -226,14 +227,22 @@ def read_dictionary(source: Source) -> bytes:
 
 
 def detect(source: Source) -> Kind | None:
-    """How the file is stored, by its first bytes; None: plain. Raises zstandard.ZstdError on a broken dictionary."""
-    head = source.peek(8)
+    """How the file is stored, by its first bytes; None: plain. KindUnreadable for another way of packing, or a broken
+    dictionary."""
+    head = source.peek(foreign.LONGEST)
     if head.startswith(XZ_MAGIC):
         return XzKind()
     if head.startswith(GZ_MAGIC[:2]):
         return GzKind()
     if head.startswith((ZST_MAGIC, ZST_DICTIONARY)):
-        return ZstKind(read_dictionary(source))
+        try:
+            return ZstKind(read_dictionary(source))
+        except zstandard.ZstdError as error:
+            raise KindUnreadable(f"broken zstd dictionary: {error}") from None
+    if packed := foreign.foreign(head):
+        raise KindUnreadable(
+            f"{packed}, which is not read here; unpack it first (read are plain files, .gz, .xz, .zst)"
+        )
     return None
 
 

@@ -18,9 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from zstandard import ZstdError
-
 from archive import Damage
+from archive.errors import KindUnreadable
 from archive.source import Source
 from archive.unpack import Chunk, Unpacked, detect
 from corpus.errors import UsageFault
@@ -140,8 +139,8 @@ def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk
     source = Source(file)
     try:
         kind = detect(source)
-    except ZstdError as error:
-        damages.append(Damage(path, 0, -1, f"broken zstd dictionary: {error}"))
+    except KindUnreadable as error:
+        damages.append(Damage(path, 0, -1, str(error)))
         return
     if kind is not None:
         kind.content_start = _DOCUMENT_START

@@ -1,0 +1,86 @@
+"""A file packed in a way that is not read is no damaged archive: one line says what it is."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archive import Reader, WarcWriter
+from archive.cli import FAULTS, main
+from archive.foreign import foreign
+from corpus.cli import main as corpus_main
+from tests.unit.archive.pages import page
+
+
+def _zipped(plain: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("a.warc", plain)
+    return packed.getvalue()
+
+
+KINDS: dict[str, Callable[[bytes], bytes]] = {
+    "bzip2": bz2.compress,
+    "zip": _zipped,
+    "lzma": lambda plain: lzma.compress(plain, lzma.FORMAT_ALONE),
+}
+COMMANDS = {
+    "ls": ["ls"],
+    "verify": ["verify", "--quiet"],
+    "stats": ["stats", "--quiet"],
+    "convert": ["convert", "--to", "xz"],
+    "index": ["index"],
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    with WarcWriter(tmp_path_factory.mktemp("warc"), "crawl", "none") as writer:
+        for number in range(3):
+            writer.write(page(number))
+        writer.sync()
+    return writer.finished[0].read_bytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_one_damage_that_says_what_it_is(kind: str, plain: bytes) -> None:
+    packed = KINDS[kind](plain)
+    with Reader(io.BytesIO(packed)) as reader:
+        assert list(reader) == []
+    (damage,) = reader.damages
+    assert damage.reason.startswith(f"packed with {kind}, which is not read here")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_tell_it_in_a_line(
+    command: str, plain: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.warc.bz2"
+    path.write_bytes(bz2.compress(plain))
+    code = main([*COMMANDS[command], str(path)])
+    told = capsys.readouterr()
+    (line,) = (line for line in (told.out + told.err).splitlines() if "packed with bzip2" in line)
+    assert f"{path}:0: " in line
+    assert "(read are plain files, .gz, .xz, .zst)" in line
+    assert code == FAULTS
+
+
+def test_the_corpus_tells_it_too(plain: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive, lines = tmp_path / "a.warc.bz2", tmp_path / "b.jsonl.bz2"
+    archive.write_bytes(bz2.compress(plain))
+    lines.write_bytes(bz2.compress(b'{"text": "x"}\n'))
+    for path in (archive, lines):
+        assert corpus_main(["stats", str(path), "--json"]) == FAULTS
+        (line,) = (line for line in capsys.readouterr().err.splitlines() if "packed with" in line)
+        assert str(path) in line
+
+
+@pytest.mark.parametrize("head", [b"WARC/1.1\r\n", b"filedesc:/", b"\xfd7zXZ\0", b"\x1f\x8b\x08", b"BZh", b"{", b""])
+def test_others_are_none(head: bytes) -> None:
+    assert foreign(head) == ""
