@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
+from archive.unpack import GZ_MAGIC
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
@@ -173,6 +174,9 @@ def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
     What a part of the rules allows, the rest may forbid.
     """
     status = response.status
+    if 200 <= status < 300 and response.body.startswith(GZ_MAGIC):
+        # A packed file under the name of a plain one: read as text it has no rules, whatever its owner wrote.
+        return RobotsRecord("disallow", expires_in_ms=max_age_ms)
     if 200 <= status < 300 and result_of(response) != "part":
         return RobotsRecord("rules", response.body[:MOST_BYTES], expires_in_ms=max_age_ms)
     if 300 <= status < 400 and response.headers.get("Location"):

@@ -2,11 +2,18 @@
 
 A body that was announced as packed and is not, or is followed by something else, is read as the archive's readers will
 read it: as far as its coding goes, else as it came. It was answered, and asking again would bring the same. Only the
-rules of a host must be whole: a robots.txt that cannot be unpacked is as good as cut off.
+rules of a host must be whole: a robots.txt that cannot be unpacked to its end (Scrapy takes what comes before a fault,
+and what it does not know how to unpack as it came) is as good as cut off.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
+import zlib
+
+import brotli
+import zstandard
 from scrapy import Spider
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
@@ -15,6 +22,8 @@ from scrapy.responsetypes import responsetypes
 
 from archive.http import HttpHead, decode
 from crawler.fetch.errors import CutError
+
+_STEP_BYTES = 65_536
 
 
 class Unpacking(HttpCompressionMiddleware):
@@ -26,17 +35,65 @@ class Unpacking(HttpCompressionMiddleware):
         response: Response,
         spider: Spider | None = None,  # noqa: ARG002 - Scrapy's signature
     ) -> Request | Response:
-        """:class:`CutError` for a robots.txt (``request.meta["robots"]``) that is not what its head says."""
+        """:class:`CutError` for rules (``request.meta["robots"]``) that are not whole, or not what their head says."""
+        rules = bool(request.meta.get("robots")) and 200 <= response.status < 300
+        said = b",".join(response.headers.getlist("Content-Encoding"))
+        packed = response.body
         try:
-            return super().process_response(request, response)
-        except IgnoreRequest:  # it unpacks to more than the limit
+            unpacked = super().process_response(request, response)
+            if rules and packed and not _are_whole(said.decode("latin-1").lower(), packed):
+                raise CutError(f"cannot be unpacked to its end: {said!r}")
+            return unpacked
+        except (IgnoreRequest, CutError):  # it unpacks to more than the limit
             raise
         except Exception as error:  # noqa: BLE001 - each coding's library has errors of its own
-            if request.meta.get("robots"):
+            if rules:
                 raise CutError(f"cannot be unpacked: {error}") from None
-        codings = HttpHead(0, b"Content-Encoding: " + b",".join(response.headers.getlist("Content-Encoding")))
+        codings = HttpHead(0, b"Content-Encoding: " + said)
         body = decode(codings, response.body, self._max_size)
         headers = response.headers.copy()
         del headers["Content-Encoding"]
         kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
         return response.replace(cls=kind, headers=headers, body=body)
+
+
+def _are_whole(codings: str, packed: bytes) -> bool:
+    """Whether a body, which unpacks within the limit as far as it goes, goes to its end. Of several codings, and of one
+    that nobody here can read, that is not known. Each coding's library has errors of its own, besides."""
+    names = [name for part in codings.split(",") if (name := part.strip()) not in ("", "identity")]
+    unpack = _UNPACKERS.get(names[0]) if len(names) == 1 else None
+    return not names or (unpack is not None and unpack(packed))
+
+
+def _gzip_is_whole(packed: bytes) -> bool:
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+        while file.read(_STEP_BYTES):
+            pass
+    return True
+
+
+def _deflate_is_whole(packed: bytes) -> bool:
+    state = zlib.decompressobj(zlib.MAX_WBITS if packed[0] & 15 == 8 else -zlib.MAX_WBITS)
+    state.decompress(packed)
+    return state.eof
+
+
+def _brotli_is_whole(packed: bytes) -> bool:
+    state = brotli.Decompressor()
+    state.process(packed)
+    return bool(state.is_finished())
+
+
+def _zstd_is_whole(packed: bytes) -> bool:
+    state = zstandard.ZstdDecompressor().decompressobj()
+    state.decompress(packed)
+    return state.eof and not state.unused_data
+
+
+_UNPACKERS = {
+    "gzip": _gzip_is_whole,
+    "x-gzip": _gzip_is_whole,
+    "deflate": _deflate_is_whole,
+    "br": _brotli_is_whole,
+    "zstd": _zstd_is_whole,
+}

@@ -22,12 +22,12 @@ from crawler.unpacking import Unpacking
 PLAIN = b"<html><body>" + bytes(range(32, 127)) * 40 + b"</body></html>"
 
 
-def unpacked(body: bytes, coding: str, *, robots: bool = False, most: int = 100_000) -> HtmlResponse:
+def unpacked(body: bytes, coding: str, *, robots: bool = False, most: int = 100_000, status: int = 200) -> HtmlResponse:
     crawler = Crawler(Spider, Settings({"DOWNLOAD_MAXSIZE": most}))
     crawler.stats = DummyStatsCollector(crawler)
     request = Request("http://a.test/", meta={"robots": robots})
     headers = {"Content-Type": "text/html", "Content-Encoding": coding}
-    found = Unpacking.from_crawler(crawler).process_response(request, HtmlResponse(request.url, 200, headers, body))
+    found = Unpacking.from_crawler(crawler).process_response(request, HtmlResponse(request.url, status, headers, body))
     assert isinstance(found, HtmlResponse)
     return found
 
@@ -46,6 +46,30 @@ def test_what_was_never_packed_is_as_it_came(coding: str) -> None:
 def test_what_follows_the_body_is_left(coding: str, pack: Callable[[bytes], bytes]) -> None:
     assert unpacked(pack(PLAIN) + b"and more", coding).body == PLAIN
     assert unpacked(pack(PLAIN), coding, robots=True).body == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("coding", "pack"),
+    [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstandard.compress), ("deflate", zlib.compress)],
+)
+def test_rules_that_unpack_in_part_are_none(coding: str, pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(PLAIN)
+    assert unpacked(packed, coding, robots=True).body == PLAIN
+    for cut in (packed[: len(packed) // 2], packed[:-1]):
+        with pytest.raises(CutError):
+            unpacked(cut, coding, robots=True)
+    assert unpacked(packed[: len(packed) // 2], coding, robots=True, status=404), "what is no rules may be anything"
+
+
+def test_rules_in_an_unknown_coding_are_none() -> None:
+    for coding in ("compress", "gzip, gzip", "lzma"):
+        with pytest.raises(CutError):
+            unpacked(PLAIN, coding, robots=True)
+        assert unpacked(PLAIN, coding).body == PLAIN
+    assert unpacked(b"", "gzip", robots=True).body == b""
+    assert unpacked(PLAIN, "identity", robots=True).body == PLAIN
+    members = gzip.compress(PLAIN) + gzip.compress(b"more")
+    assert unpacked(members, "gzip", robots=True).body == PLAIN + b"more"
 
 
 def test_a_bomb_is_refused_and_a_broken_one_bounded() -> None:
