@@ -27,6 +27,7 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
+from archive.unpack import GZ_MAGIC
 from crawler import answers
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
@@ -237,8 +238,8 @@ class PoliteClient:
 
 
 def _rules_text(fetched: Fetched) -> bytes:
-    """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had nothing."""
-    if fetched.ok:
+    """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had, or read, nothing."""
+    if fetched.ok and not fetched.body.startswith(GZ_MAGIC):
         return fetched.body[: answers.MOST_BYTES]
     if 400 <= fetched.status < 500 and fetched.status != 429:
         return b""
