@@ -14,10 +14,11 @@ from crawler.captures import Place, captures
 from crawler.crawl_state import CrawlState, CrawlStateCommand
 from crawler.link_memo import read_link_memo
 from crawler.policy import open_policy
+from crawler.polls import RECURRING
 from crawler.terminal import clock, host_words
 from frontier.types import Explanation, Kind, Waiting
 from sieve.fingerprint import fingerprint
-from sieve.urls import canonicalize
+from sieve.urls import canonicalize, canonicalize_many
 
 _FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
 
@@ -68,7 +69,7 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
     refused = _refused(state, found, depth)
     return {
         "url": url,
-        "answer": _answer(found, fetches, refused),
+        "answer": _answer(found, fetches, refused) + _polling(state, found, fetches),
         "canonical": canonical,
         "fingerprint": f"{fingerprint(canonical):016x}",
         "admitted": True if waiting or fetches or found.place == "leased" else state.admitted(url),
@@ -126,6 +127,23 @@ def _answer(found: Explanation, fetches: list[Place], refused: str) -> str:
     if found.host is None:
         return "never admitted: no URL of this host was"
     return "not waiting and in no closed WARC file: never found, in a file still open, given up, or without an answer"
+
+
+def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str:
+    """What becomes of a feed, an index page or a sitemap that has been fetched; "" for any other URL."""
+    waiting = found.waiting
+    if not fetches or found.place == "leased":
+        return ""
+    if waiting:
+        again = clock(waiting.until_ms) if waiting.until_ms else "now"
+        return f"; polled again {again}" if waiting.kind in RECURRING else ""
+    if any(fetch.told.get("kind") in RECURRING for fetch in fetches):
+        return "; not polled any more"
+    named = state.spec.seeds() if state.spec else ()
+    urls = [seed.url for seed in named if seed.kind != "page"]
+    if canonicalize(found.url) in canonicalize_many(urls):
+        return "; not polled, though it is named as a feed, index page or sitemap: it was met as a page before that"
+    return ""
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
