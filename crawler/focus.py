@@ -226,7 +226,7 @@ class FocusMiddleware:
         detours = self._request(response).meta["detours"]
         if (memo := wanted(lease, response.url, location, detours)) is not None:
             finding.memo, finding.again_in_ms = memo, 0
-        elif location and _may_follow(self._worker.stores.spec, location, 0):
+        elif location and self._may_lead(lease, location):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
@@ -234,6 +234,13 @@ class FocusMiddleware:
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
             finding.links = [Candidate(location, lease.kind, source, depth, lease.score, memo=memo)]
+
+    def _may_lead(self, lease: Lease, location: str) -> bool:
+        """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead."""
+        spec = self._worker.stores.spec
+        if spec is not None and lease.source.startswith("feed"):
+            return spec.wants_item(location)
+        return _may_follow(spec, location, 0)
 
     def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
         finding.robots = answers.record_of(response, self._robots_age_ms)

@@ -1,0 +1,51 @@
+"""Where a page that has moved is followed to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy.http import Request, Response
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.findings import Finding
+from crawler.focus import FocusMiddleware
+from frontier.types import Candidate, Kind, Lease
+from seeds.crawl import parse_crawl
+
+HEAD = '[crawl]\nname = "x"\nlanguage = "zul"\n'
+FEED = '[[feed]]\nurl = "https://a.example/feed/"\n'
+SITE = '[[site]]\nurl = "https://a.example/"\n'
+NEAR, FAR = "https://a.example/2026/indaba", "https://b.example/indaba"
+
+
+def followed(tables: str, source: str, location: str, head: str = HEAD) -> list[Candidate]:
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+    worker = SimpleNamespace(stores=SimpleNamespace(spec=parse_crawl(head + tables)))
+    focus = FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", worker))
+    url = "https://a.example/?p=7"
+    lease = Lease("t", url, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=b"memo", depth=1)
+    request = Request(url, meta={"lease": lease, "detours": 0})
+    response = Response(url, 301, headers={"Location": location}, request=request)
+    focus.process_spider_input(response)
+    finding = cast("Finding", response.meta["finding"])
+    assert finding.result == "redirect"
+    return finding.links
+
+
+@pytest.mark.parametrize("tables", [FEED, FEED + SITE])
+@pytest.mark.parametrize("location", [NEAR, FAR])
+def test_an_item_is_followed_wherever_items_may_lead(tables: str, location: str) -> None:
+    (link,) = followed(tables, "feed:#1a2b", location)
+    assert (link.url, link.source, link.depth) == (location, "feed:#1a2b", 2)
+
+
+def test_other_pages_and_those_of_a_whitelist_only_within_scope() -> None:
+    only = HEAD + "whitelist_only = true\n"
+    assert [link.url for link in followed(FEED + SITE, "https://a.example/", NEAR)] == [NEAR]
+    assert followed(FEED + SITE, "https://a.example/", FAR) == []
+    assert [link.url for link in followed(FEED + SITE, "feed:#1a2b", NEAR, only)] == [NEAR]
+    assert followed(FEED + SITE, "feed:#1a2b", FAR, only) == []
