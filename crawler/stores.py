@@ -59,6 +59,7 @@ class Stores:
     folder: Path
     home: RedisHome
     sieve: RedisSieve
+    decider: Decider
     frontier: RedisFrontier
     archive: WarcWriter
     sources: Sources
@@ -107,6 +108,7 @@ class Stores:
                 folder=folder,
                 home=home,
                 sieve=sieve,
+                decider=decider,
                 frontier=frontier,
                 archive=archive,
                 sources=Sources(known),

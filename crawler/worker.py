@@ -33,7 +33,7 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
-from sieve.errors import LinkError
+from sieve.errors import LinkError, SieveError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -218,7 +218,8 @@ class Worker:
         try:
             await loop
             return
-        except (StateGoneError, OSError) as error:  # Redis was emptied; a disk fails, or the folder is gone
+        except (StateGoneError, SieveError, OSError) as error:
+            # Redis was emptied; the seen URLs are another store's, or damaged; a disk fails, or the folder is gone
             logger.critical("The crawl ends: %s", error)
         except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
@@ -270,6 +271,7 @@ class Worker:
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
         self._stores.watch.look(_LOOK_AT_STATE_S)
+        self._stores.decider.check()
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]

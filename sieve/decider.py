@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import threading
 
@@ -9,12 +10,15 @@ from sieve.errors import FencedError, LinkError
 from sieve.redis_sieve import RedisSieve
 
 _LOG = logging.getLogger(__name__)
+_DISK_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
 class Decider:
     """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`.
 
-    A lost connection or lease is logged and tried again. `error` is the last such error, ``None`` after a success.
+    A lost connection or lease, or a full disk, is logged and tried again. `error` is the last such error, ``None``
+    after a success. Any other (another store than the crawl's, damage, a disk that fails) ends the thread:
+    :meth:`check` raises it, for whoever waits for decisions.
     """
 
     def __init__(self, sieve: RedisSieve, interval_s: float = 0.02) -> None:
@@ -23,6 +27,12 @@ class Decider:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self.error: Exception | None = None
+        self._fault: Exception | None = None
+
+    def check(self) -> None:
+        """Raise what has ended the thread; nothing while it decides."""
+        if self._fault is not None:
+            raise self._fault
 
     def start(self) -> None:
         """Start the thread; once."""
@@ -38,10 +48,18 @@ class Decider:
             self._thread = None
 
     def _run(self) -> None:
+        try:
+            self._decide_on()
+        except Exception as error:  # noqa: BLE001 - the rim of the thread: nobody else would hear of it
+            self._fault = error
+
+    def _decide_on(self) -> None:
         while not self._stop.is_set():
             try:
                 decided = self._sieve.decide()
-            except (FencedError, LinkError) as error:
+            except (FencedError, LinkError, OSError) as error:
+                if isinstance(error, OSError) and error.errno not in _DISK_FULL:
+                    raise
                 _LOG.warning("sieve not decided, will try again: %s", error)
                 self.error = error
                 self._stop.wait(1.0)

@@ -114,8 +114,11 @@ class RedisLink:
         keys = [self.keys.lease, self.keys.tokens, self.keys.state]
         got, epoch = self._reach(self._acquire, keys, [token, lease_ms, home])
         if got == -1:
-            known = epoch.decode() or "Redis"
-            raise StoreError(f"the seen URLs of {self.keys.crawl!r} are in store {known}, not in {home or 'Redis'}")
+            known, asked = (f"the disk store {place}" if place else "Redis" for place in (epoch.decode(), home))
+            raise StoreError(
+                f"the seen URLs of {self.keys.crawl!r} are in {known}, not in {asked}: "
+                "start it with the folder, and the kind of store, with which it began"
+            )
         return int(got), int(epoch)
 
     def release(self, token: int) -> None:

@@ -204,6 +204,19 @@ def test_a_folder_that_goes_away_ends_the_crawl_and_loses_nothing(begin: Begin) 
     assert findings.ok, findings.to_json()
 
 
+def test_seen_urls_that_are_kept_elsewhere_end_the_crawl(begin: Begin) -> None:
+    """Nothing would be admitted any more: new pages, and items of feeds, would wait for ever."""
+    crawl = begin()
+    crawl.start()
+    assert crawl.wait() == [0]
+    before = len(crawl.requests())
+    crawl.settings["SIEVE_STORE"] = "redis"
+    crawl.start()
+    assert crawl.wait(30) == [0, 1]
+    assert "The crawl ends: the seen URLs of 'zulu' are in the disk store" in crawl.logs()
+    assert len(crawl.requests()) == before
+
+
 def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     """As with a full disk or a lost replica: it answers, but keeps nothing."""
     crawl = begin()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import math
 import time
@@ -133,7 +134,7 @@ def test_a_store_belongs_to_its_crawl(server: EmbeddedRedis, client: redis.Redis
     sieve.close()
     other = sieve_of(server, f"&dir={tmp_path / 'b'}")
     other.enqueue(URLS[:1])
-    with pytest.raises(StoreError, match="are in store"):
+    with pytest.raises(StoreError, match="are in the disk store"):
         other.decide()
     other.close()
     client.hset(RedisKeys("zulu").state, "epoch", 0)
@@ -215,6 +216,33 @@ def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: py
     assert decider.error is None or "epoch" in str(decider.error)
     decider.stop()
     decider.stop()
+    sieve.close()
+
+
+@pytest.mark.usefixtures("client")
+def test_a_decider_waits_for_room_and_tells_of_what_ended_it(
+    server: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sieve = sieve_of(server)
+    real, answers = sieve.decide, [OSError(errno.ENOSPC, "full"), None, OSError(errno.EIO, "broken")]
+
+    def decide() -> int:
+        error = answers.pop(0) if len(answers) > 1 or not sieve.pending() else None
+        if error is not None:
+            raise error
+        return real()
+
+    monkeypatch.setattr(sieve, "decide", decide)
+    sieve.enqueue(URLS[:5])
+    decider = Decider(sieve)
+    decider.start()
+    deadline = time.monotonic() + 10
+    while answers and time.monotonic() < deadline:
+        time.sleep(0.01)
+    decider.stop()
+    assert sieve.drain() == URLS[:5]
+    with pytest.raises(OSError, match="broken"):
+        decider.check()
     sieve.close()
 
 
