@@ -45,7 +45,7 @@ class Polls:
             for source in sources
             if source.min_poll_s is not None or source.max_poll_s is not None
         }
-        self._listed = frozenset(source.url for source in sources)
+        self._listed = frozenset(source.url for source in (*sources, *(spec.sitemaps if spec else ())))
         self._seeds = {source_tag(_source_of(url)): url for url in self._listed}
         self._of_feeds = polling_of(settings, None, None)
         self._of_sitemaps = Polling(
@@ -123,13 +123,14 @@ class Polls:
         return "index" if self._seed(lease) in self._indexes else "feed"
 
     def _bounds(self, lease: Lease) -> Polling:
-        usual = self._of_sitemaps if lease.kind is Kind.SITEMAP else self._of_feeds
-        return self._polling.get(self._seed(lease), usual)
+        if lease.kind is Kind.SITEMAP:
+            return self._of_sitemaps
+        return self._polling.get(self._seed(lease), self._of_feeds)
 
     def _seed(self, lease: Lease) -> str:
-        """The URL by which the seed file knows what is polled: where it has moved to, its bounds still hold, unless
-        the file names that place, too."""
-        if lease.kind is not Kind.FEED or lease.url in self._listed:
+        """The URL by which the seed file knows what is polled: where it has moved to, and for the sitemaps that an
+        index leads to, what the file says of it still holds, unless the file names that place, too."""
+        if lease.url in self._listed:
             return lease.url
         return self._seeds.get(lease.source, lease.url)
 
@@ -150,7 +151,7 @@ class Polls:
         """The new items, of a sitemap with a limit of age only those within it."""
         days = 0
         if lease.kind is Kind.SITEMAP:
-            days = self._newer.get(lease.url) or self._newer.get(lease.authority, 0)
+            days = self._newer.get(self._seed(lease)) or self._newer.get(lease.authority, 0)
         since_ms = now_ms - days * _DAY_MS
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
 

@@ -96,6 +96,10 @@ def test_sitemaps_have_wider_bounds_and_a_limit_of_age() -> None:
     assert [(link.url, link.kind) for link in index.links] == [(f"{HOME}/n.xml", Kind.SITEMAP)]
 
 
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
 def moved(these: Polls, found: Lease, target: str) -> Lease:
     """The lease of where an answer to `found` says that it now is."""
     response = Response(found.url, status=301, headers={"Location": target})
@@ -122,6 +126,21 @@ def test_an_index_page_that_moved_is_still_one() -> None:
     these = polls(f'[[index]]\nurl = "{HOME}/news"\n')
     there = moved(these, lease(f"{HOME}/news"), f"{HOME}/latest")
     assert these.facts(Response(there.url), there, there.url).kind == "index"
+
+
+def test_a_sitemap_that_moved_to_another_host_keeps_its_limit_of_age() -> None:
+    these, far = polls(), "https://b.example"
+    there = moved(these, lease(MAP, Kind.SITEMAP), f"{far}/sitemap_index.xml")
+    assert there.kind is Kind.SITEMAP
+    index = f"<sitemapindex><sitemap><loc>{far}/old.xml</loc></sitemap></sitemapindex>".encode()
+    found = ask(these, replace(there, authority=far), index)
+    (child,) = found.links
+    assert (child.url, child.kind) == (f"{far}/old.xml", Kind.SITEMAP)
+    assert (found.again_in_ms or 0) >= 3_600_000
+    leaf = Lease("t", child.url, child.kind, far, "", 0, 0, source=source_tag(child.source))
+    rows = "".join(f"<url><loc>{far}/{day}</loc><lastmod>{day}</lastmod></url>" for day in ("2001-01-01", today()))
+    links = ask(these, leaf, f"<urlset>{rows}</urlset>".encode()).links
+    assert [link.url for link in links] == [f"{far}/{today()}"]
 
 
 def test_not_modified_names_the_record_that_is_still_valid() -> None:
