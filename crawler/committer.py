@@ -57,6 +57,10 @@ class Committer:
     keep_all: bool = True
     polls_of: str = ""
 
+    def begin(self, seeds: Callable[[], list[Candidate]]) -> None:
+        """Enqueue what the crawl starts from."""
+        self.commit([], self._patiently(seeds))
+
     def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
         self.quality.settle(batch, self._patiently)

@@ -18,6 +18,7 @@ from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.kept_log import KeptLog
+from crawler.named_later import NamedLater
 from crawler.opt_outs import read_opt_outs
 from crawler.options import OPTIONS
 from crawler.policy import open_policy
@@ -122,13 +123,14 @@ class Stores:
             )
 
     def seeds(self) -> list[Candidate]:
-        """What the crawl starts from; the sieve drops what a resumed crawl already knows."""
+        """What the crawl starts from; the sieve drops what a resumed crawl already knows. FrontierUnavailable,
+        FrontierFull: what is polled and was named later than the crawl began goes to the frontier from here."""
         if self.spec is None:
             return []
         found = [(seed.url, _KINDS.get(seed.kind, Kind.PAGE)) for seed in self.spec.seeds()]
         polled = sum(kind is not Kind.PAGE for _, kind in found)
         now_ms = time.time_ns() // 1_000_000
-        return [
+        seeds = [
             Candidate(
                 url,
                 kind,
@@ -138,6 +140,8 @@ class Stores:
             )
             for url, kind in found
         ]
+        with contextlib.closing(NamedLater(client(self.home.url), self.crawl, self.frontier)) as named:
+            return named.for_sieve(seeds)
 
     def quiet(self, budget_spent: bool) -> bool:
         """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""

@@ -115,7 +115,7 @@ class Worker:
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )
         self._rescorer = Rescorer(stores.policy, stores.frontier)
-        await self._off(self._commits, lambda: self._committer.commit([], stores.seeds()))
+        await self._off(self._commits, lambda: self._committer.begin(stores.seeds))
         self._loops = [asyncio.ensure_future(self._guarded(loop())) for loop in (self._lease_loop, self._commit_loop)]
 
     async def close(self) -> None:

@@ -141,9 +141,7 @@ def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str
         return "; not polled any more"
     named = state.spec.seeds() if state.spec else ()
     urls = [seed.url for seed in named if seed.kind != "page"]
-    if canonicalize(found.url) in canonicalize_many(urls):
-        return "; not polled, though it is named as a feed, index page or sitemap: it was met as a page before that"
-    return ""
+    return "; to be polled from the next start on" if canonicalize(found.url) in canonicalize_many(urls) else ""
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from tests.integration.crawler.serving import serving
 ADDRESS = "127.71.0.10"
 ETAG = b'"a \xe9 \xc4\x81"'
 FEEDS = ("quiet", "gone", "moved")
+POLLED = ("/late", "/moved", "/new", "/quiet")
 
 
 class Web(ThreadingHTTPServer):
@@ -52,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(410)
         elif self.path == "/moved" and not back:
             self._send(301, ("Location", b"/late"))
-        elif self.path in ("/quiet", "/moved", "/late"):
+        elif self.path in ("/quiet", "/moved", "/late", "/new"):
             self._send(200, ("Content-Type", b"application/rss+xml"), ("ETag", ETAG), body=feed)
         elif self.path == "/robots.txt":
             self._send(404)
@@ -85,7 +86,14 @@ def records(folder: Path, url: str) -> list[tuple[str, str, str]]:
     return [(kind, date, refers) for date, kind, refers in sorted(found)]
 
 
-def test_unchanged_ended_moved_and_come_too_late(web: Web, tmp_path: Path) -> None:
+def waiting(web: Web, seeds: Path, settings: dict[str, str]) -> list[str]:
+    """What waits on the host, each as often as it does."""
+    done = run("frontier", "peek", web.home, "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line)["url"] for line in done.stdout.splitlines()]
+
+
+def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None:
     head = '[crawl]\nname = "lives"\nlanguage = "zul"\ncontact = "me@a.test"\n[relevance]\npolicy = "all"\n'
     site = f'[[site]]\nurl = "{web.home}/"\n'
     seeds = tmp_path / "lives.toml"
@@ -93,13 +101,13 @@ def test_unchanged_ended_moved_and_come_too_late(web: Web, tmp_path: Path) -> No
     seeds.write_text(head + site)
     assert run("crawl", "lives", "-a", f"seeds={seeds}", **settings).returncode == 0
     assert web.times("/late") == 1
-    urls = ", ".join(f'"{web.home}/{name}"' for name in (*FEEDS, "late"))
+    urls = ", ".join(f'"{web.home}/{name}"' for name in (*FEEDS, "late", "new"))
     seeds.write_text(f"{head}{site}[[feed]]\nurl = [{urls}]\nmin_poll_s = 1\nmax_poll_s = 1\n")
     for turn in (1, 2):  # the second as a process of its own
         command = scrapy("crawl", "harvest", "-a", f"seeds={seeds}", **settings, LOG_FILE=str(tmp_path / f"log{turn}"))
         worker = subprocess.Popen(command, cwd=ROOT, env=environment())
         try:
-            wait_for(lambda turn=turn: min(map(web.times, ("/quiet", "/moved"))) > 2 * turn, 60)  # type: ignore[misc]
+            wait_for(lambda turn=turn: min(map(web.times, POLLED)) > 2 * turn, 60)  # type: ignore[misc]
             worker.terminate()
             assert worker.wait(15) == 0
         finally:
@@ -109,13 +117,17 @@ def test_unchanged_ended_moved_and_come_too_late(web: Web, tmp_path: Path) -> No
     assert (first[0], {(kind, refers) for kind, _, refers in later}) == ("response", {("revisit", first[1])})
     assert [condition for path, condition in web.asked if path == "/quiet"] == [b"", *[ETAG] * len(later)]
     assert "/item/moved" in [path for path, _ in web.asked], "it is polled again when it has come back"
-    assert (web.times("/gone"), web.times("/late")) == (1, 1)
+    assert web.times("/gone") == 1
+    assert "/item/late" in [path for path, _ in web.asked], "it was a page before it was named as a feed"
+    there = [url.removeprefix(web.home) for url in waiting(web, seeds, settings)]
+    assert sorted(there) == sorted(POLLED), "each once, however often the crawl is started"
 
     said = {}
-    for name in (*FEEDS, "late", ""):
+    for name in (*FEEDS, "late", "new", ""):
         done = run("why", f"{web.home}/{name}", "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
         said[name] = json.loads(done.stdout)["answer"].partition("; ")[2]
     assert said["quiet"].startswith("polled again ")
     assert said["gone"] == "not polled any more"
-    assert said["late"].startswith("not polled, though it is named as a feed")
+    assert said["late"].startswith("polled again ")
+    assert said["new"].startswith("polled again ")
     assert "polled" not in said[""]

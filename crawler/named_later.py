@@ -1,0 +1,73 @@
+"""Feeds, index pages and sitemaps that a seed file names after its crawl began.
+
+The sieve admits a URL once, and by then it may have been met as a page, since a link led to it: as a seed it would
+never come out, and never be polled. So what is named later goes to the frontier itself. What has been named is kept in
+Redis, and which way it went, since the sieve would let out at the next start what it has not met. One worker at a time
+looks; if it is killed before it is done, the next takes in what is not there yet. What is polled already, because a
+feed moved there or an index led to it, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import redis
+
+from crawler.polls import RECURRING
+from frontier.answering import answering
+from frontier.errors import FrontierUnavailable
+from frontier.redis_frontier import RedisFrontier
+from frontier.types import Candidate
+from sieve.urls import authority, canonicalize
+
+_BEGAN = ""
+_BY_SIEVE, _DIRECTLY = b"s", b"d"
+_LOCKED_S = 60.0
+_MOST_LOOKED_AT = 1_000_000
+"""Of what waits on one host."""
+
+
+class NamedLater:
+    """What the seed files of one crawl have named so far."""
+
+    def __init__(self, client: Any, crawl: str, frontier: RedisFrontier) -> None:
+        self._client = client
+        self._crawl = crawl
+        self._key = f"{{{crawl}}}:named"
+        self._frontier = frontier
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def for_sieve(self, seeds: Sequence[Candidate]) -> list[Candidate]:
+        """Take in what is named for the first time in a crawl that has begun; the seeds that go through the sieve.
+        FrontierUnavailable, FrontierFull."""
+        polled = {canonicalize(seed.url): seed for seed in seeds if seed.kind in RECURRING}
+        try:
+            with answering(self._crawl), self._client.lock(f"{self._key}:lock", _LOCKED_S, blocking_timeout=_LOCKED_S):
+                direct = self._take_in(polled)
+        except redis.exceptions.LockError as error:
+            raise FrontierUnavailable(self._crawl, f"another worker takes in what is named later: {error}") from error
+        return [seed for seed in seeds if seed.kind not in RECURRING or canonicalize(seed.url) not in direct]
+
+    def _take_in(self, polled: dict[str, Candidate]) -> set[str]:
+        """The canonical URLs of those that went, or go, to the frontier directly."""
+        began, *ways = self._client.hmget(self._key, [_BEGAN, *polled])
+        found = dict(zip(polled, ways, strict=True))
+        fresh = [url for url, way in found.items() if way is None]
+        if began is None:  # or it began before this was kept: then, too, all goes the usual way
+            self._client.hset(self._key, mapping=dict.fromkeys((_BEGAN, *fresh), _BY_SIEVE))
+            return set()
+        for url in fresh:
+            if not self._is_polled(url):
+                self._frontier.take_in([polled[url]])
+            self._client.hset(self._key, url, _DIRECTLY)
+        return {url for url, way in found.items() if way != _BY_SIEVE}
+
+    def _is_polled(self, url: str) -> bool:
+        if self._frontier.explain(url).place == "leased":
+            return True
+        waiting = self._frontier.peek(str(authority(url)), _MOST_LOOKED_AT)
+        return any(one.kind in RECURRING and canonicalize(one.url) == url for one in waiting)
