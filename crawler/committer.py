@@ -24,6 +24,7 @@ from archive.errors import ArchiveFull
 from archive.exchange import Exchange
 from archive.writer import WarcWriter
 from crawler.findings import Finished
+from crawler.named_later import NamedLater
 from crawler.provenance import Sources
 from crawler.quality_caps import QualityCaps
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -53,6 +54,7 @@ class Committer:
     frontier: RedisFrontier
     sources: Sources
     quality: QualityCaps
+    named: NamedLater
     stopped: Callable[[], bool]
     keep_all: bool = True
     polls_of: str = ""
@@ -72,7 +74,7 @@ class Committer:
             self._patiently(self.archive.sync)
         links = [link for done in batch for link in done.finding.links]
         self.sources.remember({link.source for link in links})
-        entries = [entry_of(link) for link in (*links, *more)]
+        entries = [entry_of(link) for link in (*self._for_sieve(links), *more)]
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
         accepted = self._report(batch) if batch else []
@@ -84,6 +86,14 @@ class Committer:
         self.quality.give_back(go, self._patiently)
         self._count(stay)
         return accepted
+
+    def _for_sieve(self, links: list[Candidate]) -> list[Candidate]:
+        """All but where feeds have moved to, which the sieve may know as a page."""
+        feeds = [link for link in links if link.kind is Kind.FEED]
+        if not feeds:
+            return links
+        stay = self._patiently(lambda: self.named.for_sieve(feeds))
+        return [link for link in links if link.kind is not Kind.FEED or link in stay]
 
     def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Add what this worker's policy learnt to the fleet's counts; the fleet's totals of the same keys."""

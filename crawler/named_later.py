@@ -1,4 +1,4 @@
-"""Feeds, index pages and sitemaps that a seed file names after its crawl began.
+"""Feeds, index pages and sitemaps that are named after their crawl began: by the seed file, or by a feed that moved.
 
 The sieve admits a URL once, and by then it may have been met as a page, since a link led to it: as a seed it would
 never come out, and never be polled. So what is named later goes to the frontier itself. What has been named is kept in
@@ -29,7 +29,7 @@ _MOST_LOOKED_AT = 1_000_000
 
 
 class NamedLater:
-    """What the seed files of one crawl have named so far."""
+    """What has been named so far to be polled in one crawl."""
 
     def __init__(self, client: Any, crawl: str, frontier: RedisFrontier) -> None:
         self._client = client
@@ -42,7 +42,7 @@ class NamedLater:
         self._client.close()
 
     def for_sieve(self, seeds: Sequence[Candidate]) -> list[Candidate]:
-        """Take in what is named for the first time in a crawl that has begun; the seeds that go through the sieve.
+        """Take in what is named for the first time in a crawl that has begun; those that go through the sieve.
         FrontierUnavailable, FrontierFull."""
         polled = {canonicalize(seed.url): seed for seed in seeds if seed.kind in RECURRING}
         try:

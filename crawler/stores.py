@@ -69,6 +69,7 @@ class Stores:
     polls: Polls
     start_urls: StartUrls
     watch: StateWatch
+    named: NamedLater
     spec: Crawl | None
     settings: BaseSettings
 
@@ -104,6 +105,7 @@ class Stores:
             start_urls = opened.enter_context(
                 contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
+            named = opened.enter_context(contextlib.closing(NamedLater(client(home.url), spider.name, frontier)))
             yield cls(
                 crawl=spider.name,
                 folder=folder,
@@ -118,6 +120,7 @@ class Stores:
                 polls=Polls(settings, spec),
                 start_urls=start_urls,
                 watch=watch,
+                named=named,
                 spec=spec,
                 settings=settings,
             )
@@ -140,8 +143,7 @@ class Stores:
             )
             for url, kind in found
         ]
-        with contextlib.closing(NamedLater(client(self.home.url), self.crawl, self.frontier)) as named:
-            return named.for_sieve(seeds)
+        return self.named.for_sieve(seeds)
 
     def quiet(self, budget_spent: bool) -> bool:
         """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""

@@ -111,6 +111,7 @@ class Worker:
             frontier=stores.frontier,
             sources=stores.sources,
             quality=stores.quality,
+            named=stores.named,
             stopped=lambda: self._closing,
             keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
         )

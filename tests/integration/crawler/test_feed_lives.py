@@ -16,8 +16,8 @@ from tests.integration.crawler.serving import serving
 
 ADDRESS = "127.71.0.10"
 ETAG = b'"a \xe9 \xc4\x81"'
-FEEDS = ("quiet", "gone", "moved")
-POLLED = ("/late", "/moved", "/new", "/quiet")
+FEEDS = ("quiet", "gone", "moved", "away")
+POLLED = ("/away", "/late", "/moved", "/new", "/other", "/quiet")
 
 
 class Web(ThreadingHTTPServer):
@@ -36,7 +36,7 @@ class Web(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves what the path names; /moved is elsewhere for good once, then back."""
+    """Serves what the path names; /moved is elsewhere for good once, then back, /away for good and always."""
 
     server: Web
 
@@ -46,14 +46,18 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, condition))
         item = f"{self.server.home}/item/{self.path[1:]}"
         feed = f"<rss version='2.0'><channel><title>t</title><item><link>{item}</link></item></channel></rss>".encode()
-        page = b'<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p><a href="/late">RSS</a></html>'
+        page = (
+            b'<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p><a href="/late">RSS</a><a href="/other">RSS</a></html>'
+        )
         if self.path == "/quiet" and condition == ETAG:
             self._send(304)
         elif self.path == "/gone":
             self._send(410)
         elif self.path == "/moved" and not back:
             self._send(301, ("Location", b"/late"))
-        elif self.path in ("/quiet", "/moved", "/late", "/new"):
+        elif self.path == "/away":
+            self._send(301, ("Location", b"/other"))
+        elif self.path in POLLED:
             self._send(200, ("Content-Type", b"application/rss+xml"), ("ETag", ETAG), body=feed)
         elif self.path == "/robots.txt":
             self._send(404)
@@ -100,7 +104,7 @@ def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None
     settings = QUICK | {"DATA_DIR": str(tmp_path / "data"), "FETCH_ALLOWED_NETWORKS": "127.71.0.10/32"}
     seeds.write_text(head + site)
     assert run("crawl", "lives", "-a", f"seeds={seeds}", **settings).returncode == 0
-    assert web.times("/late") == 1
+    assert (web.times("/late"), web.times("/other")) == (1, 1)
     urls = ", ".join(f'"{web.home}/{name}"' for name in (*FEEDS, "late", "new"))
     seeds.write_text(f"{head}{site}[[feed]]\nurl = [{urls}]\nmin_poll_s = 1\nmax_poll_s = 1\n")
     for turn in (1, 2):  # the second as a process of its own
@@ -118,7 +122,8 @@ def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None
     assert [condition for path, condition in web.asked if path == "/quiet"] == [b"", *[ETAG] * len(later)]
     assert "/item/moved" in [path for path, _ in web.asked], "it is polled again when it has come back"
     assert web.times("/gone") == 1
-    assert "/item/late" in [path for path, _ in web.asked], "it was a page before it was named as a feed"
+    items = {path for path, _ in web.asked if path.startswith("/item/")}
+    assert {"/item/late", "/item/other"} <= items, "they were pages before they were named as feeds"
     there = [url.removeprefix(web.home) for url in waiting(web, seeds, settings)]
     assert sorted(there) == sorted(POLLED), "each once, however often the crawl is started"
 
