@@ -42,7 +42,7 @@ __all__ = [
 _ANCHORS = 5
 _FEW = 3
 _PAGE_AGAIN_MS = 1000
-_LONGEST_SPELLING = 500
+_LONGEST_SPELLING = 200
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
 
 
