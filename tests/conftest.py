@@ -2,8 +2,10 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("steady", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("explore", deadline=None, print_blob=True)
+# Neither a deadline nor a check of how long cases take to draw: a machine that stalls is no fault.
+UNTIMED = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", UNTIMED, derandomize=True)
+settings.register_profile("explore", UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
