@@ -1,7 +1,8 @@
 """The request log: one JSON object a line, written within 50 ms, so that a killed server loses next to nothing.
 
 Fields: `start_us` (monotonic; the request's head had arrived), `end_us` (monotonic; taken just before the last bytes
-went to the kernel, or when the connection ended), `epoch_us` (wall clock at start), `host` (Host header, lower case),
+went to the kernel; of a client that left, and after the server stood still, the last look that saw nothing of it, which
+may be before `start_us`), `epoch_us` (wall clock at start), `host` (Host header, lower case),
 `address`, `port`, `method`, `path` (request target as sent), `status` (0: none was sent), `whole` (the answer was sent
 completely), `sent_bytes`, `due_us` (monotonic; until when the answer asked to be left alone; 0: it did not), `agent`,
 `conn` (number of the connection).

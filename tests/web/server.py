@@ -1,8 +1,8 @@
 """Serves a synthetic web: one asyncio loop, one listening socket an address, httptools, keep-alive, a request log.
 
 Guarantees: an entry of the log begins when the request's head had arrived and ends not later than the client can have
-read the last byte, so a gap in the log is never shorter than the client's own pause. A port that is taken is one
-:class:`PortTakenError`.
+read the last byte or left, so a gap in the log is never shorter than the client's own pause, also when this server
+stood still meanwhile. A port that is taken is one :class:`PortTakenError`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import math
 import socket
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,10 +22,14 @@ import httptools
 
 from tests.web.answer import Answer, Asked, head
 from tests.web.delivery import Sender, needs_sender
-from tests.web.requestlog import FLUSH_S, LogEntry, LogWriter
+from tests.web.requestlog import FLUSH_S, LogEntry, LogWriter, read_log
 from tests.web.sites import Site
 from tests.web.spec import WebSpec
 from tests.web.web import LOG_FILE, Web
+
+_LOOK_S = 0.003
+_STOOD_STILL_US = 1_000_000
+"""Who had to wait for longer than this may have left before anything was sent."""
 
 
 class PortTakenError(OSError):
@@ -42,16 +47,36 @@ class Server:
         self.started_epoch_s = time.time()
         self.requests = 0
         self.connections = 0
+        self.hold_after = math.inf
         self._sockets = sockets
+        self._looks = deque([time.monotonic_ns() // 1000], maxlen=8)
         self.open: set[Connection] = set()
+        self.held: list[Connection] = []
 
     def now_s(self) -> float:
         """The web's own clock: seconds since the start, scaled."""
         return (time.monotonic() - self.started) * self.web.spec.time_scale
 
+    @property
+    def looked_us(self) -> int:
+        """Monotonic; what is noticed now happened after it. About 20 ms ago, or before this process stood still."""
+        # Eight looks back: there is at most one a turn of the loop, and of a new client it tells some turns late.
+        return self._looks[0]
+
+    def _look(self) -> None:
+        self._looks.append(time.monotonic_ns() // 1000)
+        asyncio.get_running_loop().call_later(_LOOK_S, self._look)
+
+    def let_go(self) -> None:
+        """Answer what was held, and all that comes."""
+        held, self.held, self.hold_after = self.held, [], math.inf
+        for connection in held:
+            connection.begin()
+
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set; closes every connection and flushes the log."""
         loop = asyncio.get_running_loop()
+        self._look()
         servers = [await loop.create_server(lambda: Connection(self), sock=s, backlog=1024) for s in self._sockets]
         try:
             while not stop.is_set():
@@ -157,9 +182,13 @@ class Connection(asyncio.Protocol):
             start_us, 0, int(epoch_s * 1_000_000), host, self._address, self._port, target, answer.status, False, 0,
             due_us, agent, self.number, method,
         )  # fmt: skip
-        if needs_sender(answer):
+        held = server.requests > server.hold_after
+        if held or needs_sender(answer):
             self._sender = Sender(self, answer, head(answer, epoch_s))
-            self._sender.begin()
+            if held:
+                server.held.append(self)
+            else:
+                self.begin()
             return
         data = head(answer, epoch_s) + answer.body
         end_us = time.monotonic_ns() // 1000
@@ -168,6 +197,11 @@ class Connection(asyncio.Protocol):
             self._sender = Sender(self, answer, b"", sent_bytes=len(data))
         else:
             self.done(end_us, len(data), whole=True)
+
+    def begin(self) -> None:
+        """Send the answer that is ready, unless the client has left."""
+        if self._sender:
+            self._sender.begin()
 
     def _find(self, site: Site, target: str, asked: Asked) -> Answer:
         server = self.server
@@ -183,6 +217,9 @@ class Connection(asyncio.Protocol):
         entry, self._current, self._sender = self._current, None, None
         if entry is None:
             return
+        looked_us = self.server.looked_us
+        stood_still = time.monotonic_ns() // 1000 - looked_us > _STOOD_STILL_US
+        end_us = looked_us if stood_still else max(end_us, entry.start_us)
         due_us = entry.due_us + end_us - entry.start_us if entry.due_us else 0
         status = entry.status if sent_bytes else 0
         self.server.log.add(
@@ -209,7 +246,7 @@ class Connection(asyncio.Protocol):
         self.server.open.discard(self)
         if self._sender:
             self._sender.cancel()
-        self.done(time.monotonic_ns() // 1000, self._sender.sent_bytes if self._sender else 0, whole=False)
+        self.done(self.server.looked_us, self._sender.sent_bytes if self._sender else 0, whole=False)
 
 
 def bind(spec: WebSpec) -> tuple[Web, list[socket.socket]]:
@@ -245,11 +282,31 @@ def _free_port() -> int:
 class Running:
     """A server in a thread of this process. `web`, `log` (path) and `folder` are what tests need."""
 
-    def __init__(self, server: Server, folder: Path) -> None:
+    def __init__(self, server: Server, folder: Path, loop: asyncio.AbstractEventLoop) -> None:
         self.server = server
         self.web = server.web
         self.folder = folder
         self.log = folder / LOG_FILE
+        self.loop = loop
+
+    def hold(self, after: int) -> None:
+        """Answer only so many requests; others wait for :meth:`let_go`, so that no crawl ends before."""
+        self.server.hold_after = after
+
+    def let_go(self) -> None:
+        """Answer what was held, and all that comes."""
+        self.loop.call_soon_threadsafe(self.server.let_go)
+
+    def logged(self) -> list[LogEntry]:
+        """The log, with all that has happened so far."""
+
+        async def flush() -> None:
+            for _ in range(3):  # turns until the loop has told who left
+                await asyncio.sleep(0)
+            self.server.log.flush()
+
+        asyncio.run_coroutine_threadsafe(flush(), self.loop).result(60)
+        return list(read_log(self.log))
 
 
 @contextlib.contextmanager
@@ -266,8 +323,8 @@ def serve(spec: WebSpec, folder: Path) -> Iterator[Running]:
     )
     thread.start()
     try:
-        yield Running(server, folder)
+        yield Running(server, folder, loop)
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(60)
         loop.close()

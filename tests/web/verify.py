@@ -21,7 +21,6 @@ from tests.web.web import Web
 
 _ONCE = ("page", "item", "go")
 _US = 1_000_000
-_HANG_UP_US = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +184,6 @@ def _politeness(
     due: dict[int, int] = {}
     delays = {site.index: robots.rules_of(web.spec, site, web.spec.agent).delay_s or 0.0 for site in web.sites}
     for entry, site, _resource in known:
-        # The server may notice only a little later that the client hung up.
-        grace_us = 0 if entry.whole else _HANG_UP_US
         by_rule = (entry.host, findings.too_fast, expected.delay_s)
         by_address = (f"address {entry.address}", findings.too_fast_address, expected.ip_delay_s)
         for name, found, configured_s in (by_rule, by_address):
@@ -202,7 +199,7 @@ def _politeness(
                 elif gap_us < wait_s * _US - slack_us:
                     found.append(f"{story}, allowed {wait_s * 1000:.0f} ms")
             if end_us is None or entry.end_us > end_us:
-                last[name] = (entry.end_us - grace_us, entry.path)
+                last[name] = (entry.end_us, entry.path)
         if entry.start_us < due.get(site.index, 0) - slack_us:
             early_s = (due[site.index] - entry.start_us) / _US
             findings.retry_after.append(f"{entry.host}{entry.path}: {early_s:.3f} s before the host's Retry-After")

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.web.requestlog import LogEntry, read_log
+from tests.web.requestlog import LogEntry
 from tests.web.server import Running
 from tests.web.verify import Expectations, Findings, verify
 from tests.web.warcs import check_archive
-from tests.web.web import CRAWL_FILE, LOG_FILE
+from tests.web.web import CRAWL_FILE
 
 ROOT = Path(__file__).parents[3]
 DELAY_S = 0.05
@@ -89,8 +89,7 @@ class Crawl:
 
     def requests(self) -> list[LogEntry]:
         """What the web saw so far."""
-        time.sleep(0.1)
-        return list(read_log(self.running.folder / LOG_FILE))
+        return self.running.logged()
 
     def await_requests(self, count: int, timeout_s: float = 120) -> None:
         """Return when the web has seen `count` requests."""
