@@ -21,7 +21,7 @@ import redis
 
 from crawler.embedded_redis import EmbeddedRedis
 from frontier.audit import Proof, verify_plain
-from tests.integration.crawler.harness import Crawl
+from tests.integration.crawler.harness import FORGETFUL, Crawl
 from tests.web.requestlog import LogEntry
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm
@@ -83,6 +83,7 @@ def fleet_on(server: EmbeddedRedis, web: WebSpec, folder: Path, **settings: str)
             "FETCH_HOSTS_FILE": str(running.folder / HOSTS_FILE),
             "FRONTIER_DELAY_S": str(MOST_DELAY_S),
             "FRONTIER_IP_DELAY_S": str(ADDRESS_DELAY_S),
+            **FORGETFUL,
             "FRONTIER_LEASE_S": str(LEASE_S),
             "FRONTIER_IDLE_CLOSE_S": "2",
         }
@@ -97,7 +98,7 @@ def fleet_on(server: EmbeddedRedis, web: WebSpec, folder: Path, **settings: str)
 
 @dataclass(slots=True)
 class Disturber:
-    """Kills and stops workers and kills Redis, for at most `most_s`, until `until` requests were answered."""
+    """Kills and stops workers and kills Redis, each at least once, until `until` requests came or `most_s` are over."""
 
     crawl: Crawl
     rng: random.Random
@@ -109,7 +110,9 @@ class Disturber:
     def run(self, until: int, pause_s: float = 1.0) -> None:
         """One fault a `pause_s`, of all kinds in turn."""
         number, deadline = 0, time.monotonic() + self.most_s
-        while self.crawl.running.server.requests < until and time.monotonic() < deadline:
+        while not (self.kills and self.stops and self.restarts) or (
+            self.crawl.running.server.requests < until and time.monotonic() < deadline
+        ):
             time.sleep(pause_s)
             living = [worker for worker in self.crawl.workers if worker.poll() is None]
             if not living:

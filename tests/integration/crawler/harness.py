@@ -23,10 +23,12 @@ QUICK = {
     "FRONTIER_DELAY_S": str(DELAY_S),
     "FRONTIER_IP_DELAY_S": "0",
     "FRONTIER_DELAY_FACTOR": "0",
-    "FRONTIER_LEASE_S": "6",
+    "FRONTIER_LEASE_S": "90",
     "FRONTIER_IDLE_CLOSE_S": "1",
-    "DOWNLOAD_TIMEOUT": "3",
+    "DOWNLOAD_TIMEOUT": "60",
 }
+# For a crawl that waits for the leases of killed workers; what times out on a machine that stalls is soon tried again.
+FORGETFUL = {"FRONTIER_LEASE_S": "6", "DOWNLOAD_TIMEOUT": "3", "FRONTIER_RETRY_FACTOR": "0.001"}
 
 
 def scrapy(*words: str, **settings: str) -> list[str]:
@@ -45,7 +47,7 @@ def environment() -> dict[str, str]:
 def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run ``scrapy`` to its end in the project's folder."""
     return subprocess.run(
-        scrapy(*words, **settings), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60
+        scrapy(*words, **settings), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=240
     )
 
 
@@ -58,12 +60,15 @@ class Crawl:
     settings: dict[str, str] = field(default_factory=dict)
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """One more worker."""
+    def start(self, patience_s: float = 0.0) -> subprocess.Popen[bytes]:
+        """One more worker; `patience_s`: how long it waits for answers when it is told to stop (0: as ever)."""
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
         settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
         command = scrapy("crawl", "zulu", "-a", f"seeds={self.running.folder / CRAWL_FILE}", **settings)
+        if patience_s:
+            patch = f"from crawler import worker; worker._GRACE_S = {patience_s}"
+            command[1:3] = ["-c", f"{patch}; from scrapy.cmdline import execute; execute()"]
         worker = subprocess.Popen(command, cwd=ROOT, env=environment())
         self.workers.append(worker)
         return worker

@@ -27,7 +27,7 @@ def seed_file(web: Web, min_poll_s: float, more: str = "") -> str:
 class Harvest(Crawl):
     """A harvest of a running web by any number of workers; its seed file must have been written."""
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, patience_s: float = 0.0) -> subprocess.Popen[bytes]:
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = {**QUICK, "DATA_DIR": str(self.folder), **self.settings}
         settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
@@ -36,7 +36,7 @@ class Harvest(Crawl):
         self.workers.append(worker)
         return worker
 
-    def stop(self, timeout_s: float = 20) -> None:
+    def stop(self, timeout_s: float = 120) -> None:
         """Ask the workers that still run to finish, and wait for them."""
         for worker in self.workers:
             if worker.poll() is None:

@@ -16,7 +16,7 @@ from archive.reader import Reader
 from crawler.captures import fields
 from crawler.embedded_redis import EmbeddedRedis
 from crawler.provenance import commit
-from tests.integration.crawler.harness import Crawl, wait_for
+from tests.integration.crawler.harness import FORGETFUL, Crawl, wait_for
 from tests.web.server import serve
 from tests.web.spec import NO_ODDITIES, WebSpec, calm
 
@@ -89,11 +89,13 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
 
 
 def test_a_killed_worker_costs_nothing(begin: Begin) -> None:
-    crawl = begin()
+    crawl = begin(**FORGETFUL)
+    crawl.running.hold(after=25)
     doomed = crawl.start()
     crawl.start()
     crawl.await_requests(25)
     doomed.kill()
+    crawl.running.let_go()
     assert crawl.wait() == [-signal.SIGKILL, 0]
     findings = crawl.judge(refetches=10)
     assert findings.ok, findings.to_json()
@@ -102,10 +104,12 @@ def test_a_killed_worker_costs_nothing(begin: Begin) -> None:
 
 def test_interrupted_and_started_again(begin: Begin) -> None:
     crawl = begin()
-    first = crawl.start()
+    crawl.running.hold(after=20)
+    first = crawl.start(patience_s=60)
     crawl.await_requests(20)
     first.send_signal(signal.SIGINT)
-    assert first.wait(20) == 0
+    crawl.running.let_go()
+    assert first.wait(120) == 0
     seen = len(crawl.requests())
     crawl.start()
     assert crawl.wait() == [0, 0]
@@ -116,15 +120,16 @@ def test_interrupted_and_started_again(begin: Begin) -> None:
 
 def test_a_stopping_worker_does_not_wait_for_a_hanging_server(begin: Begin) -> None:
     spec = SMALL.replace(rates=SMALL.rates.__class__(**{**_none(), "bad": 3.0}), bad_kinds=("hang",))
-    crawl = begin(spec, DOWNLOAD_TIMEOUT="30", FRONTIER_LEASE_S="60")
+    crawl = begin(spec, DOWNLOAD_TIMEOUT="600", FRONTIER_LEASE_S="700")
     worker = crawl.start()
     crawl.await_requests(15)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(15) == 0
+    assert worker.wait(120) == 0
 
 
 def test_a_killed_redis_is_started_again(begin: Begin) -> None:
     crawl = begin()
+    crawl.running.hold(after=15)
     crawl.start()
     crawl.await_requests(15)
     server = EmbeddedRedis(crawl.folder / "state" / "redis")
@@ -134,6 +139,7 @@ def test_a_killed_redis_is_started_again(begin: Begin) -> None:
 
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: server.server_pid() not in (0, pid))
+    crawl.running.let_go()
     assert crawl.wait() == [0]
     findings = crawl.judge(refetches=4)
     assert findings.ok, findings.to_json()
@@ -153,7 +159,7 @@ def test_a_wild_web_breaks_nothing(begin: Begin) -> None:
     )
     crawl.start()
     crawl.start()
-    assert crawl.wait(90) == [0, 0]
+    assert crawl.wait() == [0, 0]
     findings = crawl.judge()
     findings.missing.clear()  # what failed waits for minutes before it is tried again
     assert findings.ok, findings.to_json()
@@ -169,33 +175,39 @@ def _none() -> dict[str, float]:
 
 
 def test_a_fault_of_ours_ends_the_crawl_and_says_so(begin: Begin) -> None:
-    crawl = begin(FRONTIER_IDLE_CLOSE_S="30")
+    crawl = begin()
+    crawl.running.hold(after=5)
     worker = crawl.start()
     crawl.await_requests(5)
     with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
         client.rpush("{zulu}:ready", b"what no sieve ever writes")
-        assert worker.wait(30) == 1
+        crawl.running.let_go()
+        assert worker.wait(120) == 1
     assert "A fault of this program ends the crawl" in crawl.logs()
 
 
 def test_a_redis_that_was_emptied_ends_the_crawl_and_is_no_crawl_that_is_done(begin: Begin) -> None:
     crawl = begin()
+    crawl.running.hold(after=15)
     worker = crawl.start()
     crawl.await_requests(15)
     with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
         client.flushall()
-        assert worker.wait(30) == 1
+        crawl.running.let_go()
+        assert worker.wait(120) == 1
     assert "the state of crawl 'zulu' is gone from Redis" in crawl.logs()
     assert "Traceback" not in crawl.logs()
 
 
 def test_a_folder_that_goes_away_ends_the_crawl_and_loses_nothing(begin: Begin) -> None:
-    crawl = begin()
+    crawl = begin(**FORGETFUL)
+    crawl.running.hold(after=15)
     worker = crawl.start()
     crawl.await_requests(15)
     folder = crawl.folder / "warc"
     aside = folder.rename(crawl.folder / "aside")
-    assert worker.wait(30) == 1
+    crawl.running.let_go()
+    assert worker.wait(120) == 1
     assert f"The crawl ends: [Errno 2] No such file or directory: '{folder}" in crawl.logs()
     aside.rename(folder)
     crawl.start()
@@ -220,11 +232,13 @@ def test_seen_urls_that_are_kept_elsewhere_end_the_crawl(begin: Begin) -> None:
 def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     """As with a full disk or a lost replica: it answers, but keeps nothing."""
     crawl = begin()
+    crawl.running.hold(after=15)
     crawl.start()
     crawl.await_requests(15)
     with EmbeddedRedis(crawl.folder / "state" / "redis") as server, redis.Redis.from_url(server.url) as client:
         client.config_set("min-replicas-to-write", 1)
-        wait_for(lambda: "NOREPLICAS" in crawl.logs(), 20)
+        crawl.running.let_go()
+        wait_for(lambda: "NOREPLICAS" in crawl.logs())
         before = len(crawl.requests())
         client.config_set("min-replicas-to-write", 0)
     assert crawl.wait() == [0]

@@ -13,13 +13,15 @@ from tests.integration.crawler.fleet import Disturber, fleet, judge, spec
 
 def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -> None:
     """The leases would run out only after five minutes; that everything is fetched shows that they came back."""
-    with fleet(spec(hosts=8, pages=80), tmp_path, FRONTIER_LEASE_S="300") as crawl:
+    with fleet(spec(hosts=8, pages=80), tmp_path, FRONTIER_LEASE_S="300", DOWNLOAD_TIMEOUT="60") as crawl:
+        crawl.running.hold(after=20)
         stopped = crawl.start()
         crawl.await_requests(20)
         stopped.send_signal(signal.SIGTERM)
         assert stopped.wait(120) == 0
+        crawl.running.let_go()
         crawl.start()
-        assert crawl.wait(150) == [0, 0]
+        assert crawl.wait(240) == [0, 0]
         findings, proof = judge(crawl)
         assert findings.ok, findings.to_json()
         assert proof.ok, proof.short[:5]
@@ -28,11 +30,13 @@ def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -
 @pytest.mark.slow
 def test_faults_of_all_kinds_break_no_delay_and_lose_nothing(tmp_path: Path) -> None:
     with fleet(spec(pages=400), tmp_path) as crawl:
+        crawl.running.hold(after=360)
         for _ in range(2):
             crawl.start()
         crawl.await_requests(60)
         disturber = Disturber(crawl, random.Random(4))
         disturber.run(until=360, pause_s=1.0)
+        crawl.running.let_go()
         crawl.wait()
         assert disturber.kills
         assert disturber.stops

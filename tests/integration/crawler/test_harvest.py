@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.harness import run, wait_for
+from tests.integration.crawler.harness import FORGETFUL, run, wait_for
 from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
 from tests.web.server import serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -23,7 +23,7 @@ FEEDS = (
     FeedSpec(1, "atom", 90, 10, burst=3),
     FeedSpec(1, "json", 45, 12),
     FeedSpec(1, "index", 90, 10),
-    FeedSpec(1, "atom", 60, 20, keep_s=300, archive=False),
+    FeedSpec(1, "atom", 60, 20, keep_s=600, archive=False),
     FeedSpec(1, "rss", 3600, 5),
 )
 
@@ -45,7 +45,7 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
 
 
 def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
-    crawl = begin(FEEDS, FRONTIER_LEASE_S="5")
+    crawl = begin(FEEDS, **FORGETFUL | {"FRONTIER_LEASE_S": "5"})
     started = time.monotonic()
     doomed = crawl.start()
     crawl.start()
@@ -55,7 +55,7 @@ def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
     crawl.start()
     rest(started + 16)
     until = time.time()
-    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed], 60)
+    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed])
     crawl.stop()
     lasted_s = time.monotonic() - started
 
@@ -87,14 +87,14 @@ def _status_adds_up(crawl: Harvest, polls: int) -> None:
 def test_what_passed_while_nobody_polled_is_paged_back_to(begin: Begin) -> None:
     crawl = begin((FeedSpec(1, "rss", 45, 5), FeedSpec(1, "json", 45, 5), FeedSpec(1, "atom", 45, 5)))
     first = crawl.start()
-    wait_for(lambda: min(feed.polls for feed in crawl.figures(time.time())) >= 3, 60)
+    wait_for(lambda: min(feed.polls for feed in crawl.figures(time.time())) >= 3)
     first.terminate()
-    assert first.wait(15) == 0
+    assert first.wait(120) == 0
     time.sleep(12)  # eight items a feed, of which it shows five
     until = time.time()
     crawl.start()
-    wait_for(lambda: crawl.logs().count("gap_closed") >= 3, 60)
-    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed], 60)
+    wait_for(lambda: crawl.logs().count("gap_closed") >= 3)
+    wait_for(lambda: not [url for feed in crawl.figures(until) for url in feed.missed])
     crawl.stop()
     figures = crawl.figures(until)
     assert not [url for feed in figures for url in feed.missed]

@@ -52,7 +52,8 @@ def stop_amid_an_answer(crawl: Crawl, worker: subprocess.Popen[bytes]) -> None:
     """Stop a fleet's only worker while the web is still answering it."""
     while True:
         worker.send_signal(signal.SIGSTOP)
-        if crawl.running.server.requests > len(crawl.requests()):  # the log has what was answered
+        os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
+        if len(crawl.requests()) < crawl.running.server.requests:  # the log has what was answered
             return
         worker.send_signal(signal.SIGCONT)
         time.sleep(0.05)
@@ -68,6 +69,7 @@ def test_without_redis_nothing_is_sent_and_nothing_lost(tmp_path: Path, way: str
         pid = server.server_pid()
         os.kill(pid, signal.SIGKILL if way == "killed" else signal.SIGSTOP)
         time.sleep(LEASE_S + 0.5)  # what was leased may still be sent, while its lease lasts
+        crawl.requests()  # the web has heard all that came
         sent = crawl.running.server.requests
         assert sent < PAGES
         time.sleep(ANSWER_WITHIN_S + 2 - LEASE_S)
@@ -131,7 +133,7 @@ def test_a_worker_that_cannot_close_its_files_says_so_and_the_next_one_does(tmp_
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (60_000, hard))  # its log is far smaller
         wait_for(lambda: "The crawl waits: archive is full" in crawl.logs())
         worker.send_signal(signal.SIGINT)
-        assert worker.wait(30) == 1
+        assert worker.wait(120) == 1
         assert "left to the next start, which finishes it: archive is full" in crawl.logs()
         assert "Traceback" not in crawl.logs()
         crawl.start()
