@@ -27,7 +27,7 @@ def redis_server(folder: Path, *arguments: str, start_timeout_s: float = 60.0) -
             yield path
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def _takes_connections(path: str) -> bool:

@@ -36,7 +36,7 @@ def run(mode: str, seed: int, trials: int) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         check=True,
-        timeout=115 if "ARCHIVE_CRASH_TRIALS" not in os.environ else None,
+        timeout=500 if "ARCHIVE_CRASH_TRIALS" not in os.environ else None,
     )
     result: dict[str, Any] = json.loads(done.stdout)
     assert result["faults"] == []

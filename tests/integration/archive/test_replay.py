@@ -26,7 +26,7 @@ def fetch(web: Web, resource: Resource) -> tuple[Exchange, bytes]:
     path = "/" + url.split("/", 3)[3]
     request = f"GET {path} HTTP/1.1\r\nHost: {url.split('/')[2]}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
     started = datetime.now(UTC)
-    with socket.create_connection((site.address, site.port), timeout=10) as connection:
+    with socket.create_connection((site.address, site.port), timeout=60) as connection:
         connection.sendall(request.encode())
         raw = b"".join(iter(lambda: connection.recv(65536), b""))
     head, _, body = raw.partition(b"\r\n\r\n")

@@ -21,7 +21,16 @@ from tests.web.verify import Expectations, verify
 
 SPEC = calm(WebSpec(hosts=3, pages=12, feeds=(FeedSpec(3, "rss", 3600, 6), FeedSpec(1, "atom", 3600, 6))))
 REPO = Path(__file__).parents[3]
-POLITE = ["--contact", "me@a.test", "-s", "FETCH_ALLOWED_NETWORKS=127.70.0.0/16", "-s", "FRONTIER_IP_DELAY_S=0"]
+POLITE = [
+    "--contact",
+    "me@a.test",
+    "-s",
+    "FETCH_ALLOWED_NETWORKS=127.70.0.0/16",
+    "-s",
+    "FRONTIER_IP_DELAY_S=0",
+    "-w",
+    "60",
+]
 
 
 @pytest.fixture
@@ -86,7 +95,7 @@ from crawler import collector
 collector.{step} = lambda *_: os.kill(os.getpid(), 9)
 collector.page_downloader(sys.argv[1:])
 """
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=REPO, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=REPO, check=False, timeout=240)
     assert done.returncode == -signal.SIGKILL
 
 

@@ -85,9 +85,9 @@ def test_a_redis_that_is_waited_for(
         text=True,
     ) as begun:
         try:
-            assert server.asked.wait(30)
+            assert server.asked.wait(120)
             begun.send_signal(signal.SIGINT)
-            _, told = begun.communicate(timeout=20)
+            _, told = begun.communicate(timeout=120)
         finally:
             begun.kill()
     assert begun.returncode == status, told

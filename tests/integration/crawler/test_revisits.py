@@ -96,8 +96,7 @@ def test_articles_come_again_and_only_changes_are_stored_whole(tmp_path: Path) -
                     len(settled(crawl, TAGGED, [200, 304, 304])) == 3
                     and len(settled(crawl, PLAIN, [200, 200, 200])) == 3
                     and bool(changed_twice_seen(crawl))
-                ),
-                60,
+                )
             )
             corrected = changed_twice_seen(crawl)
             crawl.stop()

@@ -102,7 +102,7 @@ def test_kubernetes() -> None:
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 def test_kustomize_builds() -> None:
-    done = subprocess.run(["kubectl", "kustomize", str(DEPLOY)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["kubectl", "kustomize", str(DEPLOY)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\nkind: ") == 11 - 1
     assert "maxmemory-policy noeviction" in done.stdout
@@ -110,7 +110,7 @@ def test_kustomize_builds() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_units() -> None:
-    done = subprocess.run(["systemd-analyze", "verify", *UNITS], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["systemd-analyze", "verify", *UNITS], capture_output=True, text=True, timeout=240)
     said = [line for line in done.stderr.splitlines() if line and "is not executable" not in line]
     assert said == []
 

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import logging
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from sieve.holder import CHUNK_KEYS
 from sieve.keys import RedisKeys
 from sieve.redis_sieve import RedisSieve
 from sieve.tools import contains, rebuild, stats
+from tests.integration.crawler.harness import wait_for
 
 URLS = [f"http://example.org/{number}" for number in range(30_000)]
 
@@ -93,7 +93,7 @@ def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis
 
 
 def test_an_epoch_that_has_passed_is_refused(server: EmbeddedRedis, client: redis.Redis) -> None:
-    sieve = sieve_of(server)
+    sieve = sieve_of(server, "&lease_ms=600000")
     sieve.enqueue(URLS[:3])
     assert sieve.decide() == 3
     client.hincrby(RedisKeys("zulu").state, "epoch", 1)
@@ -203,15 +203,11 @@ def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: py
     decider.start()
     decider.start()
     sieve.enqueue(URLS[:50])
-    deadline = time.monotonic() + 10
-    while sieve.pending() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: not sieve.pending())
     assert sieve.drain() == URLS[:50]
     client.hincrby(RedisKeys("zulu").state, "epoch", 1)
     sieve.enqueue(URLS[50:60])
-    deadline = time.monotonic() + 10
-    while sieve.pending() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: not sieve.pending())
     assert sieve.drain() == URLS[50:60]
     assert decider.error is None or "epoch" in str(decider.error)
     decider.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
@@ -54,7 +55,7 @@ async def _serve(reply: bytes | list[bytes], end: str, talk: Talk, limits: Limit
         await server.wait_closed()
 
 
-def ask(reply: bytes, end: str = "wait", limits: Limits | None = None, timeout_s: float = 5) -> Answer:
+def ask(reply: bytes, end: str = "wait", limits: Limits | None = None, timeout_s: float = 60) -> Answer:
     answers: list[Answer] = []
 
     async def talk(connection: HttpConnection) -> None:
@@ -136,7 +137,7 @@ def ask_in_drops(reply: bytes) -> Answer:
     async def talk() -> Answer:
         connection = HttpConnection(Limits())
         connection.connection_made(Mock(spec=asyncio.Transport, is_closing=lambda: False))
-        answer = asyncio.ensure_future(connection.exchange(REQUEST, 5))
+        answer = asyncio.ensure_future(connection.exchange(REQUEST, 60))
         await asyncio.sleep(0)
         for byte in reply:
             connection.data_received(bytes([byte]))
@@ -246,14 +247,14 @@ def test_silence_ends_in_time() -> None:
 
 def test_a_connection_serves_again_and_is_dropped_when_the_server_says_close() -> None:
     async def talk(connection: HttpConnection) -> None:
-        first = await connection.exchange(REQUEST, 5)
+        first = await connection.exchange(REQUEST, 60)
         assert bytes(first.body) == b"1"
         assert connection.usable
-        second = await connection.exchange(REQUEST, 5)
+        second = await connection.exchange(REQUEST, 60)
         assert bytes(second.body) == b"2"
         assert not connection.usable
         with pytest.raises(CutError):
-            await connection.exchange(REQUEST, 5)
+            await connection.exchange(REQUEST, 60)
 
     keep = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
     close = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n2"
@@ -263,11 +264,11 @@ def test_a_connection_serves_again_and_is_dropped_when_the_server_says_close() -
 def test_an_idle_connection_holds_no_answer() -> None:
     async def talk(connection: HttpConnection) -> None:
         pool, key = ConnectionPool(most=1), ("http", "a.test", 80, "127.0.0.1")
-        answer = await connection.exchange(REQUEST, 5)
+        answer = await connection.exchange(REQUEST, 60)
         pool.give(key, connection)
         assert not any(held is answer for held in vars(connection).values())
         assert pool.take(key) is connection
-        assert bytes((await connection.exchange(REQUEST, 5)).body) == b"2"
+        assert bytes((await connection.exchange(REQUEST, 60)).body) == b"2"
 
     keep = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + body for body in (b"1", b"2")]
     asyncio.run(_serve(keep, "wait", talk, Limits()))
@@ -275,12 +276,11 @@ def test_an_idle_connection_holds_no_answer() -> None:
 
 def test_nobody_listens() -> None:
     async def run() -> None:
-        server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        server.close()
-        await server.wait_closed()
-        with pytest.raises(ConnectError, match=str(port)):
-            await connect("127.0.0.1", port, None, None, Limits())
+        with socket.socket() as deaf:
+            deaf.bind(("127.0.0.1", 0))
+            port = deaf.getsockname()[1]
+            with pytest.raises(ConnectError, match=str(port)):
+                await connect("127.0.0.1", port, None, None, Limits())
 
     asyncio.run(run())
 

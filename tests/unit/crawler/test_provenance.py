@@ -40,7 +40,8 @@ def test_without_redis_nothing_is_known_and_nothing_breaks(tmp_path: Path) -> No
     assert table.get([b"key"]) == {}
 
 
-def test_a_redis_that_hangs_is_not_asked_again_at_once(tmp_path: Path) -> None:
+def test_a_redis_that_hangs_is_not_asked_again_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.shared_table._AWAY_S", 3600.0)
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(str(tmp_path / "s"))
         deaf.listen()

@@ -78,7 +78,7 @@ class Polite:
         for _ in workers:
             work.put("")
         for worker in workers:
-            worker.join(10)
+            worker.join(120)
 
     def add(self, url: str) -> None:
         """Take a link."""
