@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from crawler.embedded_redis import EmbeddedRedis
+from frontier.redis_frontier import RedisFrontier
 from tests.web.requestlog import LogEntry
 from tests.web.server import Running
 from tests.web.verify import Expectations, Findings, verify
@@ -106,6 +108,14 @@ class Crawl:
         findings = verify(self.requests(), self.running.server.web, expected)
         check_archive(self.folder / "warc", findings, self.running.server.web)
         return findings
+
+
+def results_of(server: EmbeddedRedis) -> dict[str, int]:
+    """What came of the leases of crawl zulu so far."""
+    frontier = RedisFrontier(server.url, "zulu")
+    results = dict(frontier.status().results)
+    frontier.close()
+    return results
 
 
 def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:

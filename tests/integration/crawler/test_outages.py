@@ -17,9 +17,9 @@ import pytest
 import redis
 
 from crawler.embedded_redis import EmbeddedRedis
-from frontier.redis_frontier import ANSWER_WITHIN_S, RedisFrontier
+from frontier.redis_frontier import ANSWER_WITHIN_S
 from tests.integration.crawler.fleet import LEASE_S, fleet, fleet_on, judge, spec
-from tests.integration.crawler.harness import Crawl, wait_for
+from tests.integration.crawler.harness import Crawl, results_of, wait_for
 from tests.web.spec import WebSpec
 
 PAGES = 120
@@ -39,13 +39,6 @@ def nothing_lost(crawl: Crawl, refetches: int) -> None:
     findings, proof = judge(crawl, refetches=refetches)
     assert findings.ok, findings.to_json()
     assert proof.ok, proof.short[:5]
-
-
-def results_of(server: EmbeddedRedis) -> dict[str, int]:
-    frontier = RedisFrontier(server.url, "zulu")
-    results = dict(frontier.status().results)
-    frontier.close()
-    return results
 
 
 def stop_amid_an_answer(crawl: Crawl, worker: subprocess.Popen[bytes]) -> None:
