@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +27,7 @@ from corpus.sources import documents
 from corpus.tally import Tally
 from corpus.vertical_reader import read_vertical
 from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
+from tests.integration.crawler.harness import wait_for
 from tests.small_model import CZECH, write_small_model
 from tests.small_model import ENGLISH as ENGLISH_NEWS
 
@@ -497,13 +497,11 @@ def test_real_pages_give_their_text_and_links(tmp_path: Path, capsys: pytest.Cap
 def test_a_stopped_run_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "old.jsonl").write_text("old", encoding="utf-8")
     command = [sys.executable, "-m", "corpus", "extract", "-", "-o", str(tmp_path / "old.jsonl"), "-q"]
-    with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        deadline = time.monotonic() + 240
-        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
-            time.sleep(0.02)
+    with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
         process.send_signal(signal.SIGTERM)
-        said = process.stderr.read().decode()
+        # Its input ends, too: a signal just before it is read is heard by Python only after that.
+        _, said = process.communicate(timeout=240)
     assert process.returncode == 130
     assert said == "corpus: interrupted; no file was written\n"
     assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]
