@@ -139,9 +139,17 @@ class EmbeddedRedis:
 
     def server_pid(self) -> int:
         """Process id of the running server (0 when it does not answer)."""
-        with contextlib.suppress(redis.RedisError), self._client() as client:
-            return int(client.info("server")["process_id"])
-        return 0
+        member = self._folder_fd is not None
+        try:
+            if not member:
+                self._folder_fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            with self._client() as client:
+                return int(client.info("server")["process_id"])
+        except (redis.RedisError, FileNotFoundError):
+            return 0
+        finally:
+            if not member:
+                self._close_folder()
 
     @contextlib.contextmanager
     def _start_lock(self) -> Iterator[None]:

@@ -35,22 +35,6 @@ def fleet_apart(web: WebSpec, folder: Path) -> Iterator[tuple[Crawl, EmbeddedRed
         yield crawl, server
 
 
-def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with EmbeddedRedis(tmp_path) as server:
-        pid = server.server_pid()
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            with monkeypatch.context() as patch:
-                patch.setattr("crawler.embedded_redis._ANSWER_WITHIN_S", 0.5)
-                assert not server.revive()
-                EmbeddedRedis(tmp_path).enter().leave()
-        finally:
-            os.kill(pid, signal.SIGCONT)
-        assert server.server_pid() == pid
-
-
 def nothing_lost(crawl: Crawl, refetches: int) -> None:
     findings, proof = judge(crawl, refetches=refetches)
     assert findings.ok, findings.to_json()

@@ -1,0 +1,36 @@
+"""The private Redis of a folder that hangs, or lies deep."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from crawler.embedded_redis import EmbeddedRedis
+
+
+def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddedRedis(tmp_path) as server:
+        pid = server.server_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr("crawler.embedded_redis._ANSWER_WITHIN_S", 0.5)
+                assert not server.revive()
+                EmbeddedRedis(tmp_path).enter().leave()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert server.server_pid() == pid
+
+
+def test_in_a_folder_with_a_long_path_it_is_found_by_all(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 30)
+    assert EmbeddedRedis(folder).server_pid() == 0
+    with EmbeddedRedis(folder) as server:
+        pid = server.server_pid()
+        assert pid
+        assert EmbeddedRedis(folder).server_pid() == pid
