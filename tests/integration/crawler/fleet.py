@@ -114,6 +114,7 @@ class Disturber:
             self.crawl.running.server.requests < until and time.monotonic() < deadline
         ):
             time.sleep(pause_s)
+            assert number < 200, "no fault of one kind could be done"
             living = [worker for worker in self.crawl.workers if worker.poll() is None]
             if not living:
                 return
