@@ -78,8 +78,9 @@ def test_a_host_that_denies_all_for_a_while(web: Web, tmp_path: Path) -> None:
     assert not web.wrong
     asked = [path for path in web.asked if path != "/robots.txt"]
     if web.shut:
+        # Else it would be asked again every second, and the crawl had no end.
         assert not asked, "one that never gave a page is believed"
-        assert web.asked == ["/robots.txt"]
+        assert web.denials
     else:
         assert sorted(asked) == sorted({"/", *PAGES})
         assert web.denials == 1
