@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.integration.crawler.harness import QUICK, ROOT, Crawl, environment, scrapy
 from tests.web.harvest import FeedFigures, judge_feeds
+from tests.web.requestlog import LogEntry
 from tests.web.web import Web
 
 SEEDS = "feeds.toml"
@@ -44,9 +45,13 @@ class Harvest(Crawl):
         self.wait(timeout_s)
 
     def figures(self, until_epoch_s: float) -> list[FeedFigures]:
-        """What became of the items that were published until then."""
-        server = self.running.server
-        return judge_feeds(self.requests(), server.web, server.started_epoch_s, until_epoch_s)
+        """What became of the items that were published until then, but for those that were gone at the first poll."""
+        server, log = self.running.server, self.requests()
+        gone = _gone_at_first(log, server.web, server.started_epoch_s)
+        return [
+            replace(feed, missed=tuple(url for url in feed.missed if url not in gone))
+            for feed in judge_feeds(log, server.web, server.started_epoch_s, until_epoch_s)
+        ]
 
     def most_fetches(self) -> Counter[str]:
         """How often each item's page was fetched whole."""
@@ -58,6 +63,18 @@ class Harvest(Crawl):
                 if resource.kind == "item":
                     times[web.paths.url(resource)] += 1
         return times
+
+
+def _gone_at_first(log: list[LogEntry], web: Web, started_epoch_s: float) -> set[str]:
+    gone: set[str] = set()
+    for feed in web.feeds.all:
+        polls = [entry for entry in log if (entry.authority, entry.path) == (feed.site.authority, feed.path)]
+        if polls:
+            first = min(polls, key=lambda entry: entry.start_us)
+            answered_us = first.epoch_us + max(0, first.end_us - first.start_us)
+            shown = web.feeds.window(feed, (answered_us / 1e6 - started_epoch_s) * web.spec.time_scale)
+            gone.update(web.feeds.item_url(feed, k) for k in range(min(shown, default=0)))
+    return gone
 
 
 def rest(until_s: float) -> None:
