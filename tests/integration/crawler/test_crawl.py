@@ -224,7 +224,7 @@ def test_seen_urls_that_are_kept_elsewhere_end_the_crawl(begin: Begin) -> None:
     before = len(crawl.requests())
     crawl.settings["SIEVE_STORE"] = "redis"
     crawl.start()
-    assert crawl.wait(30) == [0, 1]
+    assert crawl.wait() == [0, 1]
     assert "The crawl ends: the seen URLs of 'zulu' are in the disk store" in crawl.logs()
     assert len(crawl.requests()) == before
 

@@ -111,15 +111,16 @@ def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None
         command = scrapy("crawl", "harvest", "-a", f"seeds={seeds}", **settings, LOG_FILE=str(tmp_path / f"log{turn}"))
         worker = subprocess.Popen(command, cwd=ROOT, env=environment())
         try:
-            wait_for(lambda turn=turn: min(map(web.times, POLLED)) > 2 * turn, 60)  # type: ignore[misc]
+            wait_for(lambda turn=turn: min(map(web.times, POLLED)) > 2 * turn)  # type: ignore[misc]
             worker.terminate()
-            assert worker.wait(15) == 0
+            assert worker.wait(120) == 0
         finally:
             worker.kill()
 
     first, *later = records(tmp_path / "data" / "warc", f"{web.home}/quiet")
     assert (first[0], {(kind, refers) for kind, _, refers in later}) == ("response", {("revisit", first[1])})
-    assert [condition for path, condition in web.asked if path == "/quiet"] == [b"", *[ETAG] * len(later)]
+    conditions = [condition for path, condition in web.asked if path == "/quiet"]
+    assert (conditions[0], set(conditions[1:])) == (b"", {ETAG})
     assert "/item/moved" in [path for path, _ in web.asked], "it is polled again when it has come back"
     assert web.times("/gone") == 1
     items = {path for path, _ in web.asked if path.startswith("/item/")}
