@@ -26,7 +26,8 @@ from corpus.errors import UsageFault
 
 STDIN = "-"
 _ARCHIVES = (".warc", ".arc", ".wet")
-_STORED = ("", ".gz", ".xz", ".zst")
+# The last ones are not read: so a folder that has such files is told of them, and they are not passed over.
+_STORED = ("", ".gz", ".xz", ".zst", ".bz2", ".zip", ".7z", ".lz4")
 SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)

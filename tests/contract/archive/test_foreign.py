@@ -75,10 +75,11 @@ def test_the_corpus_tells_it_too(plain: bytes, tmp_path: Path, capsys: pytest.Ca
     archive, lines = tmp_path / "a.warc.bz2", tmp_path / "b.jsonl.bz2"
     archive.write_bytes(bz2.compress(plain))
     lines.write_bytes(bz2.compress(b'{"text": "x"}\n'))
-    for path in (archive, lines):
-        assert corpus_main(["stats", str(path), "--json"]) == FAULTS
-        (line,) = (line for line in capsys.readouterr().err.splitlines() if "packed with" in line)
-        assert str(path) in line
+    for named, files in ((archive, [archive]), (lines, [lines]), (tmp_path, [archive, lines])):
+        assert corpus_main(["stats", str(named), "--json"]) == FAULTS
+        told = [line for line in capsys.readouterr().err.splitlines() if "packed with" in line]
+        assert len(told) == len(files)
+        assert all(str(path) in line for path, line in zip(files, told, strict=True))
 
 
 @pytest.mark.parametrize("head", [b"WARC/1.1\r\n", b"filedesc:/", b"\xfd7zXZ\0", b"\x1f\x8b\x08", b"BZh", b"{", b""])
