@@ -6,6 +6,7 @@ Checked before the reactor runs, so a wrong setting costs no half-started crawl.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
 import os
 import re
@@ -128,10 +129,11 @@ def _owner_faults(folder: Path, crawl: str) -> list[str]:
     frontier, which knows none of their pages."""
     owner = folder / "state" / "crawl"
     try:
-        with contextlib.suppress(FileExistsError), owner.open("x", encoding="utf-8") as file:
-            file.write(crawl)
-        if not (found := owner.read_text(encoding="utf-8", errors="replace").strip()):
-            owner.write_text(found := crawl, encoding="utf-8")  # whoever made it was killed before it wrote
+        with owner.open("a+", encoding="utf-8", errors="replace") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # of two that are the first, one is
+            file.seek(0)
+            if not (found := file.read().strip()):
+                file.write(found := crawl)
     except OSError as error:
         return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
     if found == crawl:
