@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -33,6 +34,9 @@ class Web(ThreadingHTTPServer):
 
     def times(self, path: str) -> int:
         return sum(asked == path for asked, _ in self.asked)
+
+    def has_polled_all(self, times: int) -> bool:
+        return min(map(self.times, POLLED)) >= times
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -111,7 +115,7 @@ def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None
         command = scrapy("crawl", "harvest", "-a", f"seeds={seeds}", **settings, LOG_FILE=str(tmp_path / f"log{turn}"))
         worker = subprocess.Popen(command, cwd=ROOT, env=environment())
         try:
-            wait_for(lambda turn=turn: min(map(web.times, POLLED)) > 2 * turn)  # type: ignore[misc]
+            wait_for(partial(web.has_polled_all, 2 * turn + 1))
             worker.terminate()
             assert worker.wait(120) == 0
         finally:

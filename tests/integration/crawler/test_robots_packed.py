@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.polite_client import BlockingFetch
 from tests.integration.crawler.harness import QUICK, run
-from tests.integration.crawler.serving import serving
+from tests.integration.crawler.serving import Host, HostHandler, hosts
 
 RULES = b"User-agent: *\nDisallow: /secret\n" + b"# Indaba.\n" * 400 + b"Disallow: /\n"
 PACKED = gzip.compress(RULES)
@@ -27,61 +25,38 @@ ANSWERS = {
 READ = "127.71.0.9"
 
 
-class Web(ThreadingHTTPServer):
-    """One host; `asked` are (host, path) of all of them."""
-
-    def __init__(self, host: str, port: int, asked: list[tuple[str, str]]) -> None:
-        super().__init__((host, port), Handler)
-        self.host, self.asked = host, asked
-
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(HostHandler):
     """Says of its host what ANSWERS has."""
 
-    server: Web
-
-    def do_GET(self) -> None:
-        self.server.asked.append((self.server.host, self.path))
-        coding, body = "", b"<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p></html>"
+    def asked(self) -> None:
         if self.path == "/robots.txt":
             coding, body = ANSWERS[self.server.host]
-        self.send_response(200)
-        if coding:
-            self.send_header("Content-Encoding", coding)
-        self.send_header("Content-Type", "text/plain" if self.path == "/robots.txt" else "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
+            packed = {"Content_Encoding": coding} if coding else {}
+            self.answer(200, body, Content_Type="text/plain", **packed)
+        else:
+            self.answer(200, b"<html lang=zu><p>Izindaba zanamuhla ngesiZulu.</p></html>", Content_Type="text/html")
 
 
 @pytest.fixture
-def web() -> Iterator[Web]:
-    with ExitStack() as running:
-        servers: list[Web] = []
-        for host in ANSWERS:
-            port, asked = (servers[0].server_port, servers[0].asked) if servers else (0, [])
-            servers.append(running.enter_context(Web(host, port, asked)))
-            running.enter_context(serving(servers[-1]))
-        yield servers[0]
+def web() -> Iterator[Host]:
+    with hosts(Handler, ANSWERS) as first:
+        yield first
 
 
-def test_nothing_is_asked_for(web: Web, tmp_path: Path) -> None:
+def test_nothing_is_asked_for(web: Host, tmp_path: Path) -> None:
     seeds = tmp_path / "packed.toml"
-    sites = "".join(f'[[site]]\nurl = "http://{host}:{web.server_port}/"\n' for host in ANSWERS)
+    sites = "".join(f'[[site]]\nurl = "http://{host}:{web.port}/"\n' for host in ANSWERS)
     seeds.write_text(f'[crawl]\nname = "packed"\nlanguage = "zul"\ncontact = "me@a.test"\n{sites}')
     done = run("crawl", "packed", "-a", f"seeds={seeds}", **QUICK, DATA_DIR=str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     assert sorted(web.asked) == sorted([*((host, "/robots.txt") for host in ANSWERS), (READ, "/")])
 
 
-def test_nor_by_commands(web: Web) -> None:
+def test_nor_by_commands(web: Host) -> None:
     settings = Settings(QUICK)
     Ulwembu().update_settings(settings)
     with BlockingFetch(settings) as fetch:
-        problems = {host: fetch(f"http://{host}:{web.server_port}/").problem for host in ANSWERS}
+        problems = {host: fetch(f"http://{host}:{web.port}/").problem for host in ANSWERS}
     assert {host for host, problem in problems.items() if not problem} == {READ}
     assert (READ, "/") in web.asked
     assert len(web.asked) == len(ANSWERS) + 1
