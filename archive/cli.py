@@ -273,7 +273,8 @@ def _repair(options: argparse.Namespace) -> int:
         print(json.dumps({"file": options.file, "output": str(target), "kept": report.kept, "dropped": report.dropped}))
     else:
         counts = f"{report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages"
-        print(printable(f"{target}: {counts}"))
+        name = str(target) if report.kept else f"{target} is not written"
+        print(printable(f"{name}: {counts}"))
     return FAULTS if report.damages or not report.kept else GOOD
 
 

@@ -2,15 +2,14 @@
 
 Guarantees: the unpacked bytes of a converted file are those of the original, to the last byte, and this is checked by
 reading the new file back before it gets its name; a damaged original is refused. A repaired file holds every record
-that
-could be read whole, framed as the standard says, and the report tells of each that could not.
+that could be read whole, framed as the standard says, and the report tells of each that could not.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,9 +36,13 @@ class ConvertError(ArchiveError):
         self.damages = damages
 
 
+class _NothingKeptError(Exception):
+    """The copy would be empty."""
+
+
 @dataclass(slots=True)
 class RepairReport:
-    """``kept`` and ``dropped`` records, and all damage met."""
+    """``kept`` and ``dropped`` records, and all damage met. Nothing kept: there is no file at ``path``."""
 
     path: Path
     kept: int = 0
@@ -132,9 +135,10 @@ def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: 
 
 
 def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
-    """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it."""
+    """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
+    nothing is written."""
     report = RepairReport(target)
-    with _written(target) as sink, Reader(path) as reader:
+    with suppress(_NothingKeptError), _written(target) as sink, Reader(path) as reader:
         for record in reader:
             if record.damage is not None:
                 report.dropped += 1
@@ -149,6 +153,8 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
             if tick is not None:
                 tick(record)
         report.damages = reader.damages
+        if not report.kept:
+            raise _NothingKeptError
     return report
 
 

@@ -199,6 +199,15 @@ def test_empty_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "no record" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("data", [b"", b"no archive at all", b"BZh91AY&SY packed otherwise"])
+def test_repair_leaves_no_file_without_records(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(data)
+    assert main(["repair", str(path)]) == FAULTS
+    assert "a.repaired.warc is not written: 0 records kept" in capsys.readouterr().out
+    assert [*tmp_path.iterdir()] == [path]
+
+
 def test_interrupted(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(*_arguments: object) -> None:
         raise KeyboardInterrupt
