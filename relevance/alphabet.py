@@ -28,6 +28,7 @@ MAX_WORD = 40
 """Letters of a word that are looked at; what is longer is cut there."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
 _MARKS = re.compile(r"[\u0300-\u036f\u00ad\u200b-\u200d\ufeff]")
 _PATH = re.compile(r"\.[a-z]{2,6}/")
 """The end of a host in a URL without a scheme."""
@@ -104,6 +105,19 @@ def encode(tokens: Sequence[str]) -> Codes:
         return np.frombuffer(joined.encode().translate(_ascii_codes()), dtype=np.uint8)
     points = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
     return _code_table()[np.minimum(points, 0xFFFF)]
+
+
+def drawn_out(tokens: Sequence[str]) -> dict[str, str]:
+    """The words that have a letter three times or more in a row, as in tweets ("yebooooo"), and how they are written
+    otherwise ("yebo": no language told apart here has such words). Words of one letter alone ("www", "iii") stay."""
+    codes = encode(tokens)
+    same = codes[1:] == codes[:-1]
+    thrice = (same[1:] & same[:-1]).nonzero()[0]
+    if not len(thrice):
+        return {}
+    places = set((word_starts(codes).searchsorted(thrice, "right") - 1).tolist())
+    plain = {tokens[place]: _DRAWN_OUT.sub(r"\1", tokens[place]) for place in places}
+    return {token: short for token, short in plain.items() if len(short) > 1}
 
 
 def word_starts(codes: Codes) -> npt.NDArray[np.int64]:

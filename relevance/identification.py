@@ -44,6 +44,9 @@ STRANGEST = 8.0
 """Nats a text; with the guard of GUARDED words it is the most that mixed text has to make up for."""
 TOGETHER = 256
 """Texts worked on at a time: bounds the memory of a call."""
+FOREIGN = (4.0, 6.0)
+"""Nats by which another language is ahead of all siblings for a word: from the first on it says less of one sibling
+against another, from the second on nothing, as an English word in an isiZulu tweet."""
 GUARDED = 8
 """Words after which the guard grows no more: mixed text keeps its chance."""
 
@@ -133,10 +136,10 @@ class Identifier:
         if self._columns is not None:
             evidence = self._narrowed(evidence)
         counts = [*map(len, different)]
-        starts = [0, *accumulate(counts[:-1])]
-        sums = np.add.reduceat(evidence, starts, axis=0, dtype=np.int32)
+        bounds = [0, *accumulate(counts)]
+        sums = np.add.reduceat(evidence, bounds[:-1], axis=0, dtype=np.int32)
         costs = self._costs(sums, counts)
-        self._look_again(costs, [tokens[place] for place in full])
+        self._look_again(costs, [tokens[place] for place in full], evidence, bounds)
         shares = (sums[:, len(self._labels)] / counts).tolist()
         sizes = [(len(tokens[place]), count) for place, count in zip(full, counts, strict=True)]
         for place, found in zip(full, self._decide(costs, shares, sizes), strict=True):
@@ -151,15 +154,19 @@ class Identifier:
                 whole = len(places) == len(group)
                 yield [at for at, _ in places], table if whole else table[:, [n for _, n in places]]
 
-    def _look_again(self, costs: Costs, tokens: Sequence[list[str]]) -> None:
-        """Texts whose best two are siblings hardly apart are decided with a table, too; what the best of the siblings
-        has ahead of all other languages stays."""
+    def _look_again(
+        self, costs: Costs, tokens: Sequence[list[str]], evidence: npt.NDArray[np.uint8], bounds: Sequence[int]
+    ) -> None:
+        """Texts whose best two are siblings hardly apart are decided without words of other languages, and with a
+        table, too; what the best of the siblings has ahead of all other languages stays. bounds: of the texts' words in
+        `evidence`."""
         best = costs.argmin(axis=1).tolist()
         for group, table in self._contrasts:
             rows = [row for row, place in enumerate(best) if place in group and _hardly_apart(costs[row, group])]
             if rows:
                 among = costs[rows][:, group]
-                seen = among - contrast.scores(table, [tokens[row] for row in rows])
+                said = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
+                seen = among - _of_foreign_words(said) - contrast.scores(table, [tokens[row] for row in rows])
                 costs[np.ix_(rows, group)] = seen + (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
 
     def _narrowed(self, evidence: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -215,6 +222,16 @@ def _guard(steps: int, count: int) -> float:
     """Nats by which the family must lead in a text of so many different words; steps: what they cost the family."""
     strange = (steps - strangeness.NONE * count) * strangeness.UNIT
     return GUARD * min(count, GUARDED) + min(max(strange, 0.0), STRANGEST)
+
+
+def _of_foreign_words(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
+    """Nats by which words of other languages tell siblings apart, text x sibling. texts: evidence, word x sibling."""
+    words = np.concatenate(texts) * STEP
+    least = words.min(axis=1, keepdims=True)
+    words -= least
+    words *= np.minimum(np.maximum(least - FOREIGN[0], 0) / (FOREIGN[1] - FOREIGN[0]), 1)
+    starts = [0, *accumulate(map(len, texts[:-1]))]
+    return np.add.reduceat(words, starts, axis=0)
 
 
 def _hardly_apart(siblings: Costs) -> bool:

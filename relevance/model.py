@@ -3,7 +3,8 @@
 A word's evidence for a class is log(l p_word + (1 - l) p_letters), taken relative to the best class and cut at
 `clip` nats: no single word, name or misprint decides a text by itself. Rows are bytes in steps of STEP nats, so a text
 is a sum of bytes. The frequent words' rows come with the model; new words go through the n-grams together, as arrays
-(relevance.trie), and are remembered. What a word says of close siblings counts less where it is strange to all of them
+(relevance.trie), and are remembered. A word whose letters are drawn out, as in tweets ("yebooooo"), has the row of the
+word that is meant. What a word says of close siblings counts less where it is strange to all of them
 (relevance.strangeness). Any number of threads may ask one model.
 
 Source: spec/relevance.md section 3 (what worked in prototypes).
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relevance import storage, strangeness, trie
-from relevance.alphabet import encode, word_starts
+from relevance.alphabet import drawn_out, encode, word_starts
 from relevance.errors import ModelError, UnknownLanguageError
 
 STEP = 0.05
@@ -180,6 +181,9 @@ class Model:
         if len(known) - len(self._ready) + len(new) > REMEMBERED:
             self._known = known = self._ready.copy()
             new = list(set(tokens).difference(known))
+        drawn = drawn_out(new)
+        if drawn:
+            new = list(set(new).difference(drawn).union(drawn.values()).difference(known))
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]
             sums = self._letter_sums(some)
@@ -188,6 +192,7 @@ class Model:
             evidence = self._steps.take(sums, mode="clip")
             self._finish(evidence, lowest, some)
             known.update(zip(some, _packed(evidence), strict=True))
+        known.update((word, known[plain]) for word, plain in drawn.items())
         return known
 
     def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:

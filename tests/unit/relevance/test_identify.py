@@ -107,6 +107,14 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
         assert (answer.words, answer.family_share) == (count + 1, 0.5)
 
 
+def test_drawn_out_letters_are_no_features() -> None:
+    plain = ["Yebo baba ngiyabonga kakhulu", "hhayi bo kwenzenjani", "siyabonga"]
+    drawn = ["Yebooooo babaaaa ngiyaboooonga kakhuluuuu", "hhayi booo kwenzenjaniii", "siyabongaaaaa"]
+    found, expected = relevance.identify(drawn), relevance.identify(plain)
+    assert [one.language for one in found] == [one.language for one in expected]
+    assert [one.family_share for one in found] == [one.family_share for one in expected]
+
+
 def test_case_and_punctuation_are_no_features() -> None:
     text = sentences("zul", random.Random(4), 60)
     bare = text.replace(".", "")

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance import arpa, storage, training, trie
-from relevance.alphabet import BITS, BOUNDARY, encode, ngram_keys, words
+from relevance.alphabet import BITS, BOUNDARY, drawn_out, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
 from relevance.evaluation import folder_texts, leave_one_out
 from relevance.kneserney import KneserNey, count_ngrams
@@ -175,6 +175,7 @@ def test_evidence_is_what_the_probabilities_say() -> None:
     classes, meta = model.classes, model.meta
     listed = {word for name in classes for word in model.vocabulary(name)[0]}
     new = {"".join(rng.choices("abeghiklmnostuyzêṱ", k=rng.randint(1, 45))) for _ in range(3000)} - listed
+    new -= drawn_out(sorted(new)).keys()
     groups = [[classes.index(name) for name in group] for group in meta["siblings"]]
     groups = [g + [classes.index(s) for s, f in meta["second_stage"].items() if classes.index(f) in g] for g in groups]
     others = sorted(set(range(len(classes))).difference(*groups))
@@ -193,6 +194,32 @@ def test_evidence_is_what_the_probabilities_say() -> None:
             assert found[:, group] == pytest.approx(mean + (behind[:, group] - mean) * share, abs=0.51)
         cost = (-logs[:, family].max(axis=1) - USUAL * lengths) / UNIT + NONE
         assert found[:, len(classes) + 1] == pytest.approx(np.clip(cost, 0, 255), abs=0.51)
+
+
+def test_drawn_out_words_are_written_otherwise() -> None:
+    long = "a" * 39 + "n" * 20
+    tokens = ["yebooooo", "hhayi", "hhhayi", "www", "iii", "kkkakhuluuu", "noo", "ooh", "日日日本", "sêêê", long]
+    assert drawn_out(tokens) == {
+        "yebooooo": "yebo",
+        "hhhayi": "hayi",
+        "kkkakhuluuu": "kakhulu",
+        "日日日本": "日本",
+        "sêêê": "sê",
+        long: "an",
+    }
+    assert drawn_out(["hhayi", "aa", "a"]) == {}
+    assert drawn_out([]) == {}
+
+
+@pytest.mark.parametrize("remembered", [1 << 17, 1])
+def test_drawn_out_words_say_what_they_say_otherwise(monkeypatch: Any, remembered: int) -> None:
+    monkeypatch.setattr("relevance.model.REMEMBERED", remembered)
+    model = load(SHIPPED)
+    plain, drawn = ["yebo", "ngiyabonga", "sengikhathele"], ["yebooooo", "ngiyaaabonga", "sengikhatheleee"]
+    expected = model.evidence(plain)
+    for tokens in (drawn, drawn[::-1], [*drawn, *plain], drawn):
+        asked = [plain[drawn.index(token)] if token in drawn else token for token in tokens]
+        assert np.array_equal(model.evidence(tokens), [expected[plain.index(token)] for token in asked])
 
 
 def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:

@@ -259,3 +259,32 @@ def test_what_stands_beside_a_long_paragraph_does_not_stand_apart() -> None:
 @pytest.mark.parametrize("html", ["", "<p>short</p>", "<div><div>a</div></div><ul><li>b</ul>"])
 def test_without_full_paragraphs_nothing_stands_apart(html: str) -> None:
     assert not any(apart(html))
+
+
+@pytest.mark.parametrize(
+    "name", ["cookie-bar", "x gdprConsent", "newsletter_signup", "site-modal", "popup2", "Overlay"]
+)
+def test_what_lies_over_a_page_is_none_of_its_text(name: str) -> None:
+    notice = f"<div class='{name}'><p>{LONG}</p><p>yes</p></div>"
+    page = f"{notice}<p>{LONG}</p><p>{LONG}</p>{notice.replace('class', 'id')}"
+    assert kinds(page) == ["nav", "nav", "main", "main", "nav", "nav"]
+    assert not any(apart(page))
+
+
+@pytest.mark.parametrize(
+    "name", ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "kuki"]
+)
+def test_other_names_say_nothing_of_a_part(name: str) -> None:
+    assert kinds(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
+
+
+def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
+    assert kinds(f"<div class=has-overlay><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
+
+
+def test_a_full_paragraph_may_have_links() -> None:
+    half, third = LONG[: len(LONG) // 2], LONG[: len(LONG) // 3]
+    assert kinds(f"<p>{LONG} <a href=/x>{LONG}</a></p>") == ["main"]
+    assert kinds(f"<p>{LONG} <a href=/x>{LONG * 2} {LONG}</a></p>") == ["links"]
+    assert kinds(f"<p>{half} <a href=/x>{half}</a></p>") == ["links"]
+    assert kinds(f"<p>{half}{half} <a href=/x>{third}</a>.</p>") == ["main"]
