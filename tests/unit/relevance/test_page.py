@@ -262,7 +262,7 @@ def test_without_full_paragraphs_nothing_stands_apart(html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["cookie-bar", "x gdprConsent", "newsletter_signup", "site-modal", "popup2", "Overlay"]
+    "name", ["cookie-bar", "x gdprConsent", "newsletter_signup", "site-modal", "popup2", "Lightbox"]
 )
 def test_what_lies_over_a_page_is_none_of_its_text(name: str) -> None:
     notice = f"<div class='{name}'><p>{LONG}</p><p>yes</p></div>"
@@ -272,14 +272,14 @@ def test_what_lies_over_a_page_is_none_of_its_text(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "kuki"]
+    "name", ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "hero-overlay"]
 )
 def test_other_names_say_nothing_of_a_part(name: str) -> None:
     assert kinds(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
 
 
 def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
-    assert kinds(f"<div class=has-overlay><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
+    assert kinds(f"<div class=has-popup><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
 
 
 def test_a_full_paragraph_may_have_links() -> None:
