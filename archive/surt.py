@@ -2,15 +2,19 @@
 
 The rules of the Internet Archive's canonicaliser, as its ``surt`` library (and through it pywb and the Common Crawl
 index) has them: no scheme, user, ``www.``, default port, fragment or session id; host reversed; path and query in lower
-case; query sorted. Not a way to compare URLs for fetching: different pages may have one key.
+case; query sorted. Other than there, an IPv4 address spelled as one number or in octal stays as it is, and what has no
+host or no valid port has a key, too. Not a way to compare URLs for fetching: different pages may have one key.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):(//)?(.*)", re.DOTALL)
-_AUTHORITY = re.compile(r"[^/?#\\]*")
+_AUTHORITY = re.compile(r"[^/?#]*")
+_LINE_WHITE = re.compile(r"[\t\n\r]")
+_WHITE = " \t\n\r\v\f"
 _WWW = re.compile(r"^www\d*\.")
 _ESCAPE = re.compile(rb"%([0-9a-fA-F]{2})")
 _SLASHES = re.compile(r"/{2,}")
@@ -49,42 +53,46 @@ def _escape(text: str) -> str:
     """Unescaped as often as it goes, then escaped once, and no more than needed."""
     if "%" not in text and text.isascii() and text.isprintable() and " " not in text:
         return text
-    data = _unescape(text.encode("utf-8", "surrogateescape"))
+    return _escaped(_unescape(text.encode("utf-8", "surrogateescape")))
+
+
+def _escaped(data: bytes) -> str:
     return "".join(chr(byte) if byte in _KEPT else f"%{byte:02x}" for byte in data)
 
 
+def _name(host: str) -> str:
+    """A host's letters: unescaped, a name of other letters than ASCII's in punycode, in lower case."""
+    if "%" not in host and host.isascii() and host.isprintable() and " " not in host:
+        return host.lower()
+    data = _unescape(host.encode("utf-8", "surrogateescape"))
+    if not data.isascii():
+        with suppress(UnicodeError):
+            data = data.decode("utf-8", "ignore").encode("idna")
+    return _escaped(data).lower()
+
+
 def _host(authority: str, scheme: str) -> str:
-    host = authority.rpartition("@")[2].lower()
+    host = authority.rpartition("@")[2]
     port = ""
     name, colon, digits = host.rpartition(":")
     if colon and (digits.isdigit() or not digits):
-        host, port = name, digits
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode("ascii")
-        except UnicodeError:
-            host = _escape(host)
-    host = _WWW.sub("", host.strip("."))
-    parts = host.split(".")
-    reversed_host = host.strip("[]") if host.startswith("[") else ",".join(reversed(parts))
+        host, port = name, digits.lstrip("0")
+    host = _WWW.sub("", _name(host).strip("[]").replace("..", ".").strip("."))
+    reversed_host = ",".join(reversed(host.split(".")))
     return reversed_host if not port or port == _PORTS.get(scheme) else f"{reversed_host}:{port}"
 
 
 def _path(path: str) -> str:
-    path = _SLASHES.sub("/", _escape(path.replace("\\", "/")))
+    path = _escape(path)
     if "/." in path:
         kept: list[str] = []
-        parts = path.split("/")
-        for index, part in enumerate(parts):
-            if part == "..":
-                if len(kept) > 1:
-                    kept.pop()
+        for part in path.split("/")[1:]:
+            if part == ".." and kept:
+                kept.pop()
             elif part != ".":
                 kept.append(part)
-                continue
-            if index == len(parts) - 1:
-                kept.append("")
-        path = "/".join(kept)
+        path = "/" + "/".join(kept)
+    path = _SLASHES.sub("/", path)
     if len(path) <= _LONGEST_SESSION and "(" in path:
         for pattern in _PATH_SESSION:
             match = pattern.match(path)
@@ -106,7 +114,7 @@ def _query(query: str) -> str:
 
 def surt(url: str) -> str:
     """The key of a URL; of something that is no URL with ``//``, itself in lower case without white space."""
-    text = "".join(url.split()) if not url.isprintable() else url.strip()
+    text = _LINE_WHITE.sub("", url.strip(_WHITE))
     match = _URL.match(text)
     if match is None or not match[2]:
         return re.sub(r"\s", "%20", text.lower())
@@ -116,4 +124,5 @@ def surt(url: str) -> str:
     tail = rest[end:].split("#", 1)[0]
     path, mark, query = tail.partition("?")
     query = _query(query) if mark else ""
-    return f"{_host(rest[:end], scheme)}){_path(path)}{'?' + query if query else ''}"
+    host = _host(rest[:end], scheme)
+    return f"{host + ')' if host else scheme + ':'}{_path(path)}{'?' + query if query else ''}"
