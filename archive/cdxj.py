@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archive.errors import ArchiveError, Damage
+from archive.fields import digest
 from archive.journal import full_error
 from archive.reader import Reader
 from archive.record import Record
@@ -85,9 +86,8 @@ def entry_of(record: Record) -> Entry | None:
     fields = {"url": url, "mime": _mime(record)}
     if http is not None and http.status:
         fields["status"] = str(http.status)
-    digest = record.field("WARC-Payload-Digest")
-    if digest:
-        fields["digest"] = digest.removeprefix("sha1:")
+    if checksum := record.field("WARC-Payload-Digest") or _checksum(record):
+        fields["digest"] = checksum.removeprefix("sha1:")
     languages = record.field("WARC-Identified-Content-Language")
     if languages:
         fields["languages"] = languages.replace(" ", "")
@@ -108,6 +108,12 @@ def _flags(block: bytes) -> list[str]:
     except ValueError:
         return []
     return sorted(flag for flag in found if isinstance(flag, str))
+
+
+def _checksum(record: Record) -> str:
+    """The digest of a payload that has none in its record (ARC has none at all), as other indexers compute it: replay
+    looks up what older revisits stand for by it. "" for what is too large for memory."""
+    return digest("sha1", record.payload()) if record.type != "revisit" and record.in_memory else ""
 
 
 def _mime(record: Record) -> str:
