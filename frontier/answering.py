@@ -11,9 +11,9 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 
 # A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone, a long script
 # keeps it busy, or its operator has ended ours as one. Looked for in the text, since a script gives them on in its own
-# words.
+# words; Valkey calls itself by its own name there.
 _REFUSALS = (
-    "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY Redis", "Script killed by user",
+    "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "is busy running", "Script killed by",
 )  # fmt: skip
 _REFUSAL_TYPES = (redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError)
 
