@@ -272,7 +272,8 @@ def test_what_lies_over_a_page_is_none_of_its_text(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "hero-overlay"]
+    "name",
+    ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "not-subscribed", "hero-overlay"],
 )
 def test_other_names_say_nothing_of_a_part(name: str) -> None:
     assert kinds(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
@@ -280,6 +281,12 @@ def test_other_names_say_nothing_of_a_part(name: str) -> None:
 
 def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
     assert kinds(f"<div class=has-popup><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
+
+
+def test_where_nearly_all_are_notices_none_is() -> None:
+    post = f"<div class=newsletter><p>{LONG}</p></div>"
+    assert kinds(post * 3 + f"<p>{LONG}</p>") == ["nav"] * 3 + ["main"]
+    assert kinds(post * 4 + f"<p>{LONG}</p>") == ["main"] * 5
 
 
 def test_a_full_paragraph_may_have_links() -> None:
