@@ -75,6 +75,10 @@ class Crawl:
         self.workers.append(worker)
         return worker
 
+    def await_joined(self) -> None:
+        """Return when all workers have opened their stores; for crawls whose workers all live."""
+        wait_for(lambda: len(list((self.folder / "warc").glob("*.journal"))) == len(self.workers))
+
     def wait(self, timeout_s: float = 240) -> list[int]:
         """The exit statuses of all workers; kills what is left on time-out."""
         deadline = time.monotonic() + timeout_s

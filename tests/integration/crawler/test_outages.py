@@ -58,6 +58,7 @@ def test_without_redis_nothing_is_sent_and_nothing_lost(tmp_path: Path, way: str
     with fleet_apart(spec(hosts=8, pages=PAGES), tmp_path) as (crawl, server):
         for _ in range(2):
             crawl.start()
+        crawl.await_joined()
         crawl.await_requests(25)
         pid = server.server_pid()
         os.kill(pid, signal.SIGKILL if way == "killed" else signal.SIGSTOP)
@@ -89,6 +90,7 @@ def test_at_the_memory_limit_the_crawl_waits_and_says_so(tmp_path: Path) -> None
             )  # pages are found by their links, so that there is always something to take in
             for _ in range(2):
                 crawl.start()
+            crawl.await_joined()
             crawl.await_requests(30)
             client.config_set("maxmemory", 1)
             wait_for(lambda: "maxmemory" in crawl.logs())
