@@ -32,7 +32,7 @@ _QUERY_SESSION = tuple(
         r"^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$",
     )
 )
-_PORTS = {"http": "80", "https": "443", "ftp": "21"}
+_PORTS = {"http": "80", "https": "443"}
 _KEPT = frozenset(range(0x21, 0x7F)) - frozenset(b"#%")
 _MAX_UNESCAPE = 8
 _LONGEST_SESSION = 8192
