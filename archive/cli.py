@@ -270,7 +270,8 @@ def _repair(options: argparse.Namespace) -> int:
         report = repair(path, target, tick=tick)
     _report(report.damages, options.json)
     if options.json:
-        print(json.dumps({"file": options.file, "output": str(target), "kept": report.kept, "dropped": report.dropped}))
+        output = str(target) if report.kept else None
+        print(json.dumps({"file": options.file, "output": output, "kept": report.kept, "dropped": report.dropped}))
     else:
         counts = f"{report.kept} records kept, {report.dropped} dropped, {len(report.damages)} damages"
         name = str(target) if report.kept else f"{target} is not written"

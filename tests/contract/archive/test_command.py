@@ -205,7 +205,18 @@ def test_repair_leaves_no_file_without_records(tmp_path: Path, data: bytes, caps
     path.write_bytes(data)
     assert main(["repair", str(path)]) == FAULTS
     assert "a.repaired.warc is not written: 0 records kept" in capsys.readouterr().out
+    assert main(["repair", "--json", str(path)]) == FAULTS
+    assert json.loads(capsys.readouterr().out) == {"file": str(path), "output": None, "kept": 0, "dropped": 0}
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_repair_that_keeps_nothing_leaves_an_older_file_as_it_is(tmp_path: Path) -> None:
+    path, older, index = (tmp_path / name for name in ("a.warc", "b.warc", "b.warc.cdxj"))
+    for file in (path, older, index):
+        file.write_bytes(b"no archive at all")
+    assert main(["repair", "--force", "-o", str(older), str(path)]) == FAULTS
+    assert sorted(tmp_path.iterdir()) == [path, older, index]
+    assert older.read_bytes() == index.read_bytes() == b"no archive at all"
 
 
 def test_interrupted(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
