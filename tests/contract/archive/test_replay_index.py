@@ -63,14 +63,14 @@ def _arc(folder: Path) -> Path:
     return path
 
 
-def _warc(folder: Path) -> Path:
+def _warc(folder: Path, response: bytes = HTTP) -> Path:
     def record(kind: str, block: bytes) -> bytes:
         head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{kind}>\r\nWARC-Target-URI: {URL}\r\n"
         head += "WARC-Date: 2014-01-02T03:04:05Z\r\nContent-Type: application/http;msgtype=response\r\n"
         return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
 
     path = folder / "x.warc"
-    path.write_bytes(record("response", HTTP) + record("revisit", NOT_MODIFIED))
+    path.write_bytes(record("response", response) + record("revisit", NOT_MODIFIED))
     return path
 
 
@@ -81,3 +81,12 @@ def test_a_digest_that_is_not_in_the_record_is_computed(tmp_path: Path, make: Ca
     first, *others = lookup(path.with_name(path.name + ".cdxj"), URL)
     assert (first["mime"], first["status"], first["digest"]) == ("text/html", "200", CHECKSUM)
     assert all("digest" not in row for row in others), "the payload of a revisit is not there"
+
+
+def test_no_digest_is_computed_of_what_is_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("archive.reader._IN_MEMORY", 50_000)
+    path = _warc(tmp_path, HTTP + bytes(400_000))
+    assert index_file(path) == []
+    first, *_ = lookup(path.with_name(path.name + ".cdxj"), URL)
+    assert first["status"] == "200"
+    assert "digest" not in first

@@ -17,6 +17,7 @@ from frontier.errors import FrontierFull, FrontierUnavailable
             "BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
             FrontierUnavailable,
         ),
+        ("Error running script: Script killed by user with SCRIPT KILL.", FrontierUnavailable),
         ("Error running script: -MISCONF Errors writing to the AOF file: No space left", FrontierUnavailable),
         ("OOM command not allowed when used memory > 'maxmemory'.", FrontierFull),
         ("BUSYKEY Target key name already exists.", redis.ResponseError),
