@@ -225,11 +225,11 @@ def _guard(steps: int, count: int) -> float:
 
 
 def _of_foreign_words(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
-    """Nats by which words of other languages tell siblings apart, text x sibling. texts: evidence, word x sibling."""
+    """Nats that words of other languages speak against each sibling, text x sibling; they mean something against one
+    another only. texts: evidence, word x sibling."""
     words = np.concatenate(texts) * STEP
-    least = words.min(axis=1, keepdims=True)
-    words -= least
-    words *= np.minimum(np.maximum(least - FOREIGN[0], 0) / (FOREIGN[1] - FOREIGN[0]), 1)
+    ahead = words.min(axis=1, keepdims=True)
+    words *= np.minimum(np.maximum(ahead - FOREIGN[0], 0) / (FOREIGN[1] - FOREIGN[0]), 1)
     starts = [0, *accumulate(map(len, texts[:-1]))]
     return np.add.reduceat(words, starts, axis=0)
 

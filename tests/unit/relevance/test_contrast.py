@@ -129,11 +129,11 @@ def test_words_of_another_language_do_not_tell_siblings_apart(
     made: storage.Parameters, behind: float, off: float
 ) -> None:
     identifier = Identifier(in_memory(made))
-    identifier._contrasts = [([0, 1], np.zeros((1 << contrast.BUCKETS, 2), dtype=np.int8))]
-    words = np.array([[0, 3, 9], [behind, behind + 2, 0], [behind + 2, behind, 0]])
-    costs = np.array([[1.0, 4.0, 9.0], [2.0, 2.5, 9.0]])
+    identifier._contrasts = [([1, 2], np.zeros((1 << contrast.BUCKETS, 2), dtype=np.int8))]
+    words = np.array([[9, 0, 3], [0, behind, behind + 2], [0, behind + 2, behind]])
+    costs = np.array([[9.0, 1.0, 4.0], [9.0, 2.0, 2.5]])
     identifier._look_again(costs, [["aba", "town"], ["town"]], np.rint(words / STEP).astype(np.uint8), [0, 2, 3])
-    assert costs == pytest.approx(np.array([[1.0, 4.0 - off, 9.0], [2.0, 2.5 + off, 9.0]]))
+    assert costs == pytest.approx(np.array([[9.0, 1.0, 4.0 - off], [9.0, 2.0, 2.5 + off]]))
 
 
 def test_the_table_comes_back_from_its_file(made: storage.Parameters, tmp_path: Any, monkeypatch: Any) -> None:
