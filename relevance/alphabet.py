@@ -109,15 +109,17 @@ def encode(tokens: Sequence[str]) -> Codes:
 
 def drawn_out(tokens: Sequence[str]) -> dict[str, str]:
     """The words that have a letter three times or more in a row, as in tweets ("yebooooo"), and how they are written
-    otherwise ("yebo": no language told apart here has such words). Words of one letter alone ("www", "iii") stay."""
+    otherwise ("yebo": of the languages told apart here German has a few such words). Words of one letter alone ("www",
+    "iii") stay."""
     codes = encode(tokens)
     same = codes[1:] == codes[:-1]
     thrice = (same[1:] & same[:-1]).nonzero()[0]
     if not len(thrice):
         return {}
+    # Letters of other scripts share a code: not all of these words have one letter three times.
     places = set((word_starts(codes).searchsorted(thrice, "right") - 1).tolist())
     plain = {tokens[place]: _DRAWN_OUT.sub(r"\1", tokens[place]) for place in places}
-    return {token: short for token, short in plain.items() if len(short) > 1}
+    return {token: short for token, short in plain.items() if 1 < len(short) < len(token)}
 
 
 def word_starts(codes: Codes) -> npt.NDArray[np.int64]:

@@ -198,7 +198,20 @@ def test_evidence_is_what_the_probabilities_say() -> None:
 
 def test_drawn_out_words_are_written_otherwise() -> None:
     long = "a" * 39 + "n" * 20
-    tokens = ["yebooooo", "hhayi", "hhhayi", "www", "iii", "kkkakhuluuu", "noo", "ooh", "日日日本", "sêêê", long]
+    tokens = [
+        "yebooooo",
+        "hhayi",
+        "hhhayi",
+        "www",
+        "iii",
+        "kkkakhuluuu",
+        "noo",
+        "ooh",
+        "日日日本",
+        "日本語",
+        "sêêê",
+        long,
+    ]
     assert drawn_out(tokens) == {
         "yebooooo": "yebo",
         "hhhayi": "hayi",
