@@ -261,19 +261,25 @@ def test_without_full_paragraphs_nothing_stands_apart(html: str) -> None:
     assert not any(apart(html))
 
 
-@pytest.mark.parametrize(
-    "name", ["cookie-bar", "x gdprConsent", "newsletter_signup", "site-modal", "popup2", "Lightbox"]
-)
+@pytest.mark.parametrize("name", ["cookie-bar", "x gdprBar", "newsletter_signup", "site-modal", "popup2", "Lightbox"])
 def test_what_lies_over_a_page_is_none_of_its_text(name: str) -> None:
     notice = f"<div class='{name}'><p>{LONG}</p><p>yes</p></div>"
     page = f"{notice}<p>{LONG}</p><p>{LONG}</p>{notice.replace('class', 'id')}"
     assert kinds(page) == ["nav", "nav", "main", "main", "nav", "nav"]
-    assert not any(apart(page))
+    assert not any(apart(f"{notice}<div>{f'<p>{LONG}</p>' * 3}</div>")), "navigation is never apart"
 
 
 @pytest.mark.parametrize(
     "name",
-    ["tag-cookie post", "category-newsletters", "multimodality", "subscriber-text", "not-subscribed", "hero-overlay"],
+    [
+        "tag-cookie post",
+        "category-newsletters",
+        "multimodality",
+        "subscriber-text",
+        "not-subscribed",
+        "hero-overlay",
+        "x" * 200 + "cookie",
+    ],
 )
 def test_other_names_say_nothing_of_a_part(name: str) -> None:
     assert kinds(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
@@ -281,6 +287,7 @@ def test_other_names_say_nothing_of_a_part(name: str) -> None:
 
 def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
     assert kinds(f"<div class=has-popup><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
+    assert kinds(f"<div class=has-popup><p>{LONG}</p></div><p>{LONG}</p>") == ["nav", "main"]
 
 
 def test_where_nearly_all_are_notices_none_is() -> None:
