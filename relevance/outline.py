@@ -35,6 +35,7 @@ _MOST, _MOST_TOGETHER = 0.5, 0.75
 """Of a page's letters, that a notice has, and all of them: an element with more is a frame around the page, and where
 nearly all is in such elements their names mean something else. (Precision of main text of 91 article pages: 0.903,
 without notices 0.892; recall is the same.)"""
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _NONE = 0
 
 
@@ -63,7 +64,10 @@ class Outline:
             attributes = node.attributes
             if node.tag == "a" and "href" in attributes:
                 self._links.add(node.mem_id)
-            if any(_is_notice((attributes.get(name) or "")[:_NAME]) for name in ("id", "class")):
+            # The id of a heading is what the heading says.
+            if node.tag not in HEADINGS and any(
+                _is_notice((attributes.get(name) or "")[:_NAME]) for name in ("id", "class")
+            ):
                 self._notices.add(node.mem_id)
             node = node.parent
         around = node.mem_id if node is not None else _NONE

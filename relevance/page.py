@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from relevance.encoding import decode
 from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 from relevance.navigation import navigation
-from relevance.outline import Outline
+from relevance.outline import HEADINGS, Outline
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -45,7 +45,6 @@ blocks."""
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
 
 
@@ -304,7 +303,7 @@ def _kind(text: str, linked: int, element: Any) -> str:
     if linked > 2 * beside or (2 * linked > beside and beside < FULL):
         return "links"
     tag = element.tag if element is not None else ""
-    if tag in _HEADINGS:
+    if tag in HEADINGS:
         return "heading"
     if is_running(text):
         return "main"

@@ -290,6 +290,10 @@ def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
     assert kinds(f"<div class=has-popup><p>{LONG}</p></div><p>{LONG}</p>") == ["nav", "main"]
 
 
+def test_the_id_of_a_heading_is_what_it_says() -> None:
+    assert kinds(f"<h2 id=what-are-cookies>What are cookies?</h2><p>{LONG}</p>") == ["heading", "main"]
+
+
 def test_where_nearly_all_are_notices_none_is() -> None:
     post = f"<div class=newsletter><p>{LONG}</p></div>"
     assert kinds(post * 3 + f"<p>{LONG}</p>") == ["nav"] * 3 + ["main"]
