@@ -138,10 +138,8 @@ class FocusMiddleware:
         if again:  # equal to itself is no trap
             finding.page_mark = b""
         repeats = self._repeats(lease, finding.page_mark)
-        if repeats:
-            # What we have already is worth nothing again; so the policy learns where not to look for more.
-            page = replace(page, blocks=())
-        verdict = self._judge(page, response, lease, said)
+        # What we have already is worth nothing again; so the policy learns where not to look for more.
+        verdict = self._judge(page, response, lease, said, known=repeats)
         if repeats:
             verdict = replace(verdict, keep=False, reason=NEAR_IDENTICAL)
         verdict, found = self._worker.stores.quality.look(lease, page, verdict, again)
@@ -171,7 +169,7 @@ class FocusMiddleware:
             self._marks.popitem(last=False)
         return first != lease.url or self._worker.stores.quality.repeats(lease, mark)
 
-    def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str]) -> Verdict:
+    def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str], *, known: bool) -> Verdict:
         link = read_link_memo(lease.memo) or NO_LINK
         context = PageContext(
             depth=lease.depth,
@@ -179,6 +177,7 @@ class FocusMiddleware:
             bucket=link.bucket,
             fetched_bytes=len(response.body),
             content_language=(response.headers.get("Content-Language") or b"").decode("latin-1"),
+            known=known,
         )
         verdict = self._worker.stores.policy.judge(page, context)
         if verdict.keep and not answers.may_keep(said):

@@ -41,6 +41,12 @@ def terms(measured: Measured) -> dict[str, float | int]:
     }
 
 
+def _worth(page: Page, context: PageContext, target: Target, identifier: Identifier) -> Measured:
+    """The page's words; none counts where the text is known, but its language is told."""
+    found = measure(page, target.language, identifier)
+    return replace(found, words=0, total=0, raw=0) if context.known else found
+
+
 _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 """Words wanted, by what the page declares."""
 
@@ -89,7 +95,7 @@ class AfriwebPolicy(Unlearning):
         self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
-        found = measure(page, self.target.language, self._identifier)
+        found = _worth(page, context, self.target, self._identifier)
         return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
@@ -120,7 +126,7 @@ class ThresholdPolicy(Unlearning):
         self._identifier = Identifier(model or shipped(), wanted=target.language)
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
-        found = measure(page, self.target.language, self._identifier)
+        found = _worth(page, context, self.target, self._identifier)
         return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
@@ -145,7 +151,7 @@ class KeepAllPolicy(Unlearning):
         self.target = target
         self._identifier = Identifier(model or shipped(), wanted=target.language)
 
-    def judge(self, page: Page, context: PageContext) -> Verdict:  # noqa: ARG002
-        found = measure(page, self.target.language, self._identifier)
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        found = _worth(page, context, self.target, self._identifier)
         reason = "words" if found.total else "no_words"
         return Verdict(found.total > 0, reason, found.language, terms(found), found.words, found.blocks)

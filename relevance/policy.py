@@ -25,6 +25,7 @@ class PageContext:
     fetched_bytes: int = 0  # 0 = length unknown, the policy takes the text's
     content_language: str = ""  # the HTTP header
     bucket: str = ""
+    known: bool = False  # its text has been kept of another page: it is worth nothing again
 
 
 @dataclass(frozen=True, slots=True)

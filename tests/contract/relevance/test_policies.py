@@ -1,6 +1,7 @@
 """What every policy promises, and each one's own rule."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,16 @@ def test_it_keeps_the_target_and_drops_the_rest(policy: Any) -> None:
     for language in ("xho", "nbl", "ssw", "eng", "ita"):
         assert not policy.judge(page(language, 150), PageContext()).keep
     assert not policy.judge(read_page(b"", "http://a.example/"), PageContext()).keep
+
+
+@pytest.mark.parametrize("name", [*NAMES, "all"])
+def test_a_text_that_is_known_is_worth_nothing_but_its_language_is_told(name: str) -> None:
+    context = PageContext(fetched_bytes=3000)
+    known, empty = make_policy(name, "zul", SIBLINGS), make_policy(name, "zul", SIBLINGS)
+    found = known.judge(page("zul", 150), replace(context, known=True))
+    assert (found.keep, found.words, found.language) == (False, 0, "zul")
+    empty.judge(replace(page("zul", 150), blocks=()), context)
+    assert known.deltas() == empty.deltas()
 
 
 def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:

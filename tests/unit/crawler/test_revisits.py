@@ -121,5 +121,6 @@ def test_only_another_page_repeats_a_text() -> None:
         found = read(middleware, TEXT, url=url)
         assert found.verdict is not None
         reasons.append((found.verdict.keep, found.verdict.reason))
+        assert found.metadata["languages"] == "zul"
     kept = (True, "words_and_share")
     assert reasons == [kept, kept, (False, "near_identical"), kept]
