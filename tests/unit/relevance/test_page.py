@@ -288,6 +288,7 @@ def test_other_names_say_nothing_of_a_part(name: str) -> None:
 def test_a_notice_that_has_most_of_a_page_is_a_frame_around_it() -> None:
     assert kinds(f"<div class=has-popup><p>{LONG}</p><p>{LONG}</p></div><p>{LONG}</p>") == ["main"] * 3
     assert kinds(f"<div class=has-popup><p>{LONG}</p></div><p>{LONG}</p>") == ["nav", "main"]
+    assert kinds(f"<div class=has-popup><p>a.</p><main><p>{LONG}</p></main></div><p>{LONG}</p>") == ["main"] * 3
 
 
 def test_the_id_of_a_heading_is_what_it_says() -> None:
