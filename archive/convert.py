@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,10 +34,6 @@ class ConvertError(ArchiveError):
         super().__init__(f"{path} cannot be converted{first}")
         self.path = path
         self.damages = damages
-
-
-class _NothingKeptError(Exception):
-    """The copy would be empty."""
 
 
 @dataclass(slots=True)
@@ -138,7 +134,7 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
     nothing is written."""
     report = RepairReport(target)
-    with suppress(_NothingKeptError), _written(target) as sink, Reader(path) as reader:
+    with _written(target, lambda: report.kept > 0) as sink, Reader(path) as reader:
         for record in reader:
             if record.damage is not None:
                 report.dropped += 1
@@ -153,8 +149,6 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
             if tick is not None:
                 tick(record)
         report.damages = reader.damages
-        if not report.kept:
-            raise _NothingKeptError
     return report
 
 
@@ -172,11 +166,15 @@ def join(paths: Iterable[Path], target: Path) -> Path:
 
 
 @contextmanager
-def _written(target: Path) -> Iterator[Sink]:
-    """What is put into the sink becomes the target, with its index, when the block ends well; else nothing is left."""
+def _written(target: Path, wanted: Callable[[], bool] = lambda: True) -> Iterator[Sink]:
+    """What is put into the sink becomes the target, with its index, when the block ends well and it is wanted then;
+    else nothing is left."""
     sink = Sink(target, compression_of(target))
     try:
         yield sink
+        if not wanted():
+            sink.abort()
+            return
         sink.finish(lambda _: _forget_index(target))
     except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
