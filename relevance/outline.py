@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress
 from typing import Any
 
@@ -47,10 +47,11 @@ def _is_notice(name: str) -> bool:
 
 class Outline:
     """The elements that blocks lie in, each looked at once. `elements`: of each block the innermost (None: none), in
-    document order; the lists given to and by the methods have an entry for each block."""
+    document order; `letters`: of each block; the lists given to and by the methods have an entry for each, too."""
 
-    def __init__(self, elements: Sequence[Any]) -> None:
+    def __init__(self, elements: Sequence[Any], letters: Sequence[int]) -> None:
         self._elements = elements
+        self._letters = letters
         self._parents: dict[int, int] = {}  # outer ones first
         self._links: set[int] = set()
         self._notices: set[int] = set()
@@ -79,22 +80,26 @@ class Outline:
             self._parents[identity] = around
             around = identity
 
-    def in_links(self, letters: Sequence[int]) -> list[bool]:
-        """Does a link go around it, as around a teaser? `letters`: of each block."""
-        if not self._links:
-            return [False] * len(letters)
-        sums = self._sums(letters)
-        return self._within({link for link in self._links if sums[link] <= LONGEST_LINK})
+    @cached_property
+    def _in(self) -> dict[int, int]:
+        """Letters of blocks of any kind in each element (_NONE: in all)."""
+        return self._sums(self._letters)
 
-    def in_notices(self, letters: Sequence[int]) -> list[bool]:
-        """Does it stand in a notice? `letters`: of each block."""
+    def in_links(self) -> list[bool]:
+        """Does a link go around it, as around a teaser?"""
+        if not self._links:
+            return [False] * len(self._letters)
+        return self._within({link for link in self._links if self._in[link] <= LONGEST_LINK})
+
+    def in_notices(self) -> list[bool]:
+        """Does it stand in a notice?"""
         if self._notices:
-            sums, all_letters = self._sums(letters), sum(letters)
+            most = _MOST * self._in[_NONE]
             notices = self._notices - self._around(self._articles)
-            inside = self._within({notice for notice in notices if sums[notice] <= _MOST * all_letters})
-            if sum(compress(letters, inside)) <= _MOST_TOGETHER * all_letters:
+            inside = self._within({notice for notice in notices if self._in[notice] <= most})
+            if sum(compress(self._letters, inside)) <= _MOST_TOGETHER * self._in[_NONE]:
                 return inside
-        return [False] * len(letters)
+        return [False] * len(self._letters)
 
     def apart(self, letters: Sequence[int]) -> list[bool]:
         """Does it stand outside of the part with the page's text? `letters`: of full paragraphs (else 0).

@@ -339,13 +339,13 @@ def _blocks(tree: LexborHTMLParser) -> list[Block]:
 
 
 def _judged(found: _Gatherer) -> list[Block]:
-    outline = Outline(found.elements)
     sizes = [len(text) for text in found.texts]
+    outline = Outline(found.elements, sizes)
     parts = zip(
         found.texts,
         sizes,
-        outline.in_links(sizes),
-        outline.in_notices(sizes),
+        outline.in_links(),
+        outline.in_notices(),
         found.linked,
         found.elements,
         strict=True,
