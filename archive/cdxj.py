@@ -92,7 +92,7 @@ def entry_of(record: Record) -> Entry | None:
     if languages:
         fields["languages"] = languages.replace(" ", "")
     truncated = record.field("WARC-Truncated")
-    if truncated:
+    if truncated and record.type != "revisit":  # which says so of the payload that another record holds
         fields["truncated"] = truncated
     if http is not None and 300 <= http.status < 400 and http.headers.get("location"):
         fields["redirect"] = http.headers.get("location")

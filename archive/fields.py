@@ -21,11 +21,15 @@ DIGESTS = ("sha1", "sha256")
 
 
 def digest(algorithm: str, *parts: bytes) -> str:
-    """``sha1:BASE32`` (or sha256, padded with =) of the parts in a row; releases the interpreter lock on long parts."""
+    """``sha1:BASE32`` or ``sha256:base16`` of the parts in a row; releases the interpreter lock on long parts.
+
+    What base 32 has to pad with ``=`` is not a token, which the standard asks for; IIPC recommends base 16 there.
+    """
     state = hashlib.new(algorithm, usedforsecurity=False)
     for part in parts:
         state.update(part)
-    return f"{algorithm}:{base64.b32encode(state.digest()).decode('ascii')}"
+    raw = state.digest()
+    return f"{algorithm}:{raw.hex() if len(raw) % 5 else base64.b32encode(raw).decode('ascii')}"
 
 
 def warc_date(instant: datetime, version: str) -> str:

@@ -15,7 +15,7 @@ from archive.config import WriterConfig
 from archive.exchange import Exchange, RevisitTarget
 from archive.fields import digest
 from archive.journal import Group
-from archive.records import Built, build
+from archive.records import Built, build, entity
 from archive.seen import SeenPayloads
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -71,7 +71,7 @@ class Job:
         here: dict[str, RevisitTarget] = {}
         for group in self.groups:
             exchange = thaw(group.body)
-            checksum = digest(config.digest, exchange.payload)
+            checksum = digest(config.digest, entity(exchange))
             target = None
             if len(exchange.payload) >= config.revisit_min_bytes and exchange.truncated is None:
                 target = here.get(checksum) or seen.find(checksum)

@@ -2,22 +2,26 @@
 
 Guarantees: a group is response (or revisit), request, metadata, in this order, where there is something to say; the
 later ones carry WARC-Concurrent-To the first. Every record has a block digest; responses, revisits and resources a
-payload digest over the payload as archived. Sources: WARC 1.1 sections 5, 6 and annex; revisit profiles as in 6.7.
+payload digest, over the payload without transfer-coding. Sources: WARC 1.1 sections 5, 6 and annex; revisit profiles as
+in 6.7.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from archive.exchange import Exchange, RevisitTarget
 from archive.fields import archived_head, clean, digest, http_status, record, record_ids, target_uri, warc_date
+from archive.http import dechunk, parse_head
 from archive.sniff import payload_type
 
 _PROFILE = "http://netpreserve.org/warc/{version}/revisit/{kind}"
 _FIELDS_TYPE = "application/warc-fields"
+_NO_TOKEN = re.compile(r"[^!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,14 @@ class Built:
 
 
 def warc_fields(pairs: Mapping[str, object]) -> bytes:
-    """A block of type application/warc-fields; str as it is, other values as JSON, one line each."""
+    """A block of type application/warc-fields; str as it is, other values as JSON, one line each.
+
+    What may not stand in a name becomes "-".
+    """
     lines = []
     for name, value in pairs.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        lines.append(f"{clean(name)}: {clean(text)}\r\n")
+        lines.append(f"{_NO_TOKEN.sub('-', clean(name))}: {clean(text)}\r\n")
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -117,14 +124,24 @@ def _response(exchange: Exchange, record_id: str, seen: RevisitTarget | None, ch
     if not_modified is None:
         fields.append(("WARC-Payload-Digest", checksum))
     languages = exchange.metadata.get("languages", "")
+    # A known payload that is left out is a truncation, too (6.7.2).
+    truncated = "length" if seen is not None else exchange.truncated or ""
     fields += [
         ("WARC-Block-Digest", digest(style.algorithm, head, payload)),
-        ("WARC-Truncated", clean(exchange.truncated or "")),
+        ("WARC-Truncated", clean(truncated)),
         ("WARC-Identified-Payload-Type", clean(exchange.payload_type) or payload_type(head, exchange.payload)),
         ("WARC-Identified-Content-Language", clean(languages) if isinstance(languages, str) else ""),
         ("Content-Type", "application/http;msgtype=response"),
     ]
     return record(style.version, fields, head, payload)
+
+
+def entity(exchange: Exchange) -> bytes:
+    """What digests of the payload are over: the body without chunks, also where it is archived with them."""
+    head = None if exchange.dechunked else parse_head(exchange.response_head)
+    if head is not None and "chunked" in head.headers.get("transfer-encoding").lower():
+        return dechunk(exchange.payload)
+    return exchange.payload
 
 
 def _request(exchange: Exchange, record_id: str, response_id: str, style: Style) -> bytes:
@@ -155,7 +172,7 @@ def _metadata(exchange: Exchange, record_id: str, response_id: str, style: Style
 
 
 def build(exchange: Exchange, checksum: str, seen: RevisitTarget | None, style: Style) -> Built:
-    """All records of one exchange. ``checksum``: digest of its payload; ``seen``: write a revisit of that record."""
+    """All records of one exchange. ``checksum``: of its :func:`entity`; ``seen``: write a revisit of that record."""
     ids = record_ids(3)
     answered = bool(exchange.response_head)
     records = []

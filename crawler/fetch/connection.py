@@ -11,6 +11,7 @@ Source: RFC 9112. Interim (1xx) answers are skipped.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import zlib
 from collections.abc import Callable
@@ -35,6 +36,9 @@ _LENIENT = {
 _MOST_INTERIM = 50
 """1xx answers before the real one; each is looked for in all that has come."""
 _BEFORE_A_HEAD = b"\r\n"
+_SUITE = re.compile(
+    r"(?:((?:EC)?DHE-(?:RSA|ECDSA))-)?(?:AES(128|256)-(GCM-)?(SHA(?:256|384)?)|CHACHA20-POLY1305)", re.ASCII
+)
 """Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
 
 
@@ -95,12 +99,12 @@ class HttpConnection(asyncio.Protocol):
         return self._surplus or self._answer.truncated is not None
 
     def tls_facts(self) -> tuple[str, str]:
-        """``(protocol, cipher suite)`` of the TLS layer, empty strings without one."""
+        """``(protocol, cipher suite by its IANA name)`` of the TLS layer, empty strings without one."""
         tls = self._transport.get_extra_info("ssl_object") if self._transport else None
         if tls is None:
             return "", ""
         cipher = tls.cipher()
-        return (tls.version() or "").lower().replace("tlsv", "tls/"), cipher[0] if cipher else ""
+        return (tls.version() or "").lower().replace("tlsv", "tls/"), suite_name(cipher[0]) if cipher else ""
 
     def close(self) -> None:
         """Close now; an exchange under way ends with :class:`CutError`."""
@@ -270,6 +274,20 @@ class HttpConnection(asyncio.Protocol):
             return
         self._keep_alive = self._parser.should_keep_alive() and not self._mended
         self._finish()
+
+
+def suite_name(cipher: str) -> str:
+    """IANA's name of a cipher suite by OpenSSL's, which is another below TLS 1.3; "": none that we know."""
+    if cipher.startswith("TLS_"):
+        return cipher
+    match = _SUITE.fullmatch(cipher)
+    if match is None:
+        return ""
+    keys, bits, mode, check = match.groups()
+    keys = (keys or "RSA").replace("-", "_")
+    if not bits:
+        return f"TLS_{keys}_WITH_CHACHA20_POLY1305_SHA256"
+    return f"TLS_{keys}_WITH_AES_{bits}_{'GCM' if mode else 'CBC'}_{check}"
 
 
 def _transfer_codings(answer: Answer) -> list[bytes]:

@@ -7,11 +7,14 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, RevisitTarget
-from archive.cdxj import memory_record
+from archive.cdxj import entry_of, memory_record
+from archive.config import WriterConfig
 from archive.fields import archived_head, digest, record_ids, target_uri
-from archive.packing import freeze, thaw
+from archive.journal import Group
+from archive.packing import Job, freeze, thaw
 from archive.record import Record
-from archive.records import Style, build, resource, warcinfo
+from archive.records import Style, build, resource, warc_fields, warcinfo
+from archive.seen import SeenPayloads
 from archive.sniff import payload_type
 from tests.unit.archive.pages import HEAD, START, page
 
@@ -20,6 +23,12 @@ def records(exchange: Exchange, seen: RevisitTarget | None = None, style: Style 
     style = style or Style()
     built = build(exchange, digest(style.algorithm, exchange.payload), seen, style)
     return [memory_record(data) for data in built.records]
+
+
+def index_line(record: Record) -> bytes:
+    entry = entry_of(record)
+    assert entry is not None
+    return entry.line("a.warc", 0, 0, shared=False)
 
 
 def test_group_is_response_request_metadata_tied_together() -> None:
@@ -100,6 +109,8 @@ def test_revisit_refers_to_the_first() -> None:
     assert revisit.field("WARC-Refers-To") == "<urn:uuid:x>"
     assert revisit.field("WARC-Refers-To-Target-URI") == "http://first.example/"
     assert revisit.field("WARC-Payload-Digest") == digest("sha1", page(1).payload)
+    assert revisit.field("WARC-Truncated") == "length"
+    assert b"truncated" not in index_line(revisit)
     assert revisit.block().endswith(b"\r\n\r\n")
     assert revisit.http is not None
     assert revisit.http.status == 200
@@ -112,6 +123,7 @@ def test_not_modified_is_a_revisit_too() -> None:
     assert revisit.field("WARC-Profile").endswith("/revisit/server-not-modified")
     assert revisit.block() == head
     assert not revisit.field("WARC-Payload-Digest")
+    assert not revisit.field("WARC-Truncated")
 
 
 def test_no_answer_leaves_request_and_metadata() -> None:
@@ -135,6 +147,25 @@ def test_nothing_breaks_out_of_a_header_line() -> None:
 def test_truncated_records_say_so() -> None:
     response = records(page(1, truncated="length"))[0]
     assert response.field("WARC-Truncated") == "length"
+    assert b'"truncated": "length"' in index_line(response)
+
+
+def test_digests_are_tokens_as_the_grammar_has_it() -> None:
+    assert digest("sha1", b"") == "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+    assert digest("sha256", b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_names_of_fields_are_tokens_as_the_grammar_has_it() -> None:
+    assert warc_fields({"a b": "x", "c:d": "y", "é": "z"}) == b"a-b: x\r\nc-d: y\r\n-: z\r\n"
+
+
+def test_chunks_are_no_part_of_a_payload() -> None:
+    chunks = b"5\r\nabcde\r\n0\r\n\r\n"
+    chunked = page(1, payload=chunks, dechunked=False)
+    alike = page(2, payload=chunks, dechunked=False, response_head=b"HTTP/1.1 200 OK\r\n\r\n")
+    job = Job([Group(number, "", "h", freeze(one), 0) for number, one in enumerate((chunked, alike))])
+    job.build(WriterConfig(), SeenPayloads(10))
+    assert [built.payload_digest for built in job.built] == [digest("sha1", b"abcde"), digest("sha1", chunks)]
 
 
 def test_warcinfo_and_resource() -> None:

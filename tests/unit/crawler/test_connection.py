@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
+from crawler.fetch.connection import Answer, HttpConnection, Limits, connect, suite_name
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
 from crawler.fetch.handler import headers_of
 from crawler.fetch.pool import ConnectionPool
@@ -317,3 +317,24 @@ def test_headers_keep_order_and_repeats_at_the_cost_of_their_number() -> None:
     found = headers_of([(b"x-b", b"1"), (b"X-A", b"2"), (b"X-B", b"3")])
     assert list(found.items()) == [(b"X-B", [b"1", b"3"]), (b"X-A", [b"2"])]
     assert len(headers_of([(b"a", b"")] * 30_000).getlist("A")) == 30_000
+
+
+@pytest.mark.parametrize(
+    ("cipher", "suite"),
+    [
+        ("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+        ("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+        ("ECDHE-ECDSA-AES256-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384"),
+        ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+        ("DHE-RSA-AES256-SHA", "TLS_DHE_RSA_WITH_AES_256_CBC_SHA"),
+        ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"),
+        ("PSK-NULL-SHA", ""),
+    ],
+)
+def test_a_cipher_suite_has_the_name_that_iana_gives_it(cipher: str, suite: str) -> None:
+    assert suite_name(cipher) == suite
+
+
+def test_every_cipher_that_a_server_may_choose_has_a_name() -> None:
+    ciphers = [str(cipher["name"]) for cipher in ssl.create_default_context().get_ciphers()]
+    assert [cipher for cipher in ciphers if not suite_name(cipher)] == []
