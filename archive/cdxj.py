@@ -1,7 +1,7 @@
 """The index beside each file, ``NAME.cdxj``: where the captures of each URL lie, sorted, one line each.
 
 ``<surt key> <14-digit date> {"url", "mime", "status", "digest", "length", "offset", "filename", …}``, in byte order,
-all values strings, as pywb, OutbackCDX and the Common Crawl index have them; ``.warc.gz`` and plain files can be
+all values strings, as pywb and the Common Crawl index have them; ``.warc.gz`` and plain files can be
 replayed from it as they are. Further fields: ``languages`` (codes, best first), ``quality`` (suspicions, in
 alphabetical order, from the list ``quality`` of the metadata record that follows), ``truncated``, ``redirect``; and for
 records in packs or other shared units ``inner_offset`` and ``inner_length``: the place in the unit that ``offset`` and

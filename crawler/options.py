@@ -104,7 +104,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("WARC_COMPRESSION", "xz", "xz, gz, zst or none."),
     Option("WARC_VERSION", "1.1", "1.1 or 1.0."),
-    Option("WARC_DIGEST", "sha1", "sha1 (base32, as archives use it) or sha256."),
+    Option("WARC_DIGEST", "sha1", "sha1 (base32, as archives use it) or sha256 (base16)."),
     Option("WARC_MAX_BYTES", 1_000_000_000, "A WARC file is closed when it has grown to this size; 0: no limit."),
     Option(
         "WARC_MAX_AGE_S",
