@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from tests.web.paths import Resource
 from tests.web.verify import Findings
 from tests.web.web import Web
 
+_DICTIONARY_FRAME = 0x184D2A5D
 SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst")
 
 
@@ -72,8 +74,20 @@ def _plain(path: Path) -> IO[bytes]:
     if path.name.endswith(".gz"):
         return cast("IO[bytes]", gzip.open(path))
     if path.name.endswith(".zst"):
-        return cast("IO[bytes]", zstandard.open(path, "rb"))
+        return _zstd(path.open("rb"))
     return path.open("rb")
+
+
+def _zstd(file: IO[bytes]) -> IO[bytes]:
+    """With the dictionary that a first, skippable frame may hold (IIPC's proposal)."""
+    magic, size = struct.unpack("<II", file.read(8))
+    words = file.read(size) if magic == _DICTIONARY_FRAME else b""
+    if not words:
+        file.seek(0)
+    if words.startswith(zstandard.FRAME_HEADER):
+        words = zstandard.ZstdDecompressor().decompressobj().decompress(words)
+    unpacker = zstandard.ZstdDecompressor(dict_data=zstandard.ZstdCompressionDict(words) if words else None)
+    return cast("IO[bytes]", unpacker.stream_reader(file, read_across_frames=True))
 
 
 def _decoded(payload: bytes, coding: str) -> bytes:
