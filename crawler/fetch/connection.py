@@ -36,10 +36,11 @@ _LENIENT = {
 _MOST_INTERIM = 50
 """1xx answers before the real one; each is looked for in all that has come."""
 _BEFORE_A_HEAD = b"\r\n"
+"""Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
 _SUITE = re.compile(
     r"(?:((?:EC)?DHE-(?:RSA|ECDSA))-)?(?:AES(128|256)-(GCM-)?(SHA(?:256|384)?)|CHACHA20-POLY1305)", re.ASCII
 )
-"""Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
+"""A cipher suite below TLS 1.3, as OpenSSL names it."""
 
 
 @dataclass(frozen=True, slots=True)
