@@ -17,6 +17,15 @@ _LENGTH_DIGITS = 18
 _FIELDS_V1, _FIELDS_V2 = 5, 10
 
 
+def begins(buffer: bytes, start: int, *, any_record: bool) -> bool:
+    """Does an ARC file begin here? ``any_record``: or, where one was asked for by its place, any record of one; else
+    only the first tells it from other text."""
+    line = LINE.match(buffer, start)
+    if line is None or buffer.startswith(b"filedesc:", start):
+        return line is not None
+    return any_record and parse_line(line[0])[2]
+
+
 def parse_line(line: bytes) -> tuple[Headers, int, bool]:
     """Header fields, block length, and whether the line is sound. The URL may contain spaces: fields count from the
     end.

@@ -71,6 +71,7 @@ class Reader:
         self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
         self._is_arc = False
+        self._by_place = offset > 0
         self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
 
@@ -84,7 +85,6 @@ class Reader:
         if kind is not None:
             self.stored_as, self.dictionary = kind.name, kind.dictionary
         if offset:
-            self._is_arc = kind is None and arc.LINE.match(window.peek(4096)) is not None
             self._file.seek(offset)
             window = Source(self._file, offset)
         self._source = window
@@ -187,7 +187,7 @@ class Reader:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.LINE.match(buffer, start) and buffer.startswith(b"filedesc:", start):
+            if arc.begins(buffer, start, any_record=self._by_place and plain.base + start == 0):
                 self._is_arc = True
                 return -1
             if START.match(buffer, start) is not None:

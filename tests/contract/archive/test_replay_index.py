@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
-from archive import WarcWriter
+from archive import WarcWriter, record_at
 from archive.cdxj import index_file, lookup
 from archive.exchange import RevisitTarget
 from tests.unit.archive.pages import page
@@ -90,3 +93,16 @@ def test_no_digest_is_computed_of_what_is_too_large_for_memory(tmp_path: Path, m
     first, *_ = lookup(path.with_name(path.name + ".cdxj"), URL)
     assert first["status"] == "200"
     assert "digest" not in first
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, zstandard.compress])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_an_arc_record_is_found_at_its_place(tmp_path: Path, pack: Callable[[bytes], bytes], parts: int) -> None:
+    path = _arc(tmp_path)
+    head, line, rest = path.read_bytes().partition(URL.encode())
+    path.write_bytes(pack(head + line + rest) if parts == 1 else pack(head) + pack(line + rest))
+    assert index_file(path) == []
+    (row,) = lookup(path.with_name(path.name + ".cdxj"), URL)
+    reader, record = record_at(path, int(row["offset"]), int(row.get("inner_offset", 0)))
+    with reader:
+        assert (record.url, record.body(), record.damage) == (URL, PAYLOAD, None)
