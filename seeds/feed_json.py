@@ -126,7 +126,7 @@ def _instant(text: str) -> int | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(text)
-        except (ValueError, IndexError, TypeError):
+        except (ValueError, IndexError, TypeError, OverflowError):
             return None
     try:
         return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -236,7 +236,7 @@ class HttpConnection(asyncio.Protocol):
     # httptools callbacks
 
     def on_status(self, status: bytes) -> None:
-        self._answer.reason = status.decode("latin-1")
+        self._answer.reason += status.decode("latin-1")  # it comes in as many pieces as it was sent in
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._answer.headers.append((name.strip(), value.strip()))

@@ -72,6 +72,10 @@ def test_the_head_is_kept_byte_for_byte() -> None:
     assert answer.headers == [(b"X-B", b"1"), (b"x-a", b"two"), (b"X-B", b"3"), (b"Content-Length", b"2")]
 
 
+def test_the_reason_is_kept_whole_however_it_comes() -> None:
+    assert ask_in_drops(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").reason == "Not Found"
+
+
 def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
     answer = ask(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: 1\r\n\r\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import time
 from contextlib import suppress
 
@@ -117,6 +118,15 @@ def test_dates_languages_originals_and_enclosures() -> None:
     assert (entry.link, entry.url) == ("http://feeds.example/~r/x", "https://a.example/1")
     assert entry.published_ms == 1_795_219_200_000
     assert (entry.language, entry.enclosures) == ("zu-za", ("https://a.example/a.mp3",))
+
+
+@pytest.mark.parametrize(
+    "date", ["", "soon", "9999-12-31T23:59:59-23:59", "1 Jan 2020 0:0 +9{19}", "1 Jan 9{19} 0:0 +0"]
+)
+def test_dates_of_json_that_are_none_are_not_believed(date: str) -> None:
+    items = json.dumps([{"id": "a", "date_published": date.replace("9{19}", "9" * 19)}, {"id": "b"}])
+    feed = parse(f'{{"version": "https://jsonfeed.org/version/1.1", "items": {items}}}'.encode(), "https://a.example/f")
+    assert [entry.id for entry in feed.entries] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
