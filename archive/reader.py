@@ -134,21 +134,21 @@ class Reader:
             if self._is_arc:
                 record = self._arc_record()
             else:
-                head_end = plain.buffer.find(b"\r\n\r\n", start, start + _USUAL_HEAD)
-                if head_end < 0 or not self._usual_head(start, head_end):
+                head_end = plain.buffer.find(b"\n\r\n", start, start + _USUAL_HEAD)
+                if head_end < 0 or not self._usual_head(start, head_end + 1):
                     head_end = self._odd_head()
                     if head_end < 0:
                         continue
                     start = plain.position
                 else:
-                    head_end += 4
+                    head_end += 3
                 record = self._warc_record(start, head_end)
             if record is not None:
                 return record
         return None
 
     def _usual_head(self, start: int, head_end: int) -> bool:
-        """Does a record with CRLF line ends begin at the position?"""
+        """Does a record begin at the position, with no empty line before the one that ends with CRLF?"""
         buffer = self._plain.buffer
         return buffer.startswith(b"WARC/", start) and buffer.find(b"\n\n", start, head_end) < 0
 

@@ -56,6 +56,15 @@ def test_long_heads_and_lines_are_read() -> None:
     assert [record.block() for record in Reader(io.BytesIO(ARC + line))] == [b"x", b"y"]
 
 
+@pytest.mark.parametrize("block", [b"", b"a\r\n\r\nb", b"\r\na"])
+@pytest.mark.parametrize("end", [b"\n\n", b"\n\r\n", b"\r\n\n", b"\r\n\r\n"])
+def test_a_head_ends_with_its_first_empty_line(end: bytes, block: bytes) -> None:
+    record = b"WARC/1.0\r\nContent-Length: %d%b%b\r\n\r\n" % (len(block), end, block)
+    reader = Reader(io.BytesIO(record * 2))
+    assert [found.block() for found in reader] == [block] * 2
+    assert not reader.damages
+
+
 @pytest.mark.parametrize("length", ["²", "9" * 5000])
 def test_a_length_that_is_none_is_told(length: str) -> None:
     line = f"http://h/ 1.1.1.1 20200101000000 text/plain {length}\ny\n".encode()
