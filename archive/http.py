@@ -78,7 +78,7 @@ def dechunk(body: bytes) -> bytes:
         if not size:
             return b"".join(parts)
         parts.append(body[match.end() : match.end() + size])
-        position = match.end() + size
+        position = min(match.end() + size, len(body))
         if body.startswith(b"\r\n", position):
             position += 2
         elif body.startswith(b"\n", position):

@@ -4,19 +4,23 @@ feedparser is given bytes to read, never a string (which it would take for a fil
 fetching, sanitising and URL rewriting of content are off, and every document passes `seeds.feed_guard` first.
 
 The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are valid UTF-8 and not ASCII
-are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from.
+are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from. feedparser
+gets UTF-8 behind a declaration that says so, on a line of its own: where a declaration says several things, or goes on,
+it takes time that grows with the cube of it.
 """
 
 from __future__ import annotations
 
 import calendar
+import codecs
 import io
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urljoin
 
 import feedparser
-from feedparser.encodings import convert_to_utf8
 from resiliparse.parse.encoding import detect_encoding
 
 from seeds.feed_guard import check_text
@@ -26,8 +30,12 @@ from seeds.references import mended
 
 __all__ = ["parse_xml"]
 
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
-_DECLARED = re.compile(rb"^\s*<\?xml[^>]*encoding\s*=", re.IGNORECASE)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*+<\?xml\s[^>]*+>", re.IGNORECASE)
+_ENCODING = re.compile(rb"\sencoding\s*+=\s*+[\"']([\w.:-]{1,40}+)[\"']", re.IGNORECASE)
+_OF_NAMES = frozenset({"punycode", "idna"})
+"""No encodings of text, but of host names: reading takes time that grows with the square of the length."""
+_STUMBLES = (AttributeError, LookupError, TypeError, ValueError)  # of feedparser, over elements where none may stand
 _SKIP = re.compile(rb"<skip(Hours|Days)\b[^>]{0,100}>(.{0,4000}?)</skip\1", re.IGNORECASE | re.DOTALL)
 _BLANKS = re.compile(rb"\s{100,}+")
 # What nobody asks for here and feedparser does in time that grows with the square: it looks for mail addresses in the
@@ -57,9 +65,12 @@ def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
     text = _unburdened(text)
     check_text(text)
     headers = {"content-location": url, "content-type": "application/xml; charset=utf-8"}
-    parsed = feedparser.parse(
-        io.BytesIO(text), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
-    )
+    try:
+        parsed = feedparser.parse(
+            io.BytesIO(text), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+        )
+    except _STUMBLES as error:
+        raise FeedError("broken_markup", f"no parser makes sense of it ({type(error).__name__}: {error})") from error
     feed = parsed["feed"]
     language = _text(feed, "language").lower()
     links = [link for link in dict.get(feed, "links") or () if isinstance(link, dict)]
@@ -88,30 +99,29 @@ def _unburdened(text: bytes) -> bytes:
 
 def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
     """The body in UTF-8 with its declaration changed to match, and the name of the encoding it had."""
-    kind = (content_type or "").split(";")[0].strip().lower()
-    header = {"content-type": f"{kind if kind.endswith('xml') else 'application/xml'}{_charset(body, content_type)}"}
-    result: dict[str, Any] = {}
-    text = convert_to_utf8(header, body, result)
-    if not isinstance(text, bytes) or not result.get("encoding"):
-        raise FeedError("binary", "no encoding makes text of it")
-    return text, str(result["encoding"])
+    for label in _labels(body, content_type):
+        with suppress(LookupError, ValueError):  # no encoding of that name, or the body is not in it
+            if codecs.lookup(label).name not in _OF_NAMES:
+                text = body.decode(label).removeprefix("\ufeff").encode()
+                return b"<?xml version='1.0' encoding='utf-8'?>\n" + _DECLARATION.sub(b"", text, count=1), label
+    raise FeedError("binary", "no encoding makes text of it")
 
 
-def _charset(body: bytes, content_type: str | None) -> str:
-    """The `charset` parameter to tell feedparser, "" to leave it to the document's declaration."""
-    found = _CHARSET.search(content_type or "")
-    for start, encoding in _WIDE:
-        if body.startswith(start):
-            return f"; charset={encoding}"
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        if found or _DECLARED.match(body):
-            return f"; charset={found[1]}" if found else ""
-        return f"; charset={detect_encoding(body[:65536])}"
-    if not body.isascii():
-        return "; charset=utf-8"
-    return f"; charset={found[1]}" if found else ""
+def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
+    """What the encoding may be, the likeliest first."""
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    charset = _CHARSET.search(content_type or "")
+    declaration = _DECLARATION.match(body)
+    declared = _ENCODING.search(declaration[0]) if declaration else None
+    said = [*([charset[1]] if charset else ()), *([declared[1].decode("ascii")] if declared else ())]
+    yield from (encoding for start, encoding in _WIDE if body.startswith(start))
+    of_ascii = not charset and kind.startswith("text/") and kind.endswith("xml")  # RFC 3023
+    if of_ascii or not said or not body.isascii():
+        yield "utf-8"
+    yield from ("gb18030" if label.lower() == "gb2312" else label for label in said)
+    if not said:
+        yield detect_encoding(body[:65536]) or "utf-8"
+    yield from ("utf-8", "windows-1252", "iso-8859-2")
 
 
 def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:

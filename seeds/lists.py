@@ -104,7 +104,10 @@ def _opml(body: bytes, name: str) -> list[Listed]:
     if any(tag.count(b"=") > _MOST_ATTRIBUTES for tag in body.split(b"<")):
         raise ListError(f"{name}: OPML with more than {_MOST_ATTRIBUTES} attributes in an element")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    root = etree.fromstring(mended(body.lstrip()), parser)
+    try:
+        root = etree.fromstring(mended(body.lstrip()), parser)
+    except etree.XMLSyntaxError:  # there is nothing at all to recover
+        root = None
     if root is None:
         raise ListError(f"{name}: OPML that cannot be read")
     found = []

@@ -187,9 +187,9 @@ def _xml(text: bytes, url: str) -> _Found:
         target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
     try:
-        for start in range(0, len(text), 1 << 16):
-            parser.feed(text[start : start + (1 << 16)])
-        parser.close()
+        etree.fromstring(
+            text, parser
+        )  # whole: fed in pieces, a tag without end is looked through anew by each behind it
     except etree.XMLSyntaxError:
         target.broken = True
     target.finish(text)

@@ -168,6 +168,7 @@ def test_chunks() -> None:
     assert dechunk(body) == b"Wikipedia in \r\n\r\nchunks."
     assert dechunk(b"<html>") == b"<html>"
     assert dechunk(body[:20]) == b"Wikipedi"
+    assert dechunk(b"f" * 20 + b"\r\nWiki") == b"Wiki"
 
 
 def test_arc_lines() -> None:

@@ -97,6 +97,19 @@ def test_wrong_charsets(declared: str, content_type: str | None, encoding: str) 
     assert [entry.title for entry in entries(text.encode(encoding), "", content_type)] == [title]
 
 
+@pytest.mark.parametrize("name", ["\x97tf-8", "utf-8\0", "hex", "rot13", "undefined", ""])
+def test_a_declared_encoding_that_is_none_is_not_believed(name: str) -> None:
+    for declared, body in ((name.encode("latin-1"), "é".encode()), (name.encode(), "é".encode("latin-1"))):
+        rss = b"<rss><channel><item><title>" + body + b"</title></item></channel></rss>"
+        assert [entry.title for entry in entries(b"<?xml version='1.0' encoding='%b'?>" % declared + rss, "")] == ["é"]
+
+
+@pytest.mark.parametrize("part", ["<image></height>", "<item><textinput><link>x"])
+def test_what_the_parser_stumbles_over_is_refused(part: str) -> None:
+    with pytest.raises(FeedError, match="broken_markup"):
+        parse(f"<rss><channel>{part}".encode(), "")
+
+
 def test_broken_xml_is_rescued() -> None:
     feed = parse(
         b'<rss version="2.0"><channel><item><title>A & B <b>c</title><link>/1?a=1&b=2</link></item>',

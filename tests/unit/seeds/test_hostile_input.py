@@ -3,7 +3,7 @@
 
 import pytest
 
-from seeds import feeds
+from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
 from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feed_types import FeedError
@@ -61,6 +61,24 @@ def test_usual_namespaces_and_bases_are_read() -> None:
     assert found[-1].link == "http://h/a/b"
 
 
+@pytest.mark.parametrize(
+    ("prolog", "charset"),
+    [
+        ("<?xml " + "encoding='' " * SIZE, ""),
+        ("<?xml version='1.0'?>" + "encoding='' " * 2000, ""),
+        ("<?xml version='1.0' encoding='punycode'?>", ""),
+        ("", "idna"),
+    ],
+)
+def test_what_is_said_of_the_encoding_costs_nothing(prolog: str, charset: str) -> None:
+    text = f"{prolog}\n<rss><channel><item><title>t</title></item></channel></rss><!--xn---{'9' * SIZE}"
+    assert len(feeds.entries(text.encode(), "http://h/", charset and f"text/xml; charset={charset}")) == 1
+
+
+def test_the_tags_of_a_sitemap_that_do_not_end_cost_their_length() -> None:
+    assert sitemaps.parse(b"<urlset>" + b"<a@" * SIZE + b">").entries == ()
+
+
 @pytest.mark.parametrize("number", ["²", "1" * 5000, "-1", ""])
 def test_numbers_that_are_none_are_not_believed(number: str) -> None:
     feed = feeds.parse(_rss(f"<ttl>{number}</ttl><item><title>a&#{number or 0};b</title></item>"), "http://h/")
@@ -100,6 +118,11 @@ def test_a_page_is_looked_through_at_once(html: str) -> None:
     assert len(feeds.discover(html.encode(), "http://h/")) <= 50
     page, places = read_index(html.encode(), "http://h/", {})
     assert len(page.entries) == len(places)
+
+
+def test_a_list_that_is_empty_but_for_its_name_is_refused() -> None:
+    with pytest.raises(ListError, match="cannot be read"):
+        read_list(b"\0z<opml ")
 
 
 def test_lists_cost_their_length() -> None:
