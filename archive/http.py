@@ -20,6 +20,7 @@ MAX_BODY_BYTES = 256 << 20
 MOST_CODINGS = 5
 """Content-codings taken off a body: servers use one, rarely two, and a head has room for thousands."""
 _STEP_BYTES = 1 << 20
+_ZSTD_STEP = 256
 
 
 class HttpHead:
@@ -140,8 +141,8 @@ def _unzstd(body: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        for start in range(0, len(body), 4096):
-            parts.append(state.decompress(body[start : start + 4096]))
+        for start in range(0, len(body), _ZSTD_STEP):  # all that is in them comes out: 128 KiB of four bytes, at most
+            parts.append(state.decompress(body[start : start + _ZSTD_STEP]))
             size += len(parts[-1])
             if size >= limit or state.eof:
                 break

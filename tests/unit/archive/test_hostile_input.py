@@ -1,20 +1,25 @@
 """Inputs made to take long: each is read in a fraction of a second, and by a pattern or loop that shares them out among
 its parts (or a length that nobody bounds) in minutes, hours or never."""
 
+import gzip
 import io
 import lzma
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from random import Random
 
 import brotli
 import pytest
+import zstandard
 
-from archive import Reader, arc
+from archive import Damage, Reader, arc
 from archive.headers import Headers
 from archive.http import MOST_CODINGS, HttpHead, dechunk, decode
 from archive.sniff import payload_type
+from archive.source import Source
 from archive.surt import surt
+from archive.unpack import Unpacked, detect
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 100_000 + b"\x07"
@@ -95,6 +100,23 @@ def test_codings_are_taken_off_up_to_a_number() -> None:
 def test_a_small_brotli_body_gives_no_more_than_the_limit() -> None:
     body = brotli.compress(b"\0" * (64 << 20), quality=1)
     assert decode(HttpHead(0, b"Content-Encoding: br"), body, limit=1000) == b"\0" * 1000
+
+
+def test_a_small_zstd_body_takes_little_memory() -> None:
+    body = zstandard.compress(bytes(64 << 20), 1)
+    tracemalloc.start()
+    assert decode(HttpHead(0, b"Content-Encoding: zstd"), body, limit=1000) == bytes(1000)
+    assert tracemalloc.get_traced_memory()[1] < 24 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("pack", [zstandard.compress, gzip.compress])
+def test_a_small_unit_is_unpacked_in_pieces(pack: Callable[[bytes, int], bytes]) -> None:
+    source, damages = Source(io.BytesIO(pack(bytes(128 << 20), 1))), list[Damage]()
+    sizes = [len(chunk.data) for chunk in Unpacked(source, detect(source), "x", damages)]
+    assert sum(sizes) == 128 << 20
+    assert max(sizes) <= 24 << 20
+    assert not damages
 
 
 def test_a_brotli_body_is_given_whole_or_as_far_as_it_goes() -> None:
