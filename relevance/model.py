@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from relevance import storage, strangeness, trie
 from relevance.alphabet import drawn_out, encode, word_starts
-from relevance.errors import ModelError, UnknownLanguageError
+from relevance.errors import UnknownLanguageError
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -217,7 +217,7 @@ def load(path: Path) -> Model:
     cache = storage.cache_path(path)
     mapped = storage.map_arrays(cache) if cache else None
     if mapped is not None:
-        with suppress(KeyError, TypeError, ValueError):  # a damaged cache is made anew
+        with suppress(*storage.MISFITS):  # a damaged cache is made anew
             return Model(meta, mapped)
     try:
         arrays = lay_out(storage.read(path))
@@ -225,8 +225,8 @@ def load(path: Path) -> Model:
             arrays = storage.map_arrays(cache) or arrays
             _give_back_memory()
         return Model(meta, arrays)
-    except (KeyError, TypeError, ValueError) as error:  # parts that do not fit one another
-        raise ModelError(path, f"is damaged: {error}") from error
+    except storage.MISFITS as error:
+        raise storage.damaged(path, error) from error
 
 
 SHIPPED = Path(__file__).parent / "models" / "southern.model"

@@ -36,6 +36,9 @@ LONG = 5
 LAYOUT = 10
 """Version of the arrays in the cache; part of their file name."""
 
+MISFITS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+"""What is met where the parts of a model do not fit one another."""
+
 Rows = npt.NDArray[np.uint8]
 Keys = npt.NDArray[np.int64]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -101,8 +104,19 @@ def packed(model: Parameters) -> bytes:
 
 
 def read(path: Path) -> Parameters:
-    """The parameters of a model file."""
-    header, sections = _sections(path)
+    """The parameters of a model file; ModelError where it cannot be used."""
+    try:
+        return _read(*_sections(path))
+    except MISFITS as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: BaseException) -> ModelError:
+    """What to say of a file when one of MISFITS is met."""
+    return ModelError(path, f"is damaged: {str(error) or type(error).__name__}")
+
+
+def _read(header: dict[str, Any], sections: dict[str, bytes]) -> Parameters:
     classes = len(header["classes"])
     keys = [_expand(None, sections["letters1"], None)]
     for order in range(2, int(header["order"]) + 1):
@@ -157,8 +171,8 @@ def _sections(path: Path, only_header: bool = False) -> tuple[dict[str, Any], di
         for name, length in [] if only_header else header["sections"]:
             sections[name] = zstandard.ZstdDecompressor().decompress(data[at : at + length])
             at += length
-    except (ValueError, KeyError, TypeError, struct.error, zstandard.ZstdError) as error:
-        raise ModelError(path, f"is damaged: {error}") from error
+    except (*MISFITS, struct.error, zstandard.ZstdError) as error:
+        raise damaged(path, error) from error
     return header, sections
 
 
@@ -270,6 +284,6 @@ def map_arrays(path: Path) -> Arrays | None:
             length = int(np.prod(shape)) * np.dtype(kind).itemsize
             start = 4 + size + at
             out[name] = whole[start : start + length].view(kind).reshape(shape)
-    except (AttributeError, TypeError, ValueError):  # cut short, or another program's
+    except (AttributeError, SyntaxError, TypeError, ValueError):  # cut short, or another program's
         return None
     return out

@@ -351,6 +351,19 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         (tmp_path / "bad.model").write_bytes(data.replace(part, part[:-2] + b'_"'))
         with pytest.raises(ModelError, match="is damaged"):
             load(tmp_path / "bad.model")
+    model = storage.read(tmp_path / "m.model")
+    for wrong in (
+        replace(model, meta={**model.meta, "step": 0}),
+        replace(model, keys=(model.keys[0] + 200, *model.keys[1:])),
+    ):
+        storage.write(tmp_path / "bad.model", wrong)
+        with pytest.raises(ModelError, match="is damaged"):
+            load(tmp_path / "bad.model")
+    size = b"\x28\xb5\x2f\xfd\xe0" + (1 << 62).to_bytes(8, "little")  # what the frame says of its content
+    start = data.index(b"\x28\xb5\x2f\xfd")
+    (tmp_path / "bad.model").write_bytes(data[:start] + size + data[start + len(size) :])
+    with pytest.raises(ModelError, match="is damaged"):
+        storage.read(tmp_path / "bad.model")
 
 
 def test_pruning_to_a_size(tmp_path: Any) -> None:
