@@ -43,6 +43,8 @@ _ZST_STEP = 256
 _XZ_HEADER = 12
 _ZLIB_ERROR: type[Exception] = zlib_ng.error  # type: ignore[assignment]
 _ERRORS = (lzma.LZMAError, _ZLIB_ERROR, zstandard.ZstdError, EOFError)
+_MOST_TRIED = 16 << 20
+"""Bytes of broken units, beyond four times those of the file so far, that are looked through for units within them."""
 _RECORD_START = re.compile(rb"\s*(?:WARC/|[a-z]+:\S* \S+ \d{8})")
 _MAX_DICTIONARY = 64 << 20
 
@@ -273,6 +275,7 @@ class Unpacked:
         self._kind = kind
         self._path = path
         self._damages = damages
+        self._tried = 0
 
     def __iter__(self) -> Iterator[Chunk]:
         return self._plain() if self._kind is None else self._units(self._kind)
@@ -355,7 +358,9 @@ class Unpacked:
         if source.held == unit.offset:
             source.rewind()
             rest = self._prefix(kind, given)
-            source.rewind()
+            self._tried += source.position - unit.offset
+            if self._tried <= _MOST_TRIED + 4 * source.position:  # else each of many could hold all behind it
+                source.rewind()
         source.hold()
         reported = len(self._damages)
         self._resync(kind, unit.offset, reason)

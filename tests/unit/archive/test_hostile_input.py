@@ -44,6 +44,7 @@ READ: dict[str, Callable[[], object]] = {
     "records whose lines end with LF": lambda: _records(
         lzma.compress(b"WARC/1.0\nContent-Length: 1\n\nx\n\n" * 20_000)
     ),
+    "gzip members begun": lambda: _records(b"\x1f\x8b\x08" * 70_000),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
     "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
 }
