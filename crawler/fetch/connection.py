@@ -28,7 +28,6 @@ _LENIENT = {
     "lenient_chunked_length": True,
     "lenient_keep_alive": True,
     "lenient_version": True,
-    "lenient_optional_lf_after_cr": True,
     "lenient_optional_cr_before_lf": True,
     "lenient_optional_crlf_after_chunk": True,
     "lenient_spaces_after_chunk_size": True,
@@ -235,11 +234,17 @@ class HttpConnection(asyncio.Protocol):
 
     # httptools callbacks
 
+    def on_message_begin(self) -> None:
+        assert self._done is not None
+        if self._done.done():
+            raise CutError("another answer behind the one that was asked for")  # to the parser, which gives up
+
     def on_status(self, status: bytes) -> None:
         self._answer.reason += status.decode("latin-1")  # it comes in as many pieces as it was sent in
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._answer.headers.append((name.strip(), value.strip()))
+        if not self._in_body:  # trailers say nothing of the answer (RFC 9110 6.5.1)
+            self._answer.headers.append((name.strip(), value.strip()))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None

@@ -84,6 +84,39 @@ def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
     assert b"chunked" in answer.head
 
 
+def test_trailers_are_no_headers() -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = ask(head + b"2\r\nok\r\n0\r\nTransfer-Encoding: gzip\r\nLocation: /x\r\n\r\n")
+    assert (answer.headers, bytes(answer.body)) == ([(b"Transfer-Encoding", b"chunked")], b"ok")
+
+
+@pytest.mark.parametrize(
+    ("first", "body"),
+    [
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", b""),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", b"ok"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n", b"ok"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nno name\r\n\r\n", b"ok"),
+    ],
+)
+def test_another_answer_behind_the_first_changes_nothing_of_it(first: bytes, body: bytes) -> None:
+    async def talk(connection: HttpConnection) -> None:
+        answer = await connection.exchange(REQUEST, 60)
+        assert (answer.status, answer.head, bytes(answer.body)) == (int(first[9:12]), first, body)
+        assert not connection.usable
+        assert connection.hung_up
+
+    second = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nX-Robots-Tag: none\r\n\r\ngone"
+    asyncio.run(_serve(first + body + second, "wait", talk, Limits()))
+
+
+def test_a_cr_alone_ends_no_line() -> None:
+    with pytest.raises(CutError):
+        ask(b"HTTP/1.1 200 OK\r\n\rhello", end="close")
+    head = b"HTTP/1.1 200 OK\r\nX-A: a\rContent-Length: 2\r\nContent-Length: 5\r\n\r\n"
+    assert bytes(ask(head + b"hello").body) == b"hello"
+
+
 def test_chunks_count_and_not_a_length_beside_them() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert bytes(ask(head + b"5\r\nhello\r\n0\r\n\r\n").body) == b"hello"
