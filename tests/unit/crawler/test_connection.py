@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from unittest.mock import Mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect, suite_name
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
@@ -168,19 +170,47 @@ def test_chunks_said_twice_are_taken_off_once() -> None:
         ask(reply[:-4], end="close")
 
 
-def ask_in_drops(reply: bytes) -> Answer:
-    """The answer when each byte of it comes by itself."""
+def ask_in_drops(reply: bytes, size: int = 1) -> Answer:
+    """The answer when it comes so many bytes at a time, and then the connection ends."""
 
     async def talk() -> Answer:
         connection = HttpConnection(Limits())
         connection.connection_made(Mock(spec=asyncio.Transport, is_closing=lambda: False))
         answer = asyncio.ensure_future(connection.exchange(REQUEST, 60))
         await asyncio.sleep(0)
-        for byte in reply:
-            connection.data_received(bytes([byte]))
+        for start in range(0, len(reply), size):
+            connection.data_received(reply[start : start + size])
+        connection.connection_lost(None)
         return await answer
 
     return asyncio.run(talk())
+
+
+SAID = [
+    *(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 304 \n", b"HTTP/1.1 103 Hints\r\n\r\n", b"HTTP/1.0 404 No\r\n"),
+    *(b"Content-Length: 2\r\n", b"Transfer-Encoding: chunked\r\n", b"Connection: close\r\n", b"no name\r\n"),
+    *(b"\r\n", b"\n", b"\r", b"ok", b"2\r\nok\r\n", b"0\r\n\r\n", b"0\r\nA: b\r\n\r\n"),
+]
+
+
+@given(
+    st.sampled_from(SAID[:4]),
+    st.lists(st.sampled_from(SAID[4:8]), max_size=2),
+    st.lists(st.sampled_from(SAID), max_size=8),
+    st.integers(1, 40),
+)
+def test_an_answer_is_the_same_however_it_comes(first: bytes, head: list[bytes], rest: list[bytes], size: int) -> None:
+    reply = b"".join((first, *head, b"\r\n", *rest))
+
+    def told(pieces: int) -> Answer | None:
+        try:
+            return ask_in_drops(reply, pieces)
+        except CutError:
+            return None
+
+    answer = told(len(reply))
+    assert answer == told(size)
+    assert answer is None or (answer.head and answer.head in reply)
 
 
 @pytest.mark.parametrize(
