@@ -187,9 +187,8 @@ def _xml(text: bytes, url: str) -> _Found:
         target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
     try:
-        etree.fromstring(
-            text, parser
-        )  # whole: fed in pieces, a tag without end is looked through anew by each behind it
+        # Whole: fed in pieces, a tag without end is looked through anew with each piece behind it.
+        etree.fromstring(text, parser)
     except etree.XMLSyntaxError:
         target.broken = True
     target.finish(text)
