@@ -6,7 +6,8 @@ fetching, sanitising and URL rewriting of content are off, and every document pa
 The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are valid UTF-8 and not ASCII
 are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from. feedparser
 gets UTF-8 behind a declaration that says so, on a line of its own: where a declaration says several things, or goes on,
-it takes time that grows with the cube of it.
+it takes time that grows with the cube of it. A comment begins the next line: of a DOCTYPE that does, feedparser takes
+off what stands before the first ">", be that an entity's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from seeds.references import mended
 __all__ = ["parse_xml"]
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*+<\?xml\s[^>]*+>", re.IGNORECASE)
+_UTF8 = b"<?xml version='1.0' encoding='utf-8'?>\n<!---->"
+_DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
 _ENCODING = re.compile(rb"\sencoding\s*+=\s*+[\"']([\w.:-]{1,40}+)[\"']", re.IGNORECASE)
 _OF_NAMES = frozenset({"punycode", "idna"})
 """No encodings of text, but of host names: reading takes time that grows with the square of the length."""
@@ -99,11 +101,12 @@ def _unburdened(text: bytes) -> bytes:
 
 def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
     """The body in UTF-8 with its declaration changed to match, and the name of the encoding it had."""
+    body = body.removeprefix(codecs.BOM_UTF8)  # which may stand before anything
     for label in _labels(body, content_type):
         with suppress(LookupError, ValueError):  # no encoding of that name, or the body is not in it
             if codecs.lookup(label).name not in _OF_NAMES:
                 text = body.decode(label).removeprefix("\ufeff").encode()
-                return b"<?xml version='1.0' encoding='utf-8'?>\n" + _DECLARATION.sub(b"", text, count=1), label
+                return _UTF8 + _DECLARATION.sub(b"", text, count=1), label
     raise FeedError("binary", "no encoding makes text of it")
 
 
@@ -114,6 +117,8 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
     declaration = _DECLARATION.match(body)
     declared = _ENCODING.search(declaration[0]) if declaration else None
     said = [*([charset[1]] if charset else ()), *([declared[1].decode("ascii")] if declared else ())]
+    # What is in one of the wide ones begins as such: of other bytes it would make signs without sense.
+    said = [label for label in said if not label.lower().startswith(("utf-16", "utf-32"))]
     yield from (encoding for start, encoding in _WIDE if body.startswith(start))
     of_ascii = not charset and kind.startswith("text/") and kind.endswith("xml")  # RFC 3023
     if of_ascii or not said or not body.isascii():

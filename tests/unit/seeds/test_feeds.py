@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import time
@@ -102,6 +103,27 @@ def test_a_declared_encoding_that_is_none_is_not_believed(name: str) -> None:
     for declared, body in ((name.encode("latin-1"), "é".encode()), (name.encode(), "é".encode("latin-1"))):
         rss = b"<rss><channel><item><title>" + body + b"</title></item></channel></rss>"
         assert [entry.title for entry in entries(b"<?xml version='1.0' encoding='%b'?>" % declared + rss, "")] == ["é"]
+
+
+@pytest.mark.parametrize("title", ["abcd", "abcde"])  # of even and of odd length
+@pytest.mark.parametrize("content_type", [None, "application/xml; charset=utf-16"])
+def test_a_wide_encoding_is_not_believed_of_bytes_that_are_in_none(title: str, content_type: str | None) -> None:
+    rss = f"<?xml version='1.0' encoding='utf-16'?><rss><channel><item><title>{title}</title></item></channel></rss>"
+    assert [entry.title for entry in entries(rss.encode(), "", content_type)] == [title]
+
+
+@pytest.mark.parametrize("declaration", ["", "<?xml?>", "<?xml version='1.0' encoding='iso-8859-1'?>"])
+def test_a_mark_of_utf_8_is_no_part_of_the_document_whatever_that_is_in(declaration: str) -> None:
+    rss = f"{declaration}<rss version='2.0'><channel><item><title>\xe9t\xe9</title></item></channel></rss>"
+    feed = parse(codecs.BOM_UTF8 + rss.encode("latin-1"), "")
+    assert ([entry.title for entry in feed.entries], feed.rescued) == (["été"], False)
+
+
+def test_an_entity_is_read_on_whichever_line_it_is_defined() -> None:
+    for space in ("", "\n"):
+        head = f"<?xml version='1.0'?>{space}<!DOCTYPE rss [{space}<!ENTITY name \"value\">{space}]>"
+        feed = parse(f"{head}<rss version='2.0'><channel><title>&name;</title></channel></rss>".encode(), "")
+        assert (feed.title, feed.rescued) == ("value", False)
 
 
 @pytest.mark.parametrize("part", ["<image></height>", "<item><textinput><link>x"])
