@@ -11,6 +11,7 @@ import brotli
 import zstandard
 
 from archive.headers import Headers
+from archive.zstd import Frame
 
 _HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"\s*HTTP/(\d(?:\.\d)?)[ \t]+(\d{1,3})[ \t]*([^\r\n]*)")
@@ -20,7 +21,7 @@ MAX_BODY_BYTES = 256 << 20
 MOST_CODINGS = 5
 """Content-codings taken off a body: servers use one, rarely two, and a head has room for thousands."""
 _STEP_BYTES = 1 << 20
-_ZSTD_STEP = 256
+_ZSTD_STEP = 16 << 10
 
 
 class HttpHead:
@@ -137,15 +138,15 @@ def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int]:
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:
-    state = zstandard.ZstdDecompressor().decompressobj()
+    frame = Frame(zstandard.ZstdDecompressor(), 1)  # a block at a time: all before a broken one is had
     parts: list[bytes] = []
-    size = 0
+    size = start = 0
     try:
-        for start in range(0, len(body), _ZSTD_STEP):  # all that is in them comes out: 128 KiB of four bytes, at most
-            parts.append(state.decompress(body[start : start + _ZSTD_STEP]))
+        while size < limit and not frame.eof and (start < len(body) or frame.pending):
+            step = 0 if frame.pending else _ZSTD_STEP
+            parts.append(frame.feed(body[start : start + step]))
+            start += step
             size += len(parts[-1])
-            if size >= limit or state.eof:
-                break
     except zstandard.ZstdError:
         pass
     return b"".join(parts)[:limit]

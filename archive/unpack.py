@@ -26,7 +26,7 @@ from zlib import crc32
 import zstandard
 from zlib_ng import zlib_ng
 
-from archive import foreign
+from archive import foreign, zstd
 from archive.errors import Damage, KindUnreadable
 from archive.source import Source
 
@@ -38,8 +38,6 @@ _RAW_DICTIONARY = b"\x37\xa4\x30\xec"
 _WHOLE = 8 << 20
 _PIECE = 16 << 10
 _SALVAGE_PIECE = 512
-_ZST_STEP = 256
-"""Bytes that a zstd state takes at a time, as it gives all that is in them: 8 MiB at most (four bytes for 128 KiB)."""
 _XZ_HEADER = 12
 _ZLIB_ERROR: type[Exception] = zlib_ng.error  # type: ignore[assignment]
 _ERRORS = (lzma.LZMAError, _ZLIB_ERROR, zstandard.ZstdError, EOFError)
@@ -110,30 +108,6 @@ class _GzUnpacker:
         else:
             self.pending = bool(self._tail) or len(data) >= self._most
         return data
-
-
-class _ZstUnpacker:
-    def __init__(self, context: zstandard.ZstdDecompressor, most: int) -> None:
-        self._most = most
-        self._state = context.decompressobj()
-        self._rest = b""
-        self.eof = self.pending = False
-        self.unused = 0
-
-    def feed(self, piece: bytes) -> bytes:
-        rest = self._rest + piece if self._rest else piece
-        parts: list[bytes] = []
-        size = used = 0
-        while used < len(rest) and size < self._most and not self._state.eof:
-            parts.append(self._state.decompress(rest[used : used + _ZST_STEP]))
-            used += _ZST_STEP
-            size += len(parts[-1])
-        self._rest = rest[used:]
-        self.eof = self._state.eof
-        self.pending = bool(self._rest) and not self.eof
-        if self.eof:
-            self.unused = len(self._state.unused_data) + len(self._rest)
-        return b"".join(parts)
 
 
 class Kind:
@@ -211,7 +185,7 @@ class ZstKind(Kind):
         self._context = zstandard.ZstdDecompressor(dict_data=loaded)
 
     def unpacker(self, most: int) -> _Unpacker:
-        return _ZstUnpacker(self._context, most)
+        return zstd.Frame(self._context, most)
 
     def skip_filler(self, source: Source) -> None:
         while True:
