@@ -282,8 +282,9 @@ def test_large_records_stream(tmp_path: Path, kind: str, monkeypatch: pytest.Mon
     monkeypatch.setattr("archive.sink._LEARN_BYTES", 60_000)
     monkeypatch.setattr("archive.unpack._WHOLE", 30_000)
     large = os.urandom(400_000)
+    chunks = page(3, payload=b"%x\r\n%b\r\n0\r\n\r\n" % (len(large) - 1, large[1:]), dechunked=False)
     with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
-        settle_all(writer, [page(0), page(1, payload=large), page(2)])
+        settle_all(writer, [page(0), page(1, payload=large), page(2), chunks])
     (path,) = writer.finished
     assert list(verify(path)) == []
     sizes = []
@@ -291,7 +292,7 @@ def test_large_records_stream(tmp_path: Path, kind: str, monkeypatch: pytest.Mon
         sizes.append(sum(len(piece) for piece in record.pieces()))
         assert record.in_memory == (record.length < 50_000)
         assert record.damage is None
-    assert len(sizes) == 3
+    assert len(sizes) == 4
     copy = convert(path, tmp_path / "copy.warc.xz", pack_bytes=20_000)
     assert plain_digest(copy) == plain_digest(path)
     assert [r.body() for r in Reader(copy, types=["response"]) if r.url == page(1).url] == [large]
