@@ -187,7 +187,7 @@ class Reader:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.begins(buffer, start, any_record=self._by_place and plain.base + start == 0):
+            if arc.begins(buffer, start, any_record=self._by_place and plain.base + start == len(self.gap)):
                 self._is_arc = True
                 return -1
             if START.match(buffer, start) is not None:

@@ -96,11 +96,13 @@ def test_no_digest_is_computed_of_what_is_too_large_for_memory(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, zstandard.compress])
-@pytest.mark.parametrize("parts", [1, 2])
-def test_an_arc_record_is_found_at_its_place(tmp_path: Path, pack: Callable[[bytes], bytes], parts: int) -> None:
+@pytest.mark.parametrize("split", [None, b"", b"\n"])
+def test_an_arc_record_is_found_at_its_place(
+    tmp_path: Path, pack: Callable[[bytes], bytes], split: bytes | None
+) -> None:
     path = _arc(tmp_path)
     head, line, rest = path.read_bytes().partition(URL.encode())
-    path.write_bytes(pack(head + line + rest) if parts == 1 else pack(head) + pack(line + rest))
+    path.write_bytes(pack(head + line + rest) if split is None else pack(head) + pack(split + line + rest))
     assert index_file(path) == []
     (row,) = lookup(path.with_name(path.name + ".cdxj"), URL)
     reader, record = record_at(path, int(row["offset"]), int(row.get("inner_offset", 0)))

@@ -71,6 +71,17 @@ def test_a_head_ends_with_its_first_empty_line(end: bytes, block: bytes) -> None
     assert not reader.damages
 
 
+def test_a_line_as_in_arc_files_makes_no_arc_file_of_another() -> None:
+    warc = b"WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    line = b"http://h/ 1.1.1.1 20200101000000 text/plain 1\n"
+    for before, place in ((b"", 0), (b"a", 1)):
+        *_, last = Reader(io.BytesIO(before + (warc if before else b"") + line + warc), offset=place)
+        assert (last.version, last.block()) == ("1.0", b"x")
+    for end, versions in ((b" 1\n", ["arc"]), (b" one\n", ["1.0"])):  # at a place that was asked for: if it is sound
+        reader = Reader(io.BytesIO(warc + line.replace(b" 1\n", end) + warc), offset=len(warc))
+        assert [record.version for record in reader] == versions
+
+
 @pytest.mark.parametrize("length", ["²", "9" * 5000])
 def test_a_length_that_is_none_is_told(length: str) -> None:
     line = f"http://h/ 1.1.1.1 20200101000000 text/plain {length}\ny\n".encode()

@@ -402,6 +402,13 @@ def test_a_cipher_suite_has_the_name_that_iana_gives_it(cipher: str, suite: str)
     assert suite_name(cipher) == suite
 
 
+def test_the_facts_of_a_tls_connection_are_those_that_archives_name() -> None:
+    tls = Mock(version=lambda: "TLSv1.2", cipher=lambda: ("ECDHE-RSA-AES128-GCM-SHA256", "TLSv1.2", 128))
+    connection = HttpConnection(Limits())
+    connection.connection_made(Mock(spec=asyncio.Transport, get_extra_info=lambda _: tls))
+    assert connection.tls_facts() == ("tls/1.2", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")
+
+
 def test_every_cipher_that_a_server_may_choose_has_a_name() -> None:
     ciphers = [str(cipher["name"]) for cipher in ssl.create_default_context().get_ciphers()]
     assert [cipher for cipher in ciphers if not suite_name(cipher)] == []
