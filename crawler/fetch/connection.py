@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import httptools
 
 from crawler.fetch.errors import ConnectError, CutError, FetchError, FetchTimeoutError, TlsError
-from crawler.fetch.heads import end_of, mended
+from crawler.fetch.heads import end_of, ends_early, mended
 
 _LENIENT = {
     "lenient_headers": True,
@@ -184,8 +184,8 @@ class HttpConnection(asyncio.Protocol):
             self._head += data
         if not self._odd_head:
             self._feed(self._parser, data)
-        if self._odd_head:
-            self._feed_mended()
+        while self._odd_head and self._feed_mended():
+            pass
         if not self._in_body and len(self._head) > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
 
@@ -204,17 +204,19 @@ class HttpConnection(asyncio.Protocol):
             else:
                 self._finish(CutError(f"not a valid HTTP answer: {error}"))
 
-    def _feed_mended(self) -> None:
-        """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came."""
+    def _feed_mended(self) -> bool:
+        """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came.
+        False: it has not."""
         end = end_of(self._head, self._looked)
         if not end:
             self._looked = max(0, len(self._head) - 3)
-            return
+            return False
         head, rest = self._head[:end], self._head[end:]
         self._odd_head, self._mended = False, True
         self._answer = Answer()
         self._parser = self._new_parser()
         self._feed(self._parser, mended(head) + rest)
+        return True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._keep_alive = False
@@ -248,13 +250,17 @@ class HttpConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
+        end = end_of(self._head)
+        head = bytes(self._head[:end])
+        if not self._mended and (not end or ends_early(head)):
+            raise CutError("no empty line ends the head")  # to the parser, which has taken another for it
         status = self._parser.get_status_code()
         if 100 <= status < 200 and status != 101:
             return
         self._answer.status = status
         self._answer.version = self._parser.get_http_version()
-        self._answer.head = bytes(self._head[: _head_end(self._head)])
-        if len(self._answer.head) > self._limits.max_head_bytes:
+        self._answer.head = head
+        if end > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
         self._head = bytearray()
         self._in_body = True
@@ -275,8 +281,9 @@ class HttpConnection(asyncio.Protocol):
             if self._interim > _MOST_INTERIM:
                 self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
                 return
-            self._head = self._head[_head_end(self._head) :].lstrip(_BEFORE_A_HEAD)
+            self._head = self._head[end_of(self._head) :].lstrip(_BEFORE_A_HEAD)
             self._answer = Answer()
+            self._looked, self._mended = 0, False
             return
         self._keep_alive = self._parser.should_keep_alive() and not self._mended
         self._finish()
@@ -320,12 +327,6 @@ def _unpack(answer: Answer, most_bytes: int) -> CutError | None:
     if len(answer.body) == most_bytes and not state.eof:
         answer.truncated = "length"
     return None if state.eof or answer.truncated else CutError(f"transfer-coding {said!r} without an end")
-
-
-def _head_end(received: bytearray) -> int:
-    """Length of the head that the parser has found whole at the start of `received`; all of that when it ends in a CR
-    without LF."""
-    return end_of(received) or len(received)
 
 
 async def connect(

@@ -1,5 +1,5 @@
-"""Heads of answers that the parser refuses and everybody else reads: lines without a name, blanks before a colon, one
-length said twice.
+"""Heads of answers that the parser refuses and everybody else reads: lines without a name, blanks before a colon or
+before the first name, one length said twice.
 
 Browsers pass over such lines (RFC 9112 2.2 and 5.1 let a user agent), and a host's every page may have them. Two
 different lengths stay what they are: nobody can say where that answer ends.
@@ -11,6 +11,8 @@ import re
 
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _END = re.compile(rb"\n\r?\n")
+_BLANKS = (b" ", b"\t")
+_LINE_END_TWICE = b"\r\r\n"
 _FOLD = re.compile(rb"\r?\n[ \t]+")
 
 
@@ -21,6 +23,13 @@ def end_of(received: bytes | bytearray, start: int = 0) -> int:
     """
     found = _END.search(received, start)
     return found.end() if found else 0
+
+
+def ends_early(head: bytes) -> bool:
+    """May the parser take a line of this whole head for the empty one? It does so with blanks behind the status line,
+    which are no line at all (RFC 9112 2.2), and with the second CR behind a name without a value."""
+    second = head.find(b"\n") + 1
+    return _LINE_END_TWICE in head or head.startswith(_BLANKS, second)
 
 
 def mended(head: bytes | bytearray) -> bytes:

@@ -119,6 +119,17 @@ def test_a_cr_alone_ends_no_line() -> None:
     assert bytes(ask(head + b"hello").body) == b"hello"
 
 
+@pytest.mark.parametrize("odd", [b" \r\n", b"\t\n", b"X-A:\r\r\n", b" \r\n\t\r\nX-A: \r\r\n"])
+@pytest.mark.parametrize("interim", [b"", b"HTTP/1.1 103 Early\r\n%b\r\n"])
+def test_a_head_ends_with_an_empty_line_and_no_other(odd: bytes, interim: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + odd + b"Content-Length: 2\r\n\r\n"
+    reply = interim.replace(b"%b", odd) + head + b"ok"
+    for answer in (ask(reply), ask_in_drops(reply)):
+        assert (answer.head, bytes(answer.body)) == (head, b"ok")
+    with pytest.raises(CutError):
+        ask(b"HTTP/1.1 200 OK\r\n" + odd + b"ok", end="close")
+
+
 def test_chunks_count_and_not_a_length_beside_them() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert bytes(ask(head + b"5\r\nhello\r\n0\r\n\r\n").body) == b"hello"
