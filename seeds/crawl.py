@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from seeds.errors import Problem, SeedError
 from seeds.model import Crawl, FeedSource, IndexSource, Seed, Site, SitemapSource
@@ -16,6 +17,12 @@ from seeds.reader import Reader, check_name
 from seeds.toml_lines import LineMap
 
 __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource", "crawls", "load_crawl", "parse_crawl"]
+
+
+_MOST_PARTS = 32
+_LONG_KEY = re.compile(
+    rf"""^[ \t]*\[{{0,2}}(?:[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.){{{_MOST_PARTS}}}""", re.MULTILINE
+)
 
 
 def load_crawl(path: str | Path) -> Crawl:
@@ -43,7 +50,7 @@ def crawls(folder: str | Path) -> dict[str, Path]:
 def parse_crawl(text: str, path: str = "<text>") -> Crawl:
     """As `load_crawl`, of a text; `path` is used in errors only."""
     try:
-        data = tomllib.loads(text)
+        data = _loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SeedError(path, [_syntax_problem(error, text)]) from error
     except RecursionError:
@@ -55,9 +62,17 @@ def parse_crawl(text: str, path: str = "<text>") -> Crawl:
     return crawl
 
 
+def _loads(text: str) -> dict[str, Any]:
+    """As tomllib, which takes a square of its parts for a key, and so do errors that name it."""
+    if found := _LONG_KEY.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise tomllib.TOMLDecodeError(f"a key of more than {_MOST_PARTS} parts (at line {line}, column 1)")
+    return tomllib.loads(text)
+
+
 def _name_of(path: Path) -> str:
     try:
-        name = tomllib.loads(path.read_text(encoding="utf-8-sig"))["crawl"]["name"]
+        name = _loads(path.read_text(encoding="utf-8-sig"))["crawl"]["name"]
         return check_name(name) if isinstance(name, str) else path.stem
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return path.stem

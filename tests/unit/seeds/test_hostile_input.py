@@ -5,6 +5,7 @@ import pytest
 
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
+from seeds.errors import SeedError
 from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
 from seeds.feed_types import FeedError
 from seeds.index_page import read_index
@@ -143,3 +144,10 @@ def test_the_first_links_of_a_long_page_are_found() -> None:
 def test_a_seed_file_of_many_sites_costs_its_length() -> None:
     sites = "".join(f'[[site]]\nurl = "http://h{n}.example/"\n' for n in range(10_000))
     assert len(parse_crawl(f'[crawl]\nname = "x"\nlanguage = "zul"\n{sites}').sites) == 10_000
+
+
+@pytest.mark.parametrize("key", ["{}=1", "[{}]", " [[ {} ]]", "{}\n"])
+def test_a_key_of_very_many_parts_is_refused_by_line(key: str) -> None:
+    for part in ("a", '"a b"', "'.' "):
+        with pytest.raises(SeedError, match=r"^<text>:3: a key of more than 32 parts"):
+            parse_crawl("\n\n" + key.format(".".join([part] * 20_000)))
