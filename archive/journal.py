@@ -39,6 +39,14 @@ _MARK = b"\xf6J"
 _IOV = 512
 FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 Frame = tuple[bytes, tuple[Any, ...]]
+_SHAPES: dict[bytes, tuple[type, ...]] = {
+    b"I": (dict,),
+    b"G": (int, str, str, bytes, int),
+    b"S": (list, list),
+    b"F": (str, int),
+    b"P": (str, int, list),
+    b"C": (str,),
+}
 
 
 @dataclass(slots=True)
@@ -68,7 +76,9 @@ class State:
     damage: list[Damage] = field(default_factory=list)
 
     def apply(self, kind: bytes, values: list[Any]) -> None:
-        """ValueError, TypeError or LookupError: no frame of ours."""
+        """ValueError: no frame of ours, and nothing has changed."""
+        if not _fits(kind, values):
+            raise ValueError(f"frame of kind {kind!r}")
         if kind == b"G":
             group = Group(*values)
             self.groups[group.ident] = group
@@ -83,15 +93,22 @@ class State:
             self.open_name, self.good_bytes = values
         elif kind == b"C":
             self.open_name, self.good_bytes = "", 0
-        elif kind == b"I":
-            self.config = values[0]
         else:
-            raise ValueError(f"frame of kind {kind!r}")
+            self.config = values[0]
 
     def _forget(self, idents: Iterable[int]) -> None:
         for ident in idents:
             self.groups.pop(ident, None)
             self.accepted.discard(ident)
+
+
+def _fits(kind: bytes, values: object) -> bool:
+    """Are these values what a frame of the kind has? Idents and places are natural numbers."""
+    shape = _SHAPES.get(kind)
+    if shape is None or not isinstance(values, list) or len(values) != len(shape):
+        return False
+    numbers = [n for v in values if isinstance(v, list | int) for n in (v if isinstance(v, list) else [v])]
+    return all(map(isinstance, values, shape)) and all(isinstance(n, int) and n >= 0 for n in numbers)
 
 
 def fsync_folder(folder: Path) -> None:
@@ -233,12 +250,15 @@ class Journal:
         fsync_folder(self.path.parent)
 
     def close(self, *, remove: bool) -> None:
-        """Let the lock go; ``remove``: nothing is left in it, delete the file first."""
+        """Let the lock go, if it has not gone; ``remove``: nothing is left in it, delete the file first."""
+        if self._descriptor < 0:
+            return
         if remove:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
             fsync_folder(self.path.parent)
         os.close(self._descriptor)
+        self._descriptor = -1
 
 
 def load(path: Path) -> tuple[State, int]:
@@ -274,6 +294,6 @@ def _applied(state: State, kind: bytes, body: bytes) -> bool:
     """False: the checksum holds, but the frame is none that this version writes."""
     try:
         state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
-    except (ValueError, TypeError, LookupError, msgpack.UnpackException):
+    except (ValueError, msgpack.UnpackException):
         return False
     return True

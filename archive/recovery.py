@@ -8,11 +8,16 @@ from pathlib import Path
 
 from archive.config import PERSISTED, WriterConfig
 from archive.errors import Damage, JournalBusy, JournalUnreadable
-from archive.journal import Journal, State
+from archive.fields import digest
+from archive.journal import Group, Journal, State
+from archive.packing import thaw
+from archive.records import Style, build, entity
 from archive.warcfile import OPEN
 from archive.writer import WarcWriter
 
 Accepted = Callable[[Sequence[str]], Collection[str]]
+_NOT_OURS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What comes of values that no writer of this version puts into a journal."""
 
 
 @dataclass(slots=True)
@@ -36,7 +41,7 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
     accepted; their pages are kept, the others dropped. Safe to be killed at any instant and called again, and to be
     called by several processes at once. ``config`` gives only callbacks and limits; how records are written stands in
     the journal. What no crash of ours leaves behind (a journal of another version, a file cut short) is told in
-    ``damage`` and left alone.
+    ``damage`` and left alone; an exchange of which no records can be made is told and left out.
     """
     result = Recovery()
     for path in sorted(Path(folder).glob("*.journal")):
@@ -52,13 +57,20 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
             reason = error.reason if isinstance(error, JournalUnreadable) else error.strerror or str(error)
             result.damage.append(Damage(str(path), 0, -1, f"journal left as it is: {reason}"))
             continue
-        _finish(journal, state, accepted, config or WriterConfig(), result)
+        try:
+            _finish(journal, state, accepted, config or WriterConfig(), result)
+        except _NOT_OURS as error:
+            journal.close(remove=False)
+            result.damage.append(Damage(str(path), 0, -1, f"journal left as it is: {error}"))
     return result
 
 
 def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterConfig, result: Recovery) -> None:
     result.damage += state.damage
     folder = journal.path.parent
+    for group in [group for group in state.groups.values() if not _makes_records(group)]:
+        del state.groups[group.ident]
+        result.damage.append(Damage(str(journal.path), 0, -1, "no exchange in a journal frame", len(group.body)))
     if not state.config and not state.groups:
         journal.close(remove=True)
         return
@@ -75,9 +87,20 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
     }
     result.kept += len(known_ids)
     result.dropped += len(state.groups) - len(known_ids)
-    writer.settle(kept, [token for token in tokens if token not in kept])
-    writer.close()
+    try:
+        writer.settle(kept, [token for token in tokens if token not in kept])
+    finally:
+        writer.close()
     result.finished += writer.finished
+
+
+def _makes_records(group: Group) -> bool:
+    try:
+        exchange = thaw(group.body)
+        build(exchange, digest("sha1", entity(exchange)), None, Style())
+    except _NOT_OURS:
+        return False
+    return True
 
 
 def _missing(folder: Path, state: State) -> list[Damage]:

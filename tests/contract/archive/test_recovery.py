@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, Recovery, WarcWriter, WriterConfig, recover
-from archive.journal import MAGIC
+from archive.journal import MAGIC, _encode
+from archive.packing import freeze
 from archive.verify import verify
 from tests.unit.archive.pages import page
 
@@ -82,6 +83,40 @@ def test_one_that_cannot_be_opened_does_not_keep_others_from_being_finished(fold
     (folder / "a.journal").mkdir()
     result = recovered(folder)
     assert [one.path for one in result.damage] == [str(folder / "a.journal")]
+    assert len(urls(folder)) == PAGES
+
+
+NOT_OURS = [
+    (b"G", ("x", "", "h", b"", 1)),
+    (b"G", (900, 7, "h", b"", 1)),
+    (b"G", (900, "", "h", b"no exchange", 1)),
+    (b"G", (900, "", "h", freeze(page(0)).replace(page(0).url.encode(), b"\xff" * len(page(0).url)), 1)),
+    (b"S", ([[1]], [])),
+    (b"P", ("x", -1, [])),
+    (b"F", (1, 1)),
+    (b"I", ("x",)),
+    (b"Z", ()),
+]
+
+
+@pytest.mark.parametrize("frame", NOT_OURS, ids=[f"{kind.decode()}{n}" for n, (kind, _) in enumerate(NOT_OURS)])
+def test_a_frame_with_a_right_checksum_that_says_nothing_is_told_and_the_rest_kept(
+    folder: Path, frame: tuple[bytes, tuple[object, ...]]
+) -> None:
+    path = the(folder, "*.journal")
+    path.write_bytes(path.read_bytes() + b"".join(_encode(*frame)) + b"".join(_encode(b"S", ([], []))))
+    result = recovered(folder)
+    assert [one.path for one in result.damage] == [str(path)]
+    assert urls(folder) == sorted(page(number).url for number in range(PAGES))
+
+
+def test_a_journal_whose_settings_mean_nothing_does_not_keep_others_from_being_finished(folder: Path) -> None:
+    path = folder / "a.journal"
+    path.write_bytes(MAGIC + b"".join(_encode(b"I", ({"pack_bytes": "many"},))))
+    before = path.read_bytes()
+    result = recovered(folder)
+    assert [one.path for one in result.damage] == [str(path)]
+    assert path.read_bytes() == before
     assert len(urls(folder)) == PAGES
 
 
