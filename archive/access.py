@@ -26,6 +26,7 @@ def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Re
     block digest is checked instead; ``damage`` is set when it does not hold.
     """
     reader = Reader(path, offset=offset, whole_bytes=_AT_ONCE)
+    reader.skip(inner)
     for record in reader:
         if record.offset == offset and record.inner == inner:
             if record.in_memory and digest_holds(record.field("WARC-Block-Digest"), record.block()) is False:

@@ -80,6 +80,19 @@ class PlainBytes:
         at, _unit, inner = self._marks[-1]
         return at if inner == 0 else 0
 
+    def unit_starts(self) -> list[int]:
+        """The indexes from the position on at which a unit begins."""
+        return [at for at, _unit, inner in self._marks if inner == 0 and at >= self.position]
+
+    def skip(self, size: int) -> None:
+        """Go past so many bytes, or to the next break or the end."""
+        while size > len(self.buffer) - self.position:
+            size -= len(self.buffer) - self.position
+            self.position = len(self.buffer)
+            if not self.more():
+                return
+        self.position += size
+
     def pass_break(self) -> None:
         """Drop what is left before a break; :meth:`more` goes on behind it."""
         self.position = len(self.buffer)

@@ -71,7 +71,7 @@ class Reader:
         self._file: BinaryIO = Path(source).open("rb") if isinstance(source, str | Path) else source  # noqa: SIM115
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
         self._is_arc = False
-        self._by_place = offset > 0
+        self._place = 0 if offset else -1
         self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
 
@@ -89,6 +89,11 @@ class Reader:
             window = Source(self._file, offset)
         self._source = window
         return iter(Unpacked(window, kind, self.path, self.damages, whole_bytes))
+
+    def skip(self, inner: int) -> None:
+        """Begin so many plain bytes behind `offset`, where a record does."""
+        self._place = inner or self._place
+        self._plain.skip(inner)
 
     def close(self) -> None:
         if self._owned:
@@ -131,18 +136,17 @@ class Reader:
         plain = self._plain
         while self._to_record():
             start = plain.position
-            if self._is_arc:
-                record = self._arc_record()
-            else:
+            head_end = -1
+            if not self._is_arc:
                 head_end = plain.buffer.find(b"\n\r\n", start, start + _USUAL_HEAD)
                 if head_end < 0 or not self._usual_head(start, head_end + 1):
                     head_end = self._odd_head()
-                    if head_end < 0:
+                    if head_end < 0 and not self._is_arc:
                         continue
                     start = plain.position
                 else:
                     head_end += 3
-                record = self._warc_record(start, head_end)
+            record = self._arc_record() if self._is_arc else self._warc_record(start, head_end)
             if record is not None:
                 return record
         return None
@@ -187,7 +191,7 @@ class Reader:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.begins(buffer, start, any_record=self._by_place and plain.base + start == len(self.gap)):
+            if arc.begins(buffer, start, any_record=plain.base + start == self._place + len(self.gap)):
                 self._is_arc = True
                 return -1
             if START.match(buffer, start) is not None:
@@ -222,24 +226,23 @@ class Reader:
         first = bytes(plain.buffer[plain.position : plain.position + 40])
         begin = plain.base + plain.position
         plain.position += 1
-        pattern = arc.NEXT if self._is_arc else _EMBEDDED
+        pattern, begins = (arc.NEXT, arc.LINE) if self._is_arc else (_EMBEDDED, START)
+        starts = plain.unit_starts()
         while True:
             found = pattern.search(plain.buffer, plain.position)
-            if found is not None:
-                plain.position = found.end()
+            end = found.end() if found is not None else len(plain.buffer)
+            end = next((at for at in starts if at < end and begins.match(plain.buffer, at)), end)
+            if end < len(plain.buffer):
+                plain.position = end
                 break
-            fresh = len(plain.buffer) - plain.position
-            if fresh > _MAX_HEAD:
+            if len(plain.buffer) - plain.position > _MAX_HEAD:
                 plain.position = len(plain.buffer) - _MAX_HEAD // 2
-                fresh = len(plain.buffer) - plain.position
+            fresh = len(plain.buffer) - plain.position
             if not plain.more():
                 plain.position = len(plain.buffer)
                 break
-            if plain.unit_start() == fresh and START.match(plain.buffer, fresh):
-                plain.position = fresh
-                break
-        lost = plain.base + plain.position - begin
-        self._report(unit, inner, f"no record begins with {first!r}", lost)
+            starts = [fresh] if plain.unit_start() == fresh else []
+        self._report(unit, inner, f"no record begins with {first!r}", plain.base + plain.position - begin)
         if plain.position == len(plain.buffer) and plain.broken is not None:
             plain.pass_break()
 
@@ -354,8 +357,8 @@ class Reader:
             return
         follows = _FILLER.match(plain.buffer, plain.position)
         after = follows.end() if follows else plain.position
-        begins = arc.LINE if self._is_arc else START
-        if after >= len(plain.buffer) - 64 or begins.match(plain.buffer, after):
+        begins = arc.LINE.match(plain.buffer, after) if self._is_arc else plain.buffer.startswith(b"WARC/", after)
+        if after >= len(plain.buffer) - 64 or begins:
             return
         if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is True:
             return

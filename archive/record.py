@@ -94,7 +94,8 @@ class Record:
         return self._headers
 
     def field(self, name: str) -> str:
-        """The first value of a header field; cheaper than :attr:`headers` when only a few are wanted."""
+        """The first value of a header field; cheaper than :attr:`headers` when only a few are wanted. Of one that comes
+        twice against the standard, in two spellings: that of the usual spelling."""
         if self._headers is None:
             at = self._buffer.find(f"\n{name}: ".encode("ascii"), self.start, self.block_start)
             if at >= 0:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import io
 import logging
 import lzma
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive import Reader, Record
+from archive.access import record_at
+from archive.cdxj import index_file, parse
 from archive.cli import main
 from archive.codecs import make_codec
 from archive.convert import ConvertError, convert, repair
@@ -307,3 +311,56 @@ class Counting(io.BytesIO):
         data = super().read(size)
         self.given += len(data)
         return data
+
+
+def plain_record(block: bytes, version: bytes = b"WARC/1.0") -> bytes:
+    head = b"WARC-Type: resource\r\nWARC-Target-URI: http://h/%d\r\nContent-Length: %d" % (len(block), len(block))
+    return version + b"\r\n" + head + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+def arc_record(block: bytes, url: bytes = b"http://h/") -> bytes:
+    return b"%b 1.1.1.1 20200101000000 text/plain %d\n%b\n" % (url, len(block), block)
+
+
+@pytest.mark.parametrize("junk", [[b"# junk"], [b"\0" * 7, b"\xff"]])
+@pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
+def test_a_unit_behind_small_ones_of_junk_is_read_from_its_beginning(
+    junk: list[bytes], pack: Callable[[bytes], bytes]
+) -> None:
+    blocks = [b"one", b"a\r\n\r\n" + plain_record(b"within"), b"three"]
+    for first, record in ((b"", plain_record), (arc_record(b"1", b"filedesc://x"), arc_record)):
+        parts = [first] * bool(first) + [record(blocks[0]), *junk, record(blocks[1]), record(blocks[2])]
+        reader = Reader(io.BytesIO(b"".join(map(pack, parts))))
+        assert [found.block() for found in reader][-3:] == blocks
+        assert len(reader.damages) == 1
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
+def test_every_place_in_an_index_has_its_record(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "x.arc"
+    junk = b"no record\nWARC/1.0\nnor here\n\n"
+    units = [arc_record(b"1", b"filedesc://x") + arc_record(b"a"), junk + arc_record(b"b") + arc_record(b"\n\nc")]
+    path.write_bytes(b"".join(map(pack, units)))
+    assert len(index_file(path)) == 1
+    found = []
+    for line in path.with_name("x.arc.cdxj").read_bytes().splitlines():
+        row = parse(line)
+        reader, record = record_at(path, int(row["offset"]), int(row["inner_offset"]))
+        with reader:
+            found.append(record.block())
+    assert sorted(found) == [b"\n\nc", b"a", b"b"]
+
+
+def test_an_archive_that_begins_with_an_empty_line_is_converted_with_it(tmp_path: Path) -> None:
+    for name, text in (("x.arc", arc_record(b"1", b"filedesc://x")), ("x.warc", plain_record(b"1"))):
+        path = tmp_path / name
+        path.write_bytes(b"\r\n" + text)
+        assert lzma.decompress(convert(path, tmp_path / f"{name}.xz").read_bytes()) == path.read_bytes()
+
+
+def test_a_record_of_an_unknown_version_is_one_however_it_is_stored() -> None:
+    text = plain_record(b"x") + b"\r\n" + plain_record(b"y" * 100, b"WARC/2")
+    for stored in (text, gzip.compress(text)):
+        reader = Reader(io.BytesIO(stored))
+        assert [found.block() for found in reader] == [b"x", b"y" * 100]
+        assert not reader.damages
