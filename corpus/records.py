@@ -20,6 +20,7 @@ from corpus.selection import main_blocks, without_markup
 from relevance import Page, read_page
 from relevance.identification import Identifier
 from relevance.page import MAX_BODY
+from relevance.robots_tag import robots_tag
 
 _CAPTURES = frozenset(("response", "resource", "conversion"))
 _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
@@ -63,7 +64,7 @@ def read_record(
     if not record.in_memory and not record.whole():
         return Read(reason="damaged")
     notes: tuple[str, ...] = ("cut",) if len(body) > MAX_BODY else ()
-    page = read_page(body, _printable(record.url), content_type)
+    page = read_page(body, _printable(record.url), content_type, _OURS)
     if _is_binary(page):
         return Read(reason="binary", notes=notes)
     if record.type == "conversion" and media in _TEXT:
@@ -103,14 +104,7 @@ def _media(record: Record) -> tuple[str, str | None]:
 
 
 def _robots_tag(record: Record) -> frozenset[str]:
-    """Directives of ``X-Robots-Tag`` for every robot or for ours; those that name another are its own."""
-    found: set[str] = set()
-    for value in record.http.headers.get_all("x-robots-tag") if record.http is not None else ():
-        whom, colon, rest = value.lower().partition(":")
-        named = bool(colon) and "," not in whom and whom.strip() != "unavailable_after"
-        if not named or whom.strip() == _OURS:
-            found.update(part.strip() for part in (rest if named else value.lower()).split(","))
-    return frozenset(found)
+    return robots_tag(record.http.headers.get_all("x-robots-tag") if record.http is not None else (), _OURS)
 
 
 def _is_binary(page: Page) -> bool:

@@ -16,6 +16,7 @@ from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import RETRY_AFTER_CAP_MS
 from frontier.types import Kind, Lease, RobotsRecord
+from relevance.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
 # RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
@@ -23,10 +24,6 @@ MOST_BYTES = 500 * 1024
 _DAY_MS = 86_400_000
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
-# Directives with a colon of their own, which no name of a crawler is (Google's, Bing's and Yandex' lists).
-_WITH_A_VALUE = frozenset(
-    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max_snippet", "revisit-after"}
-)
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
 
 
@@ -96,22 +93,9 @@ def _header(response: Response, name: str) -> str:
 
 
 def directives(response: Response, meta: frozenset[str], user_agent: str) -> frozenset[str]:
-    """Lower-case directives for us in ``X-Robots-Tag`` and in the page's own robots meta tags.
-
-    A tag may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what follows
-    a name is ours only when it is our name.
-    """
-    found = set(meta)
-    for raw in response.headers.getlist("X-Robots-Tag"):
-        ours = True
-        for said in raw.decode("latin-1").lower().split(","):
-            part = said.strip()
-            whom, colon, rest = part.partition(":")
-            if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
-                ours, part = whom.strip() == user_agent.lower(), rest.strip()
-            if ours and part:
-                found.add(part)
-    return frozenset(found)
+    """Lower-case directives for us in ``X-Robots-Tag`` and in the page's own robots meta tags."""
+    values = [raw.decode("latin-1") for raw in response.headers.getlist("X-Robots-Tag")]
+    return meta | robots_tag(values, user_agent)
 
 
 def may_keep(said: frozenset[str]) -> bool:

@@ -171,6 +171,9 @@ def test_every_drop_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture
         ("X-Robots-Tag: ulwembu: none\r\n", "", False),
         ("X-Robots-Tag: otherbot: noindex\r\n", "", True),
         ("X-Robots-Tag: unavailable_after: 1 Jan 2030, noarchive\r\n", "", False),
+        ("X-Robots-Tag: max-image-preview:large, noindex\r\n", "", False),
+        ("X-Robots-Tag: otherbot: nofollow, Ulwembu: noindex\r\n", "", False),
+        ("X-Robots-Tag: ulwembu: nofollow, otherbot: noindex\r\n", "", True),
     ],
 )
 def test_pages_that_ask_not_to_be_kept(tmp_path: Path, head: str, meta: str, kept: bool) -> None:
@@ -178,6 +181,13 @@ def test_pages_that_ask_not_to_be_kept(tmp_path: Path, head: str, meta: str, kep
     path = write(tmp_path / "w", [exchange("1", html.encode(), head=head)])
     assert run("extract", path, "-o", tmp_path / "o.jsonl", "-q") == 0
     assert len(rows(tmp_path / "o.jsonl")) == kept
+
+
+def test_a_page_that_asks_the_crawler_by_name_not_to_be_kept(tmp_path: Path) -> None:
+    html = page(*ZULU).replace("<title>", '<meta name="Ulwembu" content="noindex"><title>')
+    path = write(tmp_path / "w", [exchange("1", html.encode())])
+    assert run("extract", path, "-o", tmp_path / "o.jsonl", "-q") == 0
+    assert rows(tmp_path / "o.jsonl") == []
 
 
 def test_duplicates_may_stay_and_few_words_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,29 @@
+"""``X-Robots-Tag``: what a header of an answer says to robots, as the crawl and the corpus read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# Directives with a colon of their own, which no name of a crawler is (Google's, Bing's and Yandex' lists).
+_WITH_A_VALUE = frozenset(
+    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max_snippet", "revisit-after"}
+)
+
+
+def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
+    """Lower-case directives for `robot` in the values of all such headers.
+
+    A value may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what
+    follows a name is ours only when it is our name.
+    """
+    found: set[str] = set()
+    for value in values:
+        ours = True
+        for said in value.lower().split(","):
+            part = said.strip()
+            whom, colon, rest = part.partition(":")
+            if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
+                ours, part = whom.strip() == robot.lower(), rest.strip()
+            if ours and part:
+                found.add(part)
+    return frozenset(found)
