@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
 
-from sieve.urls import registrable_domain
+from sieve.urls import as_parsed, canonicalize, registrable_domain
 
 __all__ = ["SCOPES", "SiteIndex", "host_of"]
 
@@ -94,9 +94,14 @@ class SiteIndex(Generic[S]):
         return rules
 
     def _add(self, site: S) -> None:
-        match = _PARTS.match(site.url)
-        if match is None:
-            raise ValueError(f"not an http or https URL: {site.url!r}")
+        # As it is written, as a parser spells it (links have come through one), and as its canonical form does.
+        for url in dict.fromkeys((site.url, as_parsed(site.url), canonicalize(site.url))):
+            match = _PARTS.match(url)
+            if match is None:
+                raise ValueError(f"not an http or https URL: {site.url!r}")
+            self._add_spelled(match, site)
+
+    def _add_spelled(self, match: re.Match[str], site: S) -> None:
         host = _bare(match[1])
         if site.scope == "prefix":
             self._prefixes.setdefault(host, []).append((match[2] or "/", site))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,3 +43,20 @@ def test_same_answers(url: str, site: str, scope: str) -> None:
     if any(other_schemes_port(address) for address in (url, site)):
         return  # the crawl takes it for the same place
     assert crawl.in_scope(url) == in_scope(url, site, scope)
+
+
+@pytest.mark.parametrize("scope", ["host", "domain", "prefix"])
+@pytest.mark.parametrize(
+    ("site", "link"),
+    [
+        ("https://čeština.example/", "https://xn--etina-gya30d.example/a"),
+        ("https://example.org/é", "https://example.org/%C3%A9/a"),
+        ("https://example.org/%7eu/", "https://example.org/~u/a"),
+        ("https://example.org/a/../zu/", "https://example.org/zu/a"),
+    ],
+)
+def test_a_site_is_the_same_however_it_is_spelled(site: str, link: str, scope: str) -> None:
+    crawl = Crawl("x", "zul", sites=(Site(site, scope),))
+    assert crawl.in_scope(link)
+    assert crawl.in_scope(site)
+    assert not crawl.in_scope("https://example.com/zu/a")
