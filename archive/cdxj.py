@@ -172,7 +172,10 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
         count += 1
         if record.damage is not None:
             continue
-        if (entry := entry_of(record)) is not None:
+        entry = entry_of(record)
+        if not record.in_memory and not record.whole():  # what is too large for memory is found broken when it is read
+            continue
+        if entry is not None:
             yield from _lines(done, file_name)
             done = []
             here.append(entry)

@@ -364,3 +364,15 @@ def test_a_record_of_an_unknown_version_is_one_however_it_is_stored() -> None:
         reader = Reader(io.BytesIO(stored))
         assert [found.block() for found in reader] == [b"x", b"y" * 100]
         assert not reader.damages
+
+
+def test_a_large_record_that_breaks_off_is_not_in_the_index(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc.gz"
+    large, small = gzip.compress(plain_record(bytes(17 << 20)), 1), gzip.compress(plain_record(b"small"))
+    for stored, lines in ((large, 2), (large[:30_000] + bytes(20) + large[30_020:], 1)):
+        path.write_bytes(stored + small)
+        index_file(path)
+        rows = [parse(line) for line in path.with_name("x.warc.gz.cdxj").read_bytes().splitlines()]
+        assert [row["url"] for row in rows][-1] == "http://h/5"
+        assert len(rows) == lines
+        assert all(int(row["length"]) for row in rows)
