@@ -167,15 +167,7 @@ def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) 
 
 def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: Ending) -> None:
     outcome, end_ms = ending.outcome, ending.end_ms
-    if outcome.result == "robots_redirect":
-        if lease.hops >= MOST_HOPS:
-            _set_robots(frontier, origin, RobotsRecord("allow"), end_ms)
-            return
-        try:
-            target = authority(outcome.location)
-        except ValueError:
-            _no_robots(origin, ending, frontier.config.retry_factor)
-            return
+    if outcome.result == "robots_redirect" and lease.hops < MOST_HOPS and (target := _authority_of(outcome.location)):
         if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
             origin.robots_failures += 1
         hop = hop_element(target, outcome.location, origin.authority, lease.hops + 1)
@@ -193,6 +185,14 @@ def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: En
         _set_robots(frontier, origin, outcome.robots, end_ms)
     else:
         _no_robots(origin, ending, frontier.config.retry_factor)
+
+
+def _authority_of(location: str) -> str:
+    """Empty for what is no http(s) URL."""
+    try:
+        return authority(location)
+    except ValueError:
+        return ""
 
 
 def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, end_ms: int) -> None:

@@ -111,9 +111,7 @@ end
 
 local function end_robots(origin, hops, outcome, end_ms)
   local record = make(origin)
-  if outcome.r == 'robots_redirect' and hops >= MOST_HOPS then
-    set_robots(origin, record, 'allow', { re = C.robots_ttl }, end_ms)
-  elseif outcome.r == 'robots_redirect' and outcome.ht then
+  if outcome.r == 'robots_redirect' and outcome.ht and hops < MOST_HOPS then
     local memo = string.char(hops + 1) .. origin
     local element = string.char(9 + outcome.hw, 0, 255, 0) .. length_bytes(#memo) .. memo .. outcome.hr
     local target, others = make(outcome.ht), others_of(record)

@@ -588,18 +588,20 @@ def test_a_released_hop_comes_again(make: Make) -> None:
     assert one(frontier).url == hop.url
 
 
-def test_the_sixth_redirect_of_robots_allows(make: Make, clock: Clock) -> None:
+def test_the_sixth_redirect_of_robots_leads_to_rules_that_nobody_has_seen(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])
-    for number in range(6):
-        lease = one(frontier)
-        assert lease.hops == number
-        done(frontier, lease, "robots_redirect", location=f"{A}/robots{number}.txt")
-        clock.forward(2000)
-    record = frontier.get_robots(A)
-    assert record is not None
-    assert record.kind == "allow"
-    assert one(frontier).kind is Kind.PAGE
+    for _ in range(2):
+        for number in range(6):
+            lease = one(frontier)
+            assert lease.hops == number
+            done(frontier, lease, "robots_redirect", location=f"{A}/robots{number}.txt")
+            clock.forward(2000)
+        state = frontier.host(A)
+        assert state is not None
+        assert (frontier.get_robots(A), state.robots_gate_reason) == (None, "robots_unreachable")
+        assert not frontier.lease(1).leases
+        clock.forward(15 * MINUTE)  # then it is asked for again, from the beginning
 
 
 @pytest.mark.parametrize("location", ["mailto:x@example.org", "", "http://"])
