@@ -23,8 +23,8 @@ LINE_REACH = 3
 HEADING_REACH = 3
 """Blocks after a heading among which main text must follow."""
 LONG = 400
-"""Letters from which a full paragraph is main text wherever it stands. (Of 91 article pages: precision 0.903, with 200
-letters 0.892, without this rule 0.910; recall 0.978 each.)"""
+"""Letters from which a full paragraph is main text wherever it stands. (Of 91 article pages: precision 0.947, with 200
+letters 0.925, without this rule 0.956; recall 0.980 each.)"""
 _BY_CONTEXT = frozenset(("short", "list"))
 
 

@@ -20,6 +20,7 @@ import brotli
 import pytest
 import zstandard
 
+import bench.extract
 from archive import Exchange
 from corpus.cli import main
 from corpus.report import Report
@@ -489,6 +490,13 @@ def test_archives_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[s
     documents = list(read_vertical((tmp_path / "out.vert").read_text(encoding="utf-8").split("\n")))
     assert len(documents) == found["documents"] > 5
     assert len({document.attributes["id"] for document in documents}) == len(documents)
+
+
+@pytest.mark.skipif(not (SHARED / "pages").is_dir(), reason="needs the pages of ../shared/data")
+def test_main_text_is_what_people_marked() -> None:
+    row = bench.extract.measure(bench.extract.extractors()["ulwembu"](), bench.extract.articles(SHARED / "pages"))
+    assert row["precision"] > 0.94
+    assert row["recall"] > 0.975
 
 
 @pytest.mark.skipif(not (SHARED / "pages").is_dir(), reason="needs the pages of ../shared/data")

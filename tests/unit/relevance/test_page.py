@@ -256,6 +256,55 @@ def test_what_stands_beside_a_long_paragraph_does_not_stand_apart() -> None:
     assert apart(f"<div><p>{LONG * 9}</p><p>{LONG}</p></div><p>{LONG}</p>") == [False, False, True]
 
 
+def test_what_stands_beside_a_list_does_not_stand_apart() -> None:
+    entries = f"<ol>{f'<li>{LONG}</li>' * 4}</ol>"
+    assert apart(f"<div><p>{LONG}</p>{entries}<p>{LONG}</p></div><p>{LONG}</p>") == [False] * 6 + [True]
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "<figure><img><figcaption>{}</figcaption></figure>",
+        "<div class='wp-caption alignleft'>{}</div>",
+        "<div id=comments><div class=user>{}</div></div>",
+        "<div class='block related_posts'>{}</div>",
+        "<div id=right-sidebar>{}</div>",
+        "<ul><li class='widget widget_text'>{}</li></ul>",
+    ],
+)
+def test_asides_stand_apart_wherever_they_are(aside: str) -> None:
+    aside = aside.format(f"<p>{LONG}</p>")
+    assert apart(f"<div><p>{LONG}</p>{aside}<p>{LONG}</p></div>{aside}") == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "name", ["category-related", "commentary", "relatedness", "elementor-widget-text", "widget Blog", "widgets-on"]
+)
+def test_names_like_those_of_asides_say_nothing(name: str) -> None:
+    assert not any(apart(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>"))
+
+
+def test_an_aside_with_most_of_the_text_is_what_the_page_is_for() -> None:
+    comments = f"<div id=comments>{f'<p>{LONG}</p>' * 4}</div>"
+    assert apart(f"<div><p>{LONG}</p></div>{comments}") == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "hidden", ["hidden", "hidden=hidden", "style='color:red; Display : none'", "style=visibility:hidden"]
+)
+def test_what_nobody_is_shown_is_none_of_the_text(hidden: str) -> None:
+    assert kinds(f"<div {hidden}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["nav", "main", "main"]
+
+
+@pytest.mark.parametrize("shown", ["hidden=until-found", "style=display:block", "style=x-display:none", "data-hidden"])
+def test_what_is_shown_is_text(shown: str) -> None:
+    assert kinds(f"<div {shown}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
+
+
+def test_a_page_that_a_script_will_show_has_its_text() -> None:
+    assert kinds(f"<body style=visibility:hidden><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 2
+
+
 @pytest.mark.parametrize("html", ["", "<p>short</p>", "<div><div>a</div></div><ul><li>b</ul>"])
 def test_without_full_paragraphs_nothing_stands_apart(html: str) -> None:
     assert not any(apart(html))
@@ -305,5 +354,6 @@ def test_a_full_paragraph_may_have_links() -> None:
     half, third = LONG[: len(LONG) // 2], LONG[: len(LONG) // 3]
     assert kinds(f"<p>{LONG} <a href=/x>{LONG}</a></p>") == ["main"]
     assert kinds(f"<p>{LONG} <a href=/x>{LONG * 2} {LONG}</a></p>") == ["links"]
-    assert kinds(f"<p>{half} <a href=/x>{half}</a></p>") == ["links"]
+    assert kinds(f"<p>{half} <a href=/x>{half}</a></p>") == ["main"]
+    assert kinds(f"<p>{third} <a href=/x>{third}</a></p>") == ["links"]
     assert kinds(f"<p>{half}{half} <a href=/x>{third}</a>.</p>") == ["main"]
