@@ -1,9 +1,10 @@
 """Which site of a crawl a URL belongs to: asked for every link found, so it is one regular expression, one look-up.
 
-Scopes are those of `sieve.urls.in_scope`, but that `www.` never counts, since the one host commonly redirects to the
-other: `host` is the host name and port (http or https); `domain` the registrable domain by the public suffix list;
-`prefix` the host, port and everything below the URL's path, whole path segments (`/zu` covers `/zu`, `/zu/x` and
-`/zu?x`, not `/zulu`); `open` leads anywhere. The most specific site wins: the longest prefix, then host, then domain.
+Scopes are those of `sieve.urls.in_scope` (of canonical forms: it does not matter how an address is spelled), but that
+`www.` never counts, since the one host commonly redirects to the other: `host` is the host name and port (http or
+https); `domain` the registrable domain by the public suffix list; `prefix` the host, port and everything below the
+URL's path, whole path segments (`/zu` covers `/zu`, `/zu/x` and `/zu?x`, not `/zulu`); `open` leads anywhere. The most
+specific site wins: the longest prefix, then host, then domain.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
 
-from sieve.urls import as_parsed, canonicalize, registrable_domain
+from sieve.urls import UrlError, canonicalize, registrable_domain
 
 __all__ = ["SCOPES", "SiteIndex", "host_of"]
 
@@ -40,6 +41,15 @@ def _split(place: str) -> tuple[str, str]:
 def _bare(place: str) -> str:
     name, port = _split(place)
     return f"{name.removeprefix('www.')}:{port}"
+
+
+def _canonical(url: str) -> tuple[str, str]:
+    """Host with port, and path, however they are spelled; two empty ones of what is not http or https."""
+    try:
+        match = _PARTS.match(canonicalize(url))
+    except UrlError:
+        match = None
+    return (match[1], match[2]) if match else ("", "")
 
 
 class _Sited(Protocol):
@@ -74,8 +84,8 @@ class SiteIndex(Generic[S]):
         rules = self._seen.get(match[1])
         if rules is None:
             rules = self._look_up(match[1])
+        path = _canonical(url)[1] if rules[0] else ""
         for prefix, site in rules[0]:
-            path = match[2] or "/"
             if path.startswith(prefix) and (len(path) == len(prefix) or prefix[-1:] == "/" or path[len(prefix)] == "/"):
                 return site
         return rules[1]
@@ -85,8 +95,9 @@ class SiteIndex(Generic[S]):
         return self.site_of(url) is not None or (self.open and _PARTS.match(url) is not None)
 
     def _look_up(self, found_host: str) -> tuple[tuple[tuple[str, S], ...], S | None]:
-        host = _bare(found_host)
-        site = self._hosts.get(host) or self._domains.get(registrable_domain(_split(found_host)[0]))
+        place = _canonical(f"http://{found_host}")[0]
+        host = _bare(place)
+        site = self._hosts.get(host) or self._domains.get(registrable_domain(_split(place)[0]))
         rules = (tuple(self._prefixes.get(host, ())), site)
         if len(self._seen) >= _HOSTS_KEPT:
             self._seen.clear()
@@ -94,19 +105,14 @@ class SiteIndex(Generic[S]):
         return rules
 
     def _add(self, site: S) -> None:
-        # As it is written, as a parser spells it (links have come through one), and as its canonical form does.
-        for url in dict.fromkeys((site.url, as_parsed(site.url), canonicalize(site.url))):
-            match = _PARTS.match(url)
-            if match is None:
-                raise ValueError(f"not an http or https URL: {site.url!r}")
-            self._add_spelled(match, site)
-
-    def _add_spelled(self, match: re.Match[str], site: S) -> None:
-        host = _bare(match[1])
+        place, path = _canonical(site.url)
+        if not place:
+            raise ValueError(f"not an http or https URL: {site.url!r}")
+        host = _bare(place)
         if site.scope == "prefix":
-            self._prefixes.setdefault(host, []).append((match[2] or "/", site))
+            self._prefixes.setdefault(host, []).append((path, site))
         elif site.scope == "domain":
-            self._domains.setdefault(registrable_domain(_split(match[1])[0]), site)
+            self._domains.setdefault(registrable_domain(_split(place)[0]), site)
         else:
             self._hosts.setdefault(host, site)
             self.open = self.open or site.scope == "open"

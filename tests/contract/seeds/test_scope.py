@@ -23,9 +23,9 @@ HOSTS = [
 URLS = st.builds(
     "{}://{}{}{}{}".format,
     st.sampled_from(["http", "https", "HTTPS"]),
-    st.sampled_from([*HOSTS, "EXAMPLE.org", "example.org."]),
+    st.sampled_from([*HOSTS, "EXAMPLE.org", "example.org.", "bücher.example", "xn--bcher-kva.example"]),
     st.sampled_from(["", ":80", ":443", ":8080"]),
-    st.sampled_from(["/", "/zu", "/zu/", "/zu/x", "/zulu", ""]),
+    st.sampled_from(["/", "/zu", "/zu/", "/zu/x", "/zulu", "", "/zu/%7Ex", "/zu/~x", "/é/", "/%c3%a9/a", "/a/../zu/x"]),
     st.sampled_from(["", "?q=1", "#top", "?q=/zu/"]),
 )
 
@@ -52,6 +52,8 @@ def test_same_answers(url: str, site: str, scope: str) -> None:
         ("https://čeština.example/", "https://xn--etina-gya30d.example/a"),
         ("https://example.org/é", "https://example.org/%C3%A9/a"),
         ("https://example.org/%7eu/", "https://example.org/~u/a"),
+        ("https://example.org/~u/", "https://example.org/%7Eu/a"),
+        ("https://example.org/é", "https://example.org/%c3%a9/a"),
         ("https://example.org/a/../zu/", "https://example.org/zu/a"),
     ],
 )
