@@ -21,7 +21,7 @@ __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"
 
 _MOST_PARTS = 32
 _LONG_KEY = re.compile(
-    rf"""^[ \t]*\[{{0,2}}(?:[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.){{{_MOST_PARTS}}}""", re.MULTILINE
+    rf"""(?m)^[ \t]*\[{{0,2}}(?:[ \t]*+(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.){{{_MOST_PARTS}}}"""
 )
 
 

@@ -148,6 +148,6 @@ def test_a_seed_file_of_many_sites_costs_its_length() -> None:
 
 @pytest.mark.parametrize("key", ["{}=1", "[{}]", " [[ {} ]]", "{}\n"])
 def test_a_key_of_very_many_parts_is_refused_by_line(key: str) -> None:
-    for part in ("a", '"a b"', "'.' "):
+    for part in ("a", '"a b"', '"\\""', "'.' ", "''"):
         with pytest.raises(SeedError, match=r"^<text>:3: a key of more than 32 parts"):
             parse_crawl("\n\n" + key.format(".".join([part] * 20_000)))
