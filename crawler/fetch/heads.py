@@ -1,5 +1,5 @@
 """Heads of answers that the parser refuses and everybody else reads: lines without a name, blanks before a colon or
-before the first name, one length said twice.
+behind the status line, one length said twice.
 
 Browsers pass over such lines (RFC 9112 2.2 and 5.1 let a user agent), and a host's every page may have them. Two
 different lengths stay what they are: nobody can say where that answer ends.
@@ -33,14 +33,15 @@ def ends_early(head: bytes) -> bool:
 
 
 def mended(head: bytes | bytearray) -> bytes:
-    """A whole head without the lines that are none and with plain ends of lines."""
+    """A whole head without the lines that are none (those that begin with blanks and go on none among them) and with
+    plain ends of lines."""
     first, _, rest = bytes(head).rstrip(b"\r\n").partition(b"\n")
     kept = [first.rstrip(b"\r")]
     lengths = set()
     for line in _FOLD.sub(b" ", rest).split(b"\n"):
         name, colon, value = line.partition(b":")
         name, value = name.strip(), value.replace(b"\r", b" ").strip()
-        if not colon or not _NAME.fullmatch(name):
+        if not colon or line.startswith(_BLANKS) or not _NAME.fullmatch(name):
             continue
         if name.lower() == b"content-length":
             said = {length.strip() for length in value.split(b",")}

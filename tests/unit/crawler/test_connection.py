@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archive.headers import Headers
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect, suite_name
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
 from crawler.fetch.handler import headers_of
@@ -128,6 +129,13 @@ def test_a_head_ends_with_an_empty_line_and_no_other(odd: bytes, interim: bytes)
         assert (answer.head, bytes(answer.body)) == (head, b"ok")
     with pytest.raises(CutError):
         ask(b"HTTP/1.1 200 OK\r\n" + odd + b"ok", end="close")
+
+
+def test_lines_of_blanks_and_more_behind_the_status_line_say_nothing() -> None:
+    head = b"HTTP/1.1 200 OK\r\n Transfer-Encoding: chunked\r\n\tX-A: 1\r\nContent-Length: 2\r\n\r\n"
+    for answer in (ask(head + b"ok"), ask_in_drops(head + b"ok")):
+        assert (answer.head, answer.headers, bytes(answer.body)) == (head, [(b"Content-Length", b"2")], b"ok")
+    assert Headers.parse(head.partition(b"\n")[2]).pairs == [("Content-Length", "2")]
 
 
 def test_chunks_count_and_not_a_length_beside_them() -> None:
