@@ -35,7 +35,7 @@ class PlainBytes:
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
         self._chunks = chunks
-        self._marks: list[tuple[int, Unit, int]] = [(0, Unit(0), 0)]
+        self._marks: list[tuple[int, Unit, int]] = [(0, Unit(0), 0)]  # plain offset, and what comes from there on
         self.buffer = b""
         self.position = 0
         self.base = 0
@@ -51,38 +51,39 @@ class PlainBytes:
             self.ended = True
             return False
         self.broken = chunk.broken
-        self.base += self.position
+        end = self.base + len(self.buffer)
         if self.position == len(self.buffer):
-            self.buffer, self._marks = chunk.data, [(0, chunk.unit, chunk.inner)]
+            self.buffer, self._marks = chunk.data, [(end, chunk.unit, chunk.inner)]
         else:
-            kept = self.buffer[self.position :]
-            marks = [(max(at - self.position, 0), u, i + max(self.position - at, 0)) for at, u, i in self._live()]
-            if marks[-1][1] is not chunk.unit:
-                marks.append((len(kept), chunk.unit, chunk.inner))
-            self.buffer, self._marks = kept + chunk.data, marks
+            if self._live()[-1][1] is not chunk.unit:
+                self._marks.append((end, chunk.unit, chunk.inner))
+            self.buffer = self.buffer[self.position :] + chunk.data
+        self.base += self.position
         self.position = 0
         return True
 
     def _live(self) -> list[tuple[int, Unit, int]]:
-        marks = self._marks
-        while len(marks) > 1 and marks[1][0] <= self.position:
-            del marks[0]
+        marks, here, passed = self._marks, self.base + self.position, 0
+        while passed + 1 < len(marks) and marks[passed + 1][0] <= here:
+            passed += 1
+        del marks[:passed]
         return marks
 
     def place(self) -> tuple[Unit, int]:
         """The unit of the byte at the position, and the offset within it as unpacked."""
         marks = self._marks if len(self._marks) == 1 else self._live()
         at, unit, inner = marks[0]
-        return unit, inner + self.position - at
+        return unit, inner + self.base + self.position - at
 
     def unit_start(self) -> int:
         """Index in the buffer at which its last unit begins; 0 when it begins at or before the buffer."""
         at, _unit, inner = self._marks[-1]
-        return at if inner == 0 else 0
+        return max(at - self.base, 0) if inner == 0 else 0
 
     def unit_starts(self) -> list[int]:
         """The indexes from the position on at which a unit begins."""
-        return [at for at, _unit, inner in self._marks if inner == 0 and at >= self.position]
+        here = self.base + self.position
+        return [at - self.base for at, _unit, inner in self._marks if inner == 0 and at >= here]
 
     def skip(self, size: int) -> None:
         """Go past so many bytes, or to the next break or the end."""
@@ -104,7 +105,7 @@ class PlainBytes:
         while self.position >= len(self.buffer):
             if not self.more():
                 return b""
-        if self.position == 0 and self._marks[0][2] == 0 and START.match(self.buffer) is not None:
+        if self.position == 0 and self._marks[0][::2] == (self.base, 0) and START.match(self.buffer) is not None:
             return b""
         end = self._before(until) if until is not None else len(self.buffer)
         data = self.buffer[self.position : min(self.position + size, end)]

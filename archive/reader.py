@@ -135,17 +135,14 @@ class Reader:
         """The next record of a wanted type, or None at the end."""
         plain = self._plain
         while self._to_record():
-            start = plain.position
-            head_end = -1
+            start, head_end = plain.position, -1
             if not self._is_arc:
-                head_end = plain.buffer.find(b"\n\r\n", start, start + _USUAL_HEAD)
-                if head_end < 0 or not self._usual_head(start, head_end + 1):
+                head_end = plain.buffer.find(b"\n\r\n", start, start + _USUAL_HEAD) + 3
+                if head_end < 3 or not self._usual_head(start, head_end - 2):
                     head_end = self._odd_head()
+                    start = plain.position
                     if head_end < 0 and not self._is_arc:
                         continue
-                    start = plain.position
-                else:
-                    head_end += 3
             record = self._arc_record() if self._is_arc else self._warc_record(start, head_end)
             if record is not None:
                 return record
@@ -227,14 +224,17 @@ class Reader:
         begin = plain.base + plain.position
         plain.position += 1
         pattern, begins = (arc.NEXT, arc.LINE) if self._is_arc else (_EMBEDDED, START)
-        starts = plain.unit_starts()
+        starts, fresh = plain.unit_starts(), plain.position
         while True:
-            found = pattern.search(plain.buffer, plain.position)
+            ends_line = plain.buffer.find(b"\n", fresh) >= 0  # what is found is found at the end of its line
+            found = pattern.search(plain.buffer, plain.position) if ends_line else None
             end = found.end() if found is not None else len(plain.buffer)
             end = next((at for at in starts if at < end and begins.match(plain.buffer, at)), end)
             if end < len(plain.buffer):
                 plain.position = end
                 break
+            last = plain.buffer.rfind(b"\n", plain.position)  # what is before it has been looked at
+            plain.position = max(plain.position, (last if last >= 0 else len(plain.buffer)) - 1)
             if len(plain.buffer) - plain.position > _MAX_HEAD:
                 plain.position = len(plain.buffer) - _MAX_HEAD // 2
             fresh = len(plain.buffer) - plain.position

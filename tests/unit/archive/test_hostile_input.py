@@ -45,6 +45,10 @@ READ: dict[str, Callable[[], object]] = {
         lzma.compress(b"WARC/1.0\nContent-Length: 1\n\nx\n\n" * 20_000)
     ),
     "gzip members begun": lambda: _records(b"\x1f\x8b\x08" * 70_000),
+    "gzip members of junk": lambda: _records(gzip.compress(b"junk\n") + gzip.compress(b"j") * 60_000),
+    "gzip members of a record": lambda: _records(
+        gzip.compress(b"WARC/1.0\r\nContent-Length: 60000\r\n\r\n") + gzip.compress(b"x") * 60_000
+    ),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
     "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
 }
