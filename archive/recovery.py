@@ -59,9 +59,8 @@ def recover(folder: str | Path, accepted: Accepted, config: WriterConfig | None 
             continue
         try:
             _finish(journal, state, accepted, config or WriterConfig(), result)
-        except _NOT_OURS as error:
+        finally:
             journal.close(remove=False)
-            result.damage.append(Damage(str(path), 0, -1, f"journal left as it is: {error}"))
     return result
 
 
@@ -76,21 +75,26 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
         return
     state.config = {"prefix": "recovered", "compression": "xz", "max_bytes": 0, **state.config}
     known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
-    result.damage += _missing(folder, state)
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()
-    writer = WarcWriter.resume(journal, state, replace(config, **known))
     known_ids = {
         ident
         for ident, group in state.groups.items()
         if ident in state.accepted or not group.token or group.token in kept
     }
-    result.kept += len(known_ids)
-    result.dropped += len(state.groups) - len(known_ids)
+    dropped = len(state.groups) - len(known_ids)
     try:
-        writer.settle(kept, [token for token in tokens if token not in kept])
-    finally:
-        writer.close()
+        result.damage += _missing(folder, state)
+        writer = WarcWriter.resume(journal, state, replace(config, **known))
+        try:
+            writer.settle(kept, [token for token in tokens if token not in kept])
+        finally:
+            writer.close()
+    except _NOT_OURS as error:
+        result.damage.append(Damage(str(journal.path), 0, -1, f"journal left as it is: {error}"))
+        return
+    result.kept += len(known_ids)
+    result.dropped += dropped
     result.finished += writer.finished
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection, Sequence
 from concurrent.futures import wait
 from pathlib import Path
 
@@ -110,13 +111,30 @@ def test_a_frame_with_a_right_checksum_that_says_nothing_is_told_and_the_rest_ke
     assert urls(folder) == sorted(page(number).url for number in range(PAGES))
 
 
-def test_a_journal_whose_settings_mean_nothing_does_not_keep_others_from_being_finished(folder: Path) -> None:
+@pytest.mark.parametrize("settings", [{"pack_bytes": "many"}, {"compression": "rar"}])
+def test_a_journal_whose_settings_mean_nothing_does_not_keep_others_from_being_finished(
+    folder: Path, settings: dict[str, object]
+) -> None:
     path = folder / "a.journal"
-    path.write_bytes(MAGIC + b"".join(_encode(b"I", ({"pack_bytes": "many"},))))
+    path.write_bytes(
+        MAGIC + b"".join(_encode(b"I", (settings,))) + b"".join(_encode(b"G", (1, "", "h", freeze(page(0)), 1)))
+    )
     before = path.read_bytes()
     result = recovered(folder)
     assert [one.path for one in result.damage] == [str(path)]
-    assert path.read_bytes() == before
+    assert path.read_bytes().startswith(before)
+    assert len(urls(folder)) == PAGES
+    again = recovered(folder)
+    assert ([one.path for one in again.damage], again.kept) == ([str(path)], 0)
+
+
+def test_what_the_one_who_is_asked_raises_is_no_damage(folder: Path) -> None:
+    def fails(_tokens: Sequence[str]) -> Collection[str]:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        recover(folder, fails)
+    assert recovered(folder).damage == []
     assert len(urls(folder)) == PAGES
 
 
