@@ -188,7 +188,7 @@ class Reader:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.begins(buffer, start, any_record=plain.base + start == self._place + len(self.gap)):
+            if arc.begins(buffer, start, any_record=plain.base + start == self._place):
                 self._is_arc = True
                 return -1
             if START.match(buffer, start) is not None:

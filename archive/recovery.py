@@ -85,11 +85,8 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
     dropped = len(state.groups) - len(known_ids)
     try:
         result.damage += _missing(folder, state)
-        writer = WarcWriter.resume(journal, state, replace(config, **known))
-        try:
+        with WarcWriter.resume(journal, state, replace(config, **known)) as writer:
             writer.settle(kept, [token for token in tokens if token not in kept])
-        finally:
-            writer.close()
     except _NOT_OURS as error:
         result.damage.append(Damage(str(journal.path), 0, -1, f"journal left as it is: {error}"))
         return

@@ -322,7 +322,7 @@ def arc_record(block: bytes, url: bytes = b"http://h/") -> bytes:
     return b"%b 1.1.1.1 20200101000000 text/plain %d\n%b\n" % (url, len(block), block)
 
 
-@pytest.mark.parametrize("junk", [[b"# junk"], [b"\0" * 7, b"\xff"]])
+@pytest.mark.parametrize("junk", [[b"# junk"], [b"\0" * 7, b"\xff"], [b"\0" * 99], [b"\0" * 99, b"\n" + b"\0" * 99]])
 @pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
 def test_a_unit_behind_small_ones_of_junk_is_read_from_its_beginning(
     junk: list[bytes], pack: Callable[[bytes], bytes]

@@ -90,6 +90,7 @@ def test_one_that_cannot_be_opened_does_not_keep_others_from_being_finished(fold
 NOT_OURS = [
     (b"G", ("x", "", "h", b"", 1)),
     (b"G", (900, 7, "h", b"", 1)),
+    (b"G", (900, "", "h")),
     (b"G", (900, "", "h", b"no exchange", 1)),
     (b"G", (900, "", "h", freeze(page(0)).replace(page(0).url.encode(), b"\xff" * len(page(0).url)), 1)),
     (b"S", ([[1]], [])),
