@@ -35,6 +35,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _UTF8 = b"<?xml version='1.0' encoding='utf-8'?>\n<!---->"
 _DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
 _ENCODING = re.compile(rb"\sencoding\s*+=\s*+[\"']([\w.:-]{1,40}+)[\"']", re.IGNORECASE)
+_OF_WIDE = re.compile(r"u(?:tf)?[-_]?(?:16|32)", re.IGNORECASE)
 _OF_NAMES = frozenset({"punycode", "idna"})
 """No encodings of text, but of host names: reading takes time that grows with the square of the length."""
 _STUMBLES = (AttributeError, LookupError, TypeError, ValueError)  # of feedparser, over elements where none may stand
@@ -118,7 +119,7 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
     declared = _ENCODING.search(declaration[0]) if declaration else None
     said = [*([charset[1]] if charset else ()), *([declared[1].decode("ascii")] if declared else ())]
     # What is in one of the wide ones begins as such: of other bytes it would make signs without sense.
-    said = [label for label in said if not label.lower().startswith(("utf-16", "utf-32"))]
+    said = [label for label in said if not _OF_WIDE.match(label)]
     yield from (encoding for start, encoding in _WIDE if body.startswith(start))
     of_ascii = not charset and kind.startswith("text/") and kind.endswith("xml")  # RFC 3023
     if of_ascii or not said or not body.isascii():

@@ -107,8 +107,11 @@ def test_a_declared_encoding_that_is_none_is_not_believed(name: str) -> None:
 
 @pytest.mark.parametrize("title", ["abcd", "abcde"])  # of even and of odd length
 @pytest.mark.parametrize("content_type", [None, "application/xml; charset=utf-16"])
-def test_a_wide_encoding_is_not_believed_of_bytes_that_are_in_none(title: str, content_type: str | None) -> None:
-    rss = f"<?xml version='1.0' encoding='utf-16'?><rss><channel><item><title>{title}</title></item></channel></rss>"
+@pytest.mark.parametrize("name", ["utf-16", "UTF16", "utf_32"])
+def test_a_wide_encoding_is_not_believed_of_bytes_that_are_in_none(
+    title: str, content_type: str | None, name: str
+) -> None:
+    rss = f"<?xml version='1.0' encoding='{name}'?><rss><channel><item><title>{title}</title></item></channel></rss>"
     assert [entry.title for entry in entries(rss.encode(), "", content_type)] == [title]
 
 
