@@ -86,11 +86,12 @@ class PlainBytes:
         return [at - self.base for at, _unit, inner in self._marks if inner == 0 and at >= here]
 
     def skip(self, size: int) -> None:
-        """Go past so many bytes, or to the next break or the end."""
-        while size > len(self.buffer) - self.position:
-            size -= len(self.buffer) - self.position
-            self.position = len(self.buffer)
-            if not self.more():
+        """From the beginning of a unit go past so many bytes of it, or to its end, or to a break."""
+        unit: Unit | None = None
+        while size > (left := len(self.buffer) - self.position):
+            size -= left
+            self.position += left
+            if not self.more() or self._marks[-1][1] is not (unit := unit or self._marks[-1][1]):
                 return
         self.position += size
 

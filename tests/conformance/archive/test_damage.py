@@ -351,6 +351,14 @@ def test_every_place_in_an_index_has_its_record(pack: Callable[[bytes], bytes], 
     assert sorted(found) == [b"\n\nc", b"a", b"b"]
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
+def test_a_place_beyond_its_unit_is_looked_for_no_further(pack: Callable[[bytes], bytes]) -> None:
+    unit = pack(plain_record(b"x"))
+    reader = Reader(io.BytesIO(unit * 2))
+    reader.skip(10**17)
+    assert [record.offset for record in reader] == [len(unit)]
+
+
 def test_an_archive_that_begins_with_an_empty_line_is_converted_with_it(tmp_path: Path) -> None:
     for name, text in (("x.arc", arc_record(b"1", b"filedesc://x")), ("x.warc", plain_record(b"1"))):
         path = tmp_path / name
