@@ -4,6 +4,9 @@ sent.
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import io
 import re
 import zlib
 
@@ -22,6 +25,7 @@ MOST_CODINGS = 5
 """Content-codings taken off a body: servers use one, rarely two, and a head has room for thousands."""
 _STEP_BYTES = 1 << 20
 _ZSTD_STEP = 16 << 10
+_GZIP = b"\x1f\x8b\x08"
 
 
 class HttpHead:
@@ -92,10 +96,22 @@ def _inflate(body: bytes, limit: int) -> bytes:
     for wbits in (47, -15):
         state = zlib.decompressobj(wbits)
         try:
-            return state.decompress(body, limit)
+            out = state.decompress(body, limit)
+            return out + _next_members(state.unused_data, limit - len(out))
         except zlib.error:
             out = out or _as_far(body, wbits, limit)
     return out
+
+
+def _next_members(packed: bytes, limit: int) -> bytes:
+    """A gzip file may be several, one behind another (RFC 1952, 2.2); what else is behind one is not read."""
+    parts: list[bytes] = []
+    if packed.startswith(_GZIP):
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file, contextlib.suppress(EOFError, OSError, zlib.error):
+            while limit > 0 and (part := file.read1(min(limit, _STEP_BYTES))):
+                parts.append(part)
+                limit -= len(part)
+    return b"".join(parts)
 
 
 def _as_far(body: bytes, wbits: int, limit: int) -> bytes:

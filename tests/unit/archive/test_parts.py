@@ -17,7 +17,7 @@ from archive.codecs import make_codec
 from archive.config import WriterConfig
 from archive.errors import JournalBusy
 from archive.headers import Headers
-from archive.http import dechunk, decode, parse_head
+from archive.http import HttpHead, dechunk, decode, parse_head
 from archive.journal import Group, Journal, load
 from archive.record import digest_holds, split_digest
 from archive.source import Source
@@ -161,6 +161,16 @@ def test_bodies_are_decoded(coding: str) -> None:
     assert decode(head, packed + b"and more") == plain + (b"and more" if coding == "identity" else b"")
     cut = decode(head, packed[: len(packed) // 2])
     assert coding == "gzip, br" or plain.startswith(cut) or cut == packed[: len(packed) // 2]
+
+
+def test_a_gzip_body_may_be_several_files() -> None:
+    head = HttpHead(0, b"Content-Encoding: gzip")
+    one, other = gzip.compress(b"one, " * 50), gzip.compress(b"other")
+    assert decode(head, one + other + b"\0\0" + other) == b"one, " * 50 + b"other" * 2
+    assert decode(head, one + other, 252) == b"one, " * 50 + b"ot"
+    assert decode(head, one + other[:-9]).startswith(b"one, " * 50)
+    assert decode(head, one + other + b"and more") == b"one, " * 50 + b"other"
+    assert decode(head, gzip.compress(b"") * 100_000 + other) == b"other"
 
 
 def test_chunks() -> None:
