@@ -1,13 +1,10 @@
-"""The fleet's figures at one instant, for progress lines, reports and the demo."""
+"""The fleet's figures at one instant, for progress lines and reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
-
-from rich.table import Table
 
 from frontier.redis_frontier import RedisFrontier
 
@@ -78,38 +75,3 @@ def gather(frontier: RedisFrontier) -> Figures:
 def _part(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
     found = {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix)}
     return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-def language_table(figures: Figures) -> Table:
-    """Pages kept and left by language."""
-    table = Table("language", title="Pages by language", title_justify="left")
-    for column in ("judged", "kept"):
-        table.add_column(column, justify="right")
-    names = sorted({*figures.kept, *figures.left}, key=lambda name: (-figures.kept.get(name, 0), name))
-    for name in names:
-        kept = figures.kept.get(name, 0)
-        table.add_row(name, str(kept + figures.left.get(name, 0)), str(kept))
-    return table
-
-
-def host_table(figures: Figures, most: int = 15) -> Table:
-    """The hosts with most kept pages."""
-    table = Table("host", title=f"Hosts (the first {min(most, len(figures.hosts))} of {len(figures.hosts)})")
-    table.title_justify = "left"
-    for column in ("answers", "kept", "KiB", "words"):
-        table.add_column(column, justify="right")
-    for row in figures.hosts[:most]:
-        table.add_row(
-            row.authority, str(row.fetched), str(row.kept), f"{row.fetched_bytes / 1024:,.0f}", f"{row.words:,}"
-        )
-    return table
-
-
-def warc_table(folder: Path) -> Table:
-    """The WARC files of a crawl and their sizes."""
-    table = Table("WARC file", title="Archive", title_justify="left")
-    table.add_column("bytes", justify="right")
-    for path in sorted(folder.glob("*.warc*")):
-        if ".cdxj" not in path.suffixes and path.suffix != ".journal":
-            table.add_row(path.name, f"{path.stat().st_size:,}")
-    return table

@@ -60,7 +60,6 @@ class FocusMiddleware:
     """See the module."""
 
     def __init__(self, crawler: Crawler, worker: Worker) -> None:
-        self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._marks: OrderedDict[tuple[str, bytes], str] = OrderedDict()  # the first page with it

@@ -29,10 +29,6 @@ class Option:
     most: int = _MOST
 
 
-class OptionError(ValueError):
-    """A setting of ours that does not exist, or whose value cannot be used."""
-
-
 OPTIONS: tuple[Option, ...] = (
     Option(
         "DATA_DIR", "data/{crawl}", "Folder of all that one crawl writes (warc/, state/, reports/); {crawl}: its name."

@@ -7,6 +7,7 @@ injected."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from frontier import admin, intake, reports
 from frontier.audit import Row as AuditRow
@@ -221,7 +222,7 @@ class MemoryFrontier(MemoryTables):
         if lease.address:
             self.addresses[lease.address].token = ""
         state.token = token
-        held.lease = reports.bound_lease(lease, address, due_ms)
+        held.lease = replace(lease, address=address, due_ms=due_ms)
         return Bound(True, due_ms)
 
     def release(self, tokens: Iterable[str]) -> int:

@@ -35,7 +35,6 @@ _WHOLE, _MEMO, _NOT_BEFORE = 4, 8, 64
 _NO_SOURCE, _SEED, _PAGE, _FEED = 0, 16, 32, 48
 _NO_URL = bytes(8)
 _TIME_BYTES = 6
-LONGEST_MEMO = 65_535
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from frontier import robots
@@ -49,11 +49,6 @@ def check_address(address: str) -> None:
     """Raise for what no record has room for."""
     if not 0 < len(address.encode()) < 256:
         raise ValueError(f"an address has 1 to 255 bytes, not {len(address.encode())}")
-
-
-def bound_lease(lease: Lease, address: str, due_ms: int) -> Lease:
-    """The lease, bound."""
-    return replace(lease, address=address, due_ms=due_ms)
 
 
 def admit(frontier: MemoryFrontier, arrival: Arrival) -> bool:

@@ -75,10 +75,6 @@ class Rules:
         """Seconds between requests; None when the file does not say, or says no number."""
         return _delay(self._lines, self._agent)
 
-    def sitemaps(self) -> list[str]:
-        """Values of all Sitemap lines, in order, as found (they may be relative)."""
-        return [value for field, value in self._lines if field == "Sitemap" and value]
-
     def line(self, url: str) -> str:
         """A rule that forbids or expressly allows `url` as the verdict goes, as the file says it; "" when no rule
         matches. Cost: one parse for each rule of the file, for people only."""
@@ -112,7 +108,7 @@ def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
 
 
 def sitemaps(robots_txt: bytes) -> list[str]:
-    """All Sitemap lines, in order, as found."""
+    """Values of all Sitemap lines, in order, as found (they may be relative)."""
     return [value for field, value in _lines(robots_txt) if field == "Sitemap" and value]
 
 

@@ -17,8 +17,6 @@ from seeds.links import clean_link
 
 __all__ = ["looks_like_json", "parse_json"]
 
-_DEEPEST = 40
-
 
 def looks_like_json(body: bytes) -> bool:
     """Whether a body can only be JSON."""
@@ -46,7 +44,6 @@ def parse_json(body: bytes, url: str) -> Feed:
         title=_text(data, "title"),
         link=_absolute(url, _text(data, "home_page_url")) or "",
         language=language,
-        self_url=_absolute(url, _text(data, "feed_url")) or "",
         next_archive=_absolute(url, _text(data, "next_url")) or "",
         encoding="utf-8",
     )

@@ -72,7 +72,6 @@ class Feed:
     link: str = ""
     language: str = ""
     generator: str = ""
-    self_url: str = ""
     next_archive: str = ""
     hints: FeedHints = FeedHints()
     rescued: bool = False

@@ -84,7 +84,6 @@ def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
         link=_text(feed, "link"),
         language=language,
         generator=_text(feed, "generator"),
-        self_url=_linked(links, url, "self"),
         next_archive=_linked(links, url, "prev-archive") or _linked(links, url, "next"),
         hints=_hints(feed, text),
         rescued=bool(parsed.get("bozo")),

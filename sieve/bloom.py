@@ -167,10 +167,6 @@ class BloomSieve(LocalSieve):
         """Chance that a new URL is now dropped."""
         return self._filter.expected_error()
 
-    def fill(self) -> float:
-        """Share of bits set."""
-        return self._filter.fill()
-
     def _open(self) -> None:
         config = self._config
         self._filter = BloomFilter(*bits_needed(config), blocked=config.blocked)

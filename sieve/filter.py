@@ -62,14 +62,6 @@ class WordFilter:
             starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
             self._words[places[starts]] |= np.bitwise_or.reduceat(_bits(keys), starts)
 
-    def fill(self) -> float:
-        """Share of bits that are set; O(size)."""
-        return float(np.bitwise_count(self._words).sum()) / (64 * len(self._words))
-
-    def bytes_used(self) -> int:
-        """Size of the bit array."""
-        return int(self._words.nbytes)
-
     def _places(self, keys: Fingerprints) -> Places:
         return (((keys >> _HALF) * self._size) >> _HALF).view(np.int64)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 from sieve.errors import ClosedError
 from sieve.files import FolderLock, Place, Step, no_step
@@ -32,13 +31,12 @@ class LocalSieve:
         self._closed = False
         self._lock = FolderLock(folder)
 
-    def _opened(self) -> Self:
+    def _opened(self) -> None:
         try:
             self._open()
         except BaseException:
             self._lock.release()
             raise
-        return self
 
     def enqueue(self, urls: Sequence[Item]) -> None:
         """See :class:`~sieve.types.Sieve`."""

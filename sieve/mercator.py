@@ -35,7 +35,6 @@ from sieve.spec import Spec
 from sieve.store import RunStore
 from sieve.waiting import Waiting, WaitingRoom
 
-_SLICE = 1 << 14
 _LOOK_UP_KEYS = 1 << 13
 _LATE_URLS = 2048
 # Reading a record of the waiting log costs as much as looking up some hundred keys.

@@ -85,11 +85,6 @@ class ReadyQueue:
         self.next_number = _whole(position.get("next"))
 
     @property
-    def damage(self) -> list[str]:
-        """What was damaged in the log and skipped."""
-        return [str(error) for error in self._log.damage]
-
-    @property
     def end(self) -> Place:
         """Where the next record will be written."""
         return self._log.end

@@ -196,10 +196,6 @@ class Seen:
                 job.cancel()
         self.store.close()
 
-    def filter_fill(self) -> tuple[int, int, float]:
-        """Bytes, keys and share of bits set of the filter."""
-        return self._filter.bytes_used(), self._filter.count, self._filter.fill()
-
     def _capacity(self, wanted: int) -> int:
         return max(1, min(wanted, self._config.filter_bytes * 8 // BITS_PER_KEY))
 

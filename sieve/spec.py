@@ -33,12 +33,11 @@ class Spec:
             raise SpecError(text, "an option without a value") from None
         return cls(text, kind, place, dict(pairs))
 
-    def known(self, names: Collection[str]) -> Spec:
-        """This specification; :class:`SpecError` when it has an option that is not in `names`."""
+    def known(self, names: Collection[str]) -> None:
+        """:class:`SpecError` when it has an option that is not in `names`."""
         for name in self.options:
             if name not in names:
                 raise SpecError(self.text, f"unknown option {name!r} (known: {', '.join(sorted(names))})")
-        return self
 
     def folder(self) -> str:
         """The place as a folder's path."""

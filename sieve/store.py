@@ -143,10 +143,6 @@ class RunStore:
             self._threads = ThreadPoolExecutor(1, thread_name_prefix="sieve-fsync")
         return self._threads.submit(call)
 
-    def bytes_used(self) -> int:
-        """Size of the run files."""
-        return sum(run.path.stat().st_size for run in self.runs)
-
     def close(self) -> None:
         """Let go."""
         if self._threads is not None:

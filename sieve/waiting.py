@@ -47,15 +47,9 @@ class WaitingRoom:
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         self._log = Log(folder, "waiting", _NO_LIMIT, durable=durable)
         self.now = Waiting()
-        self._sealed: list[int] = []
         for record in self._log.records(Place(self._log.segments()[0], 0)):
             numbers, batch = _parse(record.body)
             self.now.add(record.place, numbers, batch.keys)
-
-    @property
-    def damage(self) -> list[str]:
-        """What was damaged in the log and skipped."""
-        return [str(error) for error in self._log.damage]
 
     def append(self, numbers: Numbers, batch: Batch) -> None:
         """Add URLs in order of arrival."""
@@ -81,10 +75,6 @@ class WaitingRoom:
         """A sealed part is decided."""
         for segment in {place.segment for place in sealed.records}:
             self._log.drop(segment)
-
-    def sync(self) -> None:
-        """Make durable."""
-        self._log.sync()
 
     def close(self) -> None:
         """Make durable and close."""

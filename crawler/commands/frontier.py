@@ -18,8 +18,6 @@ from crawler.terminal import clock, host_words
 from frontier.admin import opt_out_rules
 from sieve.urls import authority as authority_of
 
-_DAY_MS = 86_400_000
-
 
 class Command(CrawlStateCommand):
     """See the module."""

@@ -25,12 +25,13 @@ from rich.panel import Panel
 from rich.text import Text
 
 from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
-from crawler.figures import Figures, gather, host_table, language_table, warc_table
+from crawler.figures import Figures, gather
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from tests.web.report import show as show_findings
 from tests.web.requestlog import read_log
+from tests.web.tables import host_table, language_table, warc_table
 from tests.web.verify import Expectations, Findings, verify
 from tests.web.warcs import check_archive
 from tests.web.web import LOG_FILE, load_web

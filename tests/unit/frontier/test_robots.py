@@ -105,5 +105,5 @@ def test_no_bytes_break_it(text: bytes, path: str) -> None:
     url = "https://example.org/" + path
     assert isinstance(rules.allowed(url), bool)
     rules.crawl_delay()
-    rules.sitemaps()
+    sitemaps(prefixed)
     rules.line(url)

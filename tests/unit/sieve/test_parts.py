@@ -71,8 +71,6 @@ def test_the_filter_knows_all_it_was_given_and_little_else() -> None:
     two.add(np.concatenate([keys[25_000:], keys[25_000:]]))
     assert (one._words == two._words).all()
     assert one.take(others[:1000]).mean() < 0.01
-    assert 0.1 < one.fill() < 0.3
-    assert one.bytes_used() == 125_000
 
 
 @pytest.mark.parametrize("blocked", [True, False])
@@ -110,7 +108,6 @@ def test_a_bloom_sieve_reports_and_refuses_another_make(tmp_path: Path) -> None:
     for number in range(100):
         sieve.enqueue([f"http://h/{number}"])
     assert sieve.expected_error() > 0.1
-    assert sieve.fill() > 0.7
     out = len(sieve.drain())
     sieve.close()
     assert out < 100
@@ -148,7 +145,7 @@ def test_a_store_merges_runs_of_like_size_and_sweeps_what_no_manifest_names(tmp_
     assert sum(map(len, merged)) == 210_000
     Job(store.merge(merged)).finish()
     assert len(store) == 200_000
-    assert store.bytes_used() < 200_000 * 8.5
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.run")) < 200_000 * 8.5
     assert len(store.runs) == 1
     assert (store.runs[0].keys == np.unique(keys)).all()
     store.close()
@@ -200,7 +197,6 @@ def test_a_failed_merge_is_put_off(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert isinstance(seen.trouble, OSError)
     assert len(store.runs) == 4
     assert len(seen) == 40
-    assert seen.filter_fill()[1] >= 35
     monkeypatch.undo()
     store.commit(store.runs, {})
     seen.freeze({})
