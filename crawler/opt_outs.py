@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from frontier.admin import opt_out_rules
+from frontier.opt_outs import opt_out_rules
 
 
 def read_opt_outs(path: Path) -> list[str]:

@@ -34,7 +34,6 @@ from crawler.fetch.handler import Capture, FetchHandler
 from crawler.opt_outs import read_opt_outs
 from crawler.unpacking import Unpacking
 from frontier import opt_outs
-from frontier.admin import opt_out_rules
 from frontier.robots import Rules
 from seeds.probe import Fetched
 from sieve.urls import as_parsed, authority
@@ -248,7 +247,7 @@ def _rules_text(fetched: Fetched) -> bytes:
 
 def _opt_outs(path: str | None) -> opt_outs.Table:
     table: opt_outs.Table = {}
-    opt_outs.add(table, opt_out_rules(read_opt_outs(Path(path))) if path else ())
+    opt_outs.add(table, opt_outs.opt_out_rules(read_opt_outs(Path(path))) if path else ())
     return table
 
 

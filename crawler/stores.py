@@ -30,9 +30,9 @@ from crawler.shared_table import SharedTable
 from crawler.start_urls import StartUrls
 from crawler.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
-from frontier.admin import spelled_out
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
+from frontier.opt_outs import spelled_out
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind

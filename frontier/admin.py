@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from urllib.parse import unquote_to_bytes, urlsplit
+from collections.abc import Iterable
 
 from frontier import traps
 from frontier.config import FrontierConfig
@@ -12,41 +10,9 @@ from frontier.host import Host
 from frontier.payload import read_element
 from frontier.robots import Rules
 from frontier.types import Explanation, Frontier, HostState, Waiting
-from sieve.urls import as_parsed, authority, canonicalize, canonicalize_many
+from sieve.urls import authority, canonicalize, canonicalize_many
 
 LOOKED_THROUGH = 10_000
-_PLACE_ENDS = re.compile(r"[/?#:]")
-
-
-def opt_out_rules(prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https, with and without
-    ``www.``. ValueError for what is neither a host nor an http(s) URL, or a pattern."""
-    for prefix in prefixes:
-        text = prefix.strip()
-        for url in [text] if "://" in text else spelled_out(text):
-            parts = urlsplit(as_parsed(url))
-            if "*" in parts.netloc:
-                raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
-            path = parts.path + (f"?{parts.query}" if parts.query else "")
-            yield authority(url), "" if path == "/" else path
-
-
-def lies_under(url: str, prefix: str) -> bool:
-    """Whether `url` begins with `prefix`, however their letters are escaped (RFC 9309 2.2.2; of reserved ones, too: an
-    opt-out takes rather too much than too little)."""
-    return unquote_to_bytes(url).startswith(unquote_to_bytes(prefix))
-
-
-def spelled_out(place: str) -> list[str]:
-    """What a host (with a port or a path, perhaps) is called: by http and https, a name with and without ``www.``."""
-    bare = place.removeprefix("www.")
-    names = (bare,) if _is_address(bare) else (bare, f"www.{bare}")
-    return [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
-
-
-def _is_address(place: str) -> bool:
-    """As browsers tell it: in brackets, or its last label is a number."""
-    return place.startswith("[") or _PLACE_ENDS.split(place)[0].rstrip(".").rpartition(".")[2].isdigit()
 
 
 def host_state(host: Host, config: FrontierConfig) -> HostState:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from frontier import admin, intake, reports
+from frontier import admin, intake, opt_outs, reports
 from frontier.audit import Row as AuditRow
 from frontier.host import QUOTA_REST_MS, Host
 from frontier.memory_tables import Address, Held, MemoryTables
@@ -140,7 +140,7 @@ class MemoryFrontier(MemoryTables):
                 break
             element = queue.popleft()
             found = read_element(host.authority, element)
-            if not any(admin.lies_under(found.url, host.authority + rule) for rule in rules):
+            if not any(opt_outs.lies_under(found.url, host.authority + rule) for rule in rules):
                 return element, found
             self.results["opted_out"] += 1
         return b"", None

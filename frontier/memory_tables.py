@@ -93,11 +93,11 @@ class MemoryTables:
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.add(self.prefixes, list(admin.opt_out_rules(prefixes)))
+        return opt_outs.add(self.prefixes, list(opt_outs.opt_out_rules(prefixes)))
 
     def withdraw_opt_out(self, prefix: str) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.withdraw(self.prefixes, admin.opt_out_rules([prefix]))
+        return opt_outs.withdraw(self.prefixes, opt_outs.opt_out_rules([prefix]))
 
     def opted_out(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""

@@ -1,19 +1,50 @@
 """Hosts and URL prefixes that must never be fetched: a crawl's table, authority -> path prefixes ("": all of it).
 
-Only :func:`withdraw` takes anything out of it, and only what is named exactly as it was put in. What a prefix means is
-`frontier.admin.opt_out_rules`.
+Only :func:`withdraw` takes anything out of it, and only what is named exactly as it was put in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from urllib.parse import urlsplit
+import re
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import unquote_to_bytes, urlsplit
 
-from frontier import admin
 from sieve.urls import as_parsed, authority
 
 Rule = tuple[str, str]
 Table = dict[str, list[str]]
+_PLACE_ENDS = re.compile(r"[/?#:]")
+
+
+def opt_out_rules(prefixes: Iterable[str]) -> Iterator[Rule]:
+    """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https, with and without
+    ``www.``. ValueError for what is neither a host nor an http(s) URL, or a pattern."""
+    for prefix in prefixes:
+        text = prefix.strip()
+        for url in [text] if "://" in text else spelled_out(text):
+            parts = urlsplit(as_parsed(url))
+            if "*" in parts.netloc:
+                raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
+            path = parts.path + (f"?{parts.query}" if parts.query else "")
+            yield authority(url), "" if path == "/" else path
+
+
+def spelled_out(place: str) -> list[str]:
+    """What a host (with a port or a path, perhaps) is called: by http and https, a name with and without ``www.``."""
+    bare = place.removeprefix("www.")
+    names = (bare,) if _is_address(bare) else (bare, f"www.{bare}")
+    return [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+
+
+def _is_address(place: str) -> bool:
+    """As browsers tell it: in brackets, or its last label is a number."""
+    return place.startswith("[") or _PLACE_ENDS.split(place)[0].rstrip(".").rpartition(".")[2].isdigit()
+
+
+def lies_under(url: str, prefix: str) -> bool:
+    """Whether `url` begins with `prefix`, however their letters are escaped (RFC 9309 2.2.2; of reserved ones, too: an
+    opt-out takes rather too much than too little)."""
+    return unquote_to_bytes(url).startswith(unquote_to_bytes(prefix))
 
 
 def add(table: Table, rules: Iterable[Rule]) -> int:
@@ -41,4 +72,4 @@ def against(url: str, rules: Callable[[str], Iterable[str]]) -> str:
     """The first prefix under which `url` lies, "" when none is; `rules` gives those of an authority."""
     parts, host = urlsplit(as_parsed(url)), authority(url)
     path = parts.path + (f"?{parts.query}" if parts.query else "")
-    return next((host + rule for rule in rules(host) if admin.lies_under(path, rule)), "")
+    return next((host + rule for rule in rules(host) if lies_under(path, rule)), "")

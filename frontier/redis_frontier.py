@@ -199,11 +199,11 @@ class RedisFrontier:
 
     def opt_out(self, prefixes: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return self._opt_outs.change(opt_outs.add, list(admin.opt_out_rules(prefixes)))
+        return self._opt_outs.change(opt_outs.add, list(opt_outs.opt_out_rules(prefixes)))
 
     def withdraw_opt_out(self, prefix: str) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return self._opt_outs.change(opt_outs.withdraw, list(admin.opt_out_rules([prefix])))
+        return self._opt_outs.change(opt_outs.withdraw, list(opt_outs.opt_out_rules([prefix])))
 
     def opted_out(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""

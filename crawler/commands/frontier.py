@@ -15,7 +15,7 @@ from crawler.crawl_state import CrawlState, CrawlStateCommand
 from crawler.opt_outs import read_opt_outs
 from crawler.preflight import PreflightError
 from crawler.terminal import clock, host_words
-from frontier.admin import opt_out_rules
+from frontier.opt_outs import opt_out_rules
 from sieve.urls import authority as authority_of
 
 

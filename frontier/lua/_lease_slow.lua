@@ -13,7 +13,7 @@ local function unescaped(path)
   return (string.gsub(path, '%%(%x%x)', function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
--- as lies_under of frontier/admin.py
+-- as lies_under of frontier/opt_outs.py
 local function is_opted_out(rules, element)
   local path = unescaped(path_of(element))
   for _, rule in ipairs(rules) do
