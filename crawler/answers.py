@@ -14,14 +14,13 @@ from archive.unpack import GZ_MAGIC
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import RETRY_AFTER_CAP_MS
+from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
 from frontier.types import Kind, Lease, RobotsRecord
 from relevance.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
 # RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
 MOST_BYTES = 500 * 1024
-_DAY_MS = 86_400_000
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
@@ -55,7 +54,7 @@ def result_of(response: Response) -> str:
 
 def _has_all(response: Response) -> bool:
     """Whether a 206, which we never ask for (RFC 9110 15.3.7), has all of what was asked for all the same."""
-    found = _WHOLE_RANGE.fullmatch(_header(response, "Content-Range"))
+    found = _WHOLE_RANGE.fullmatch(header(response, "Content-Range"))
     return found is not None and int(found[1]) + 1 == int(found[2])
 
 
@@ -64,7 +63,7 @@ def retry_after_ms(response: Response) -> int | None:
     waits; None without one that names a time to come: a server that is busy and says "now" has not said when."""
     if response.status not in (429, 503):
         return None
-    wait_s = _wait_s(response, _header(response, "Retry-After"))
+    wait_s = _wait_s(response, header(response, "Retry-After"))
     return min(RETRY_AFTER_CAP_MS, round(wait_s * 1000)) if wait_s > 0 else None
 
 
@@ -75,7 +74,7 @@ def _wait_s(response: Response, value: str) -> float:
     if wanted is None:
         return 0.0
     # Against the server's own clock when it tells it: ours may differ.
-    now = _instant(_header(response, "Date"))
+    now = _instant(header(response, "Date"))
     return wanted - (time.time() if now is None else now)
 
 
@@ -88,7 +87,8 @@ def _instant(value: str) -> float | None:
         return None
 
 
-def _header(response: Response, name: str) -> str:
+def header(response: Response, name: str) -> str:
+    """A header's value as text, a letter for each byte; "" without."""
     return (response.headers.get(name) or b"").decode("latin-1").strip()
 
 
@@ -125,7 +125,7 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
     if isinstance(error, FetchError):
         if lease.kind is Kind.ROBOTS and error.outcome == "refused_address":
             # Not the host's fault, and not one that passes soon.
-            return Finding("robots_unreachable", retry_after_ms=_DAY_MS, metadata={"error": str(error)})
+            return Finding("robots_unreachable", retry_after_ms=DAY, metadata={"error": str(error)})
         return Finding(error.outcome, metadata={"error": str(error)})
     if isinstance(error, IgnoreRequest):
         return Finding("too_large", metadata={"error": str(error)})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import Any
 
-from scrapy.settings import BaseSettings
+from scrapy.commands import ScrapyCommand
 
 _SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
@@ -19,10 +20,18 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def prepare(settings: BaseSettings) -> None:
-    """Change `settings` for one command; ends with one line when nobody could be asked about what is fetched."""
-    if not settings.get("CONTACT"):
-        print("no contact: add -s CONTACT=… (a web page or mail address that site owners can turn to)", file=sys.stderr)
-        sys.exit(1)
-    # A command's own defaults would have less weight than the add-on's.
-    settings.setdict(_SETTINGS, priority="cmdline")
+class ByHand(ScrapyCommand):
+    """What stands before Scrapy's own class of such a command."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Scrapy's, and a contact is required: ends with one line when nobody could be asked about what is fetched."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if not self.settings.get("CONTACT"):
+            print(
+                "no contact: add -s CONTACT=… (a web page or mail address that site owners can turn to)",
+                file=sys.stderr,
+            )
+            sys.exit(1)
+        # A command's own defaults would have less weight than the add-on's.
+        self.settings.setdict(_SETTINGS, priority="cmdline")

@@ -30,11 +30,10 @@ from archive.cdxj import index_file
 from archive.config import WriterConfig
 from archive.convert import join
 from archive.errors import ArchiveError
-from archive.exchange import Exchange
 from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.addon import Ulwembu
-from crawler.fetch.handler import Capture
+from crawler.committer import exchange_of
 from crawler.polite_client import PoliteClient, Visit
 from crawler.preflight import settings_faults
 from crawler.version import VERSION
@@ -157,7 +156,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
             async def download(url: str, client: PoliteClient) -> None:
                 visit = await client.fetch(url)
                 for capture in visit.captures:
-                    archive.write(_exchange(capture))
+                    archive.write(exchange_of(capture, "page", {}))
                 archive.sync()  # before it is told
                 answer = visit.fetched
                 problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
@@ -369,24 +368,6 @@ def _tidy(path: Path) -> None:
         with contextlib.suppress(CollectorError), _own_folder(path):
             index_file(path)
             shutil.rmtree(folder)
-
-
-def _exchange(capture: Capture) -> Exchange:
-    answer = capture.answer
-    assert answer is not None
-    return Exchange(
-        url=capture.url,
-        ip=capture.address,
-        started=capture.started,
-        request_bytes=capture.request_head,
-        response_head=answer.head,
-        payload=bytes(answer.body),
-        protocol=capture.protocol,
-        cipher=capture.cipher,
-        truncated=answer.truncated,
-        fetch_ms=capture.fetch_ms,
-        kind="page",
-    )
 
 
 if __name__ == "__main__":

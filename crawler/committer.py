@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from archive.errors import ArchiveFull
-from archive.exchange import Exchange
+from archive.exchange import Exchange, RevisitTarget
 from archive.writer import WarcWriter
+from crawler.fetch.handler import Capture
 from crawler.findings import Finished
 from crawler.named_later import NamedLater
 from crawler.provenance import Sources
@@ -69,7 +70,10 @@ class Committer:
         archived = [done for done in batch if self._is_kept(done)]
         self._name_sources(archived)
         for done in archived:
-            self.archive.write(exchange_of(done), done.lease.token)
+            assert done.capture is not None
+            finding, kind = done.finding, str(done.lease.kind)
+            exchange = exchange_of(done.capture, kind, finding.metadata, finding.not_modified)
+            self.archive.write(exchange, done.lease.token)
         if archived:
             self._patiently(self.archive.sync)
         links = [link for done in batch for link in done.finding.links]
@@ -205,10 +209,10 @@ def outcome_of(done: Finished) -> Outcome:
     )
 
 
-def exchange_of(done: Finished) -> Exchange:
-    """The finished lease as the archive keeps it."""
-    capture = done.capture
-    assert capture is not None
+def exchange_of(
+    capture: Capture, kind: str, metadata: Mapping[str, object], not_modified: RevisitTarget | None = None
+) -> Exchange:
+    """What was captured, as the archive keeps it."""
     assert capture.answer is not None
     return Exchange(
         url=capture.url,
@@ -220,8 +224,8 @@ def exchange_of(done: Finished) -> Exchange:
         protocol=capture.protocol,
         cipher=capture.cipher,
         truncated=capture.answer.truncated,
-        metadata=done.finding.metadata,
+        metadata=metadata,
         fetch_ms=capture.fetch_ms,
-        kind=str(done.lease.kind),
-        not_modified=done.finding.not_modified,
+        kind=kind,
+        not_modified=not_modified,
     )

@@ -125,7 +125,7 @@ class FocusMiddleware:
     # Kinds of answers
 
     def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = answers.header(response, "Content-Type")
         if content_type.partition(";")[0].strip().lower() not in _PAGE_TYPES:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
@@ -175,7 +175,7 @@ class FocusMiddleware:
             since_relevant=link.since_relevant,
             bucket=link.bucket,
             fetched_bytes=len(response.body),
-            content_language=(response.headers.get("Content-Language") or b"").decode("latin-1"),
+            content_language=answers.header(response, "Content-Language"),
             known=known,
         )
         verdict = self._worker.stores.policy.judge(page, context)

@@ -34,14 +34,13 @@ from crawler.fetch.handler import Capture, FetchHandler
 from crawler.opt_outs import read_opt_outs
 from crawler.unpacking import Unpacking
 from frontier import opt_outs
-from frontier.robots import Rules
+from frontier.robots import NOTHING_ALLOWED, Rules
 from seeds.probe import Fetched
 from sieve.urls import as_parsed, authority
 
 _MOST_HOPS = 5
 _LONGEST_WAIT_S = 120.0
 _REST_S = 60.0
-_NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,7 @@ class PoliteClient:
             return Fetched(response.url, response.status, problem=result), ""
         unpacked = self._unpack.process_response(request, response)
         assert isinstance(unpacked, Response)
-        content_type = (unpacked.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = answers.header(unpacked, "Content-Type")
         return Fetched(response.url, response.status, unpacked.body, content_type), ""
 
 
@@ -242,7 +241,7 @@ def _rules_text(fetched: Fetched) -> bytes:
         return fetched.body[: answers.MOST_BYTES]
     if 400 <= fetched.status < 500 and fetched.status != 429:
         return b""
-    return _NOTHING_ALLOWED
+    return NOTHING_ALLOWED
 
 
 def _opt_outs(path: str | None) -> opt_outs.Table:

@@ -17,6 +17,7 @@ from crawler import answers
 from crawler.findings import Finding
 from crawler.link_memo import LinkMemo, read_link_memo
 from crawler.revisits import archived_at
+from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
 from seeds import harvest, harvest_stats
@@ -28,7 +29,6 @@ from sieve.urls import authority
 RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
-_DAY_MS = 86_400_000
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
 
@@ -152,7 +152,7 @@ class Polls:
         days = 0
         if lease.kind is Kind.SITEMAP:
             days = self._newer.get(self._seed(lease)) or self._newer.get(lease.authority, 0)
-        since_ms = now_ms - days * _DAY_MS
+        since_ms = now_ms - days * DAY
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
 
 

@@ -15,6 +15,7 @@ from scrapy.settings import BaseSettings
 
 from archive.exchange import RevisitTarget
 from archive.fields import warc_date
+from crawler.answers import header
 from crawler.findings import Finding
 from frontier.types import Lease
 from relevance.page import Page
@@ -41,8 +42,8 @@ class Revisits:
             text=xxhash.xxh3_128_digest(page.text().encode("utf-8", "replace")),
             body=xxhash.xxh3_64_digest(response.body),
             fetched_us=started_us(capture),
-            etag=_header(response, "ETag"),
-            modified=_header(response, "Last-Modified"),
+            etag=header(response, "ETag"),
+            modified=header(response, "Last-Modified"),
         )
         self._keep(lease, look, finding)
 
@@ -67,7 +68,3 @@ def started_us(capture: Capture | None) -> int:
 def archived_at(url: str, fetched_us: int, version: str) -> RevisitTarget | None:
     """The record of what was fetched then; None of 0."""
     return RevisitTarget(url, warc_date(_EPOCH + fetched_us * _MICROSECOND, version)) if fetched_us else None
-
-
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode("latin-1").strip()

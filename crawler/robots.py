@@ -19,16 +19,15 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from crawler.answers import OptedOutError, RobotsDeniedError
+from crawler.answers import OptedOutError, RobotsDeniedError, lease_of
 from crawler.fetch.errors import HostClosedError, StaleLeaseError
 from crawler.worker import Worker
-from frontier.robots import Rules
+from frontier.robots import NOTHING_ALLOWED, Rules
 from frontier.types import Kind, Lease, RobotsRecord
 
 _MOST_RULES_BYTES = 8 * 1024 * 1024
 # Parsed rules measured: 0.5 KB without any, 2.3 KB for 100 bytes of them, 230 KB for 6 KB.
 _BYTES_OF_RULES, _TIMES_THE_TEXT = 600, 36
-_NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 
 class RobotsMiddleware:
@@ -49,7 +48,7 @@ class RobotsMiddleware:
     async def process_request(self, request: Request) -> None:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
         now deny all there is, :class:`OptedOutError`."""
-        lease: Lease | None = request.meta.get("lease")
+        lease = lease_of(request)
         if lease is None:
             return
         elsewhere = request.url != lease.url or lease.hops > 0
@@ -85,5 +84,5 @@ class RobotsMiddleware:
 
 def _text(record: RobotsRecord) -> bytes:
     if record.kind == "disallow":
-        return _NOTHING_ALLOWED
+        return NOTHING_ALLOWED
     return record.body if record.kind == "rules" else b""

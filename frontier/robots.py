@@ -26,6 +26,8 @@ from functools import cached_property
 from protego import Protego
 
 LONGEST_BYTES = 500 * 1024
+NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
+"""In place of a robots.txt that cannot be had."""
 
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _ALLOW = frozenset({"allow"})

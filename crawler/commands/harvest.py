@@ -13,9 +13,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.crawl_state import CrawlState, CrawlStateCommand
 from crawler.harvest_plot import draw
+from frontier.outcomes import DAY
 from seeds.harvest_stats import HarvestRow, counter_name, rows, table
 
-_DAY_MS = 86_400_000
 _ALL = "all feeds"
 Days = Mapping[str, Mapping[str, tuple[int, ...]]]
 
@@ -103,7 +103,7 @@ class Command(CrawlStateCommand):
 def _counters(state: CrawlState, most: int) -> dict[str, Mapping[str, tuple[int, ...]]]:
     """The counts of each of the last days on which there are any, oldest first."""
     now_ms = time.time_ns() // 1_000_000
-    names = [counter_name(now_ms - back * _DAY_MS) for back in reversed(range(most))]
+    names = [counter_name(now_ms - back * DAY) for back in reversed(range(most))]
     found = {name.partition(":")[2]: state.frontier.get_counts(name) for name in names}
     return {day: counts for day, counts in found.items() if counts}
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from scrapy.commands.shell import Command as ScrapyShell
 
-from crawler.by_hand import prepare
+from crawler.by_hand import ByHand
 
 
-class Command(ScrapyShell):
+class Command(ByHand, ScrapyShell):
     """See the module."""
-
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Scrapy's, and a contact is required."""
-        super().process_options(args, opts)
-        assert self.settings is not None
-        prepare(self.settings)

@@ -29,7 +29,7 @@ from scrapy.responsetypes import responsetypes
 from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
 from crawler.fetch.errors import AbortedError, CutError, FetchError, NotGrantedError, StaleLeaseError
-from crawler.fetch.pool import ConnectionPool
+from crawler.fetch.pool import ConnectionPool, PoolKey
 from crawler.signals import stopping
 
 if TYPE_CHECKING:
@@ -121,19 +121,19 @@ class FetchHandler(BaseDownloadHandler):
         scheme, host, port = _server(request.url)
         grant: Grant | None = request.meta.get("grant")
         address = await self._address(host, grant)
-        head = request_head(request)
-        capture = Capture(request.url, address, datetime.now(UTC), head)
+        key = (scheme, host, port, address)
+        capture = Capture(request.url, address, datetime.now(UTC), request_head(request))
         request.meta["capture"] = capture
         started = time.monotonic()
         try:
-            answer, connection = await self._exchange((scheme, host, port, address), request, capture, grant)
+            answer, connection = await self._exchange(key, request, capture, grant)
         finally:
             capture.ended = time.monotonic()
             capture.fetch_ms = round((capture.ended - started) * 1000)
         capture.answer = answer
         protocol, capture.cipher = connection.tls_facts()
         capture.protocol = f"http/{answer.version}" + (f" {protocol}" if protocol else "")
-        self._pool.give((scheme, host, port, address), connection)
+        self._pool.give(key, connection)
         return self._response(request, answer, address)
 
     async def _address(self, host: str, grant: Grant | None) -> str:
@@ -145,7 +145,7 @@ class FetchHandler(BaseDownloadHandler):
         return address
 
     async def _exchange(
-        self, key: tuple[str, str, int, str], request: Request, capture: Capture, grant: Grant | None
+        self, key: PoolKey, request: Request, capture: Capture, grant: Grant | None
     ) -> tuple[Answer, HttpConnection]:
         payload = capture.request_head + request.body
         deadline = time.monotonic() + float(request.meta.get("download_timeout", self._limits.timeout_s))
