@@ -15,12 +15,11 @@ from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.findings import Finding
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
+from frontier.robots import LONGEST_BYTES
 from frontier.types import Kind, Lease, RobotsRecord
 from relevance.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
-# RFC 9309 2.5: at least 500 KiB must be looked at; the rest may be ignored.
-MOST_BYTES = 500 * 1024
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
@@ -155,14 +154,15 @@ def lease_of(request: Request) -> Lease | None:
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
     """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1).
 
-    What a part of the rules allows, the rest may forbid.
+    What a part of the rules allows, the rest may forbid. Of a file that is too long (RFC 9309 2.5) a byte more is kept
+    than counts: it says that the last line may be cut.
     """
     status = response.status
     if 200 <= status < 300 and response.body.startswith(GZ_MAGIC):
         # A packed file under the name of a plain one: read as text it has no rules, whatever its owner wrote.
         return RobotsRecord("disallow", expires_in_ms=max_age_ms)
     if 200 <= status < 300 and result_of(response) != "part":
-        return RobotsRecord("rules", response.body[:MOST_BYTES], expires_in_ms=max_age_ms)
+        return RobotsRecord("rules", response.body[: LONGEST_BYTES + 1], expires_in_ms=max_age_ms)
     if 300 <= status < 400 and response.headers.get("Location"):
         return None
     # 429 is a refusal for now, not the absence of rules: treated as unreachable, like 5xx.

@@ -238,7 +238,7 @@ class PoliteClient:
 def _rules_text(fetched: Fetched) -> bytes:
     """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had, or read, nothing."""
     if fetched.ok and not fetched.body.startswith(GZ_MAGIC):
-        return fetched.body[: answers.MOST_BYTES]
+        return fetched.body
     if 400 <= fetched.status < 500 and fetched.status != 429:
         return b""
     return NOTHING_ALLOWED

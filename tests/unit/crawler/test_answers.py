@@ -6,10 +6,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
 from crawler import answers
-from crawler.answers import MOST_BYTES, OptedOutError, RobotsDeniedError, record_of
+from crawler.answers import OptedOutError, RobotsDeniedError, record_of
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
+from frontier.robots import LONGEST_BYTES, allowed
 from frontier.types import Kind, Lease
 
 
@@ -170,9 +171,16 @@ def test_robots_records() -> None:
         assert found is not None
         assert found.kind == kind
     assert record_of(answer(301, Location="/r"), 1000) is None
-    long = record_of(Response("http://a.test/robots.txt", body=b"#" * (MOST_BYTES + 9)), 1000)
-    assert long is not None
-    assert len(long.body) == MOST_BYTES
+
+
+def test_the_line_in_which_a_long_robots_txt_is_cut_is_no_rule() -> None:
+    start = b"User-agent: *\nDisallow: /\n"
+    text = start + b"#" * (LONGEST_BYTES - len(start) - 10) + b"\nAllow: /open/\n" + b"#" * 99
+    record = record_of(Response("http://a.test/robots.txt", body=text), 1000)
+    assert record is not None
+    assert text[:LONGEST_BYTES].endswith(b"\nAllow: /o")
+    assert len(record.body) == LONGEST_BYTES + 1
+    assert not allowed(record.body, "ulwembu", "http://a.test/other")
 
 
 @pytest.mark.parametrize(
