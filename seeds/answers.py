@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from seeds import feeds, sitemaps
-from seeds.errors import SeedsError
 from seeds.feed_types import Feed, FeedEntry
 from seeds.history import FeedHistory
 from seeds.index_page import read_index
@@ -97,12 +96,7 @@ def cache_lifetime_s(answer: Answer) -> int:
 
 
 def _sitemap(body: bytes, url: str, content_type: str | None, since_s: int) -> Document:
-    try:
-        sitemap = sitemaps.parse(
-            body, url, content_type=content_type, newer_than_ms=since_s * 1000 if since_s else None
-        )
-    except sitemaps.SitemapError as error:
-        raise SeedsError(str(error)) from error
+    sitemap = sitemaps.parse(body, url, content_type=content_type, newer_than_ms=since_s * 1000 if since_s else None)
     if sitemap.kind == "index":
         named = sorted(sitemap.entries, key=lambda entry: -(entry.lastmod_ms or 0))
         return Document(Feed("sitemap"), tuple(entry.loc for entry in named), ordered=False)

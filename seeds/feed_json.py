@@ -10,10 +10,9 @@ import json
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urljoin
 
 from seeds.feed_types import Feed, FeedEntry
-from seeds.links import clean_link
+from seeds.links import absolute, clean_link
 
 __all__ = ["looks_like_json", "parse_json"]
 
@@ -42,15 +41,15 @@ def parse_json(body: bytes, url: str) -> Feed:
         format="json",
         entries=tuple(_entry(item, url, language) for item in items if isinstance(item, dict)),
         title=_text(data, "title"),
-        link=_absolute(url, _text(data, "home_page_url")) or "",
+        link=absolute(url, _text(data, "home_page_url")) or "",
         language=language,
-        next_archive=_absolute(url, _text(data, "next_url")) or "",
+        next_archive=absolute(url, _text(data, "next_url")) or "",
         encoding="utf-8",
     )
 
 
 def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
-    link = _absolute(url, _text(item, "url"))
+    link = absolute(url, _text(item, "url"))
     identity = _text(item, "id")
     if link is None and identity.startswith(("http://", "https://")):
         link = identity
@@ -67,7 +66,7 @@ def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
         enclosures=tuple(
             address
             for part in (attached if isinstance(attached, list) else [])
-            if isinstance(part, dict) and (address := _absolute(url, _text(part, "url")))
+            if isinstance(part, dict) and (address := absolute(url, _text(part, "url")))
         ),
     )
 
@@ -78,7 +77,7 @@ def _rss_as_json(channel: dict[str, Any], url: str) -> Feed:
     entries = []
     for item in items if isinstance(items, list) else [items]:
         if isinstance(item, dict):
-            link = _absolute(url, _text(item, "link"))
+            link = absolute(url, _text(item, "link"))
             guid = item.get("guid")
             entries.append(
                 FeedEntry(
@@ -104,15 +103,6 @@ def _text(data: dict[str, Any], key: str) -> str:
         # JSON can name half a character ("\\ud800"), which nothing behind here could store.
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
     return str(value) if isinstance(value, int | float) else ""
-
-
-def _absolute(base: str, link: str) -> str | None:
-    if not link:
-        return None
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return None
 
 
 def _instant(text: str) -> int | None:

@@ -19,14 +19,13 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urljoin
 
 import feedparser
 from resiliparse.parse.encoding import detect_encoding
 
 from seeds.feed_guard import check_text
 from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
-from seeds.links import clean_link
+from seeds.links import absolute, clean_link
 from seeds.references import mended
 
 __all__ = ["parse_xml"]
@@ -130,8 +129,7 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
 
 
 def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
-    link = _text(entry, "link") or None
-    link = _joined(url, link) if link else None
+    link = absolute(url, _text(entry, "link"))
     original = _text(entry, "feedburner_origlink") or _text(entry, "pheedo_origlink")
     contents = [part for part in dict.get(entry, "content") or () if isinstance(part, dict)]
     spoken = [_text(entry, "language"), *(_text(part, "language") for part in contents)]
@@ -148,7 +146,7 @@ def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
         updated_ms=_instant(dict.get(entry, "updated_parsed")),
         language=next((tag.lower() for tag in spoken if tag), feed_language),
         content=content,
-        enclosures=tuple(joined for part in enclosures if part and (joined := _joined(url, part))),
+        enclosures=tuple(joined for part in enclosures if (joined := absolute(url, part))),
     )
 
 
@@ -182,7 +180,7 @@ def _number(text: str) -> int:
 def _linked(links: list[Any], url: str, relation: str) -> str:
     for link in links:
         if link.get("rel") == relation and link.get("href"):
-            return _joined(url, str(link["href"])) or ""
+            return absolute(url, str(link["href"])) or ""
     return ""
 
 
@@ -190,13 +188,6 @@ def _text(data: Any, key: str) -> str:
     """A field's text; feedparser's own fall-backs between fields are not wanted."""
     value = dict.get(data, key)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _joined(base: str, link: str) -> str | None:
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return None
 
 
 def _instant(parsed: Any) -> int | None:

@@ -21,7 +21,7 @@ from seeds import catch_up, schedule
 from seeds.answers import Answer, Document, cache_lifetime_s, read
 from seeds.catch_up import item_mark
 from seeds.errors import SeedsError
-from seeds.feed_types import FeedEntry
+from seeds.feed_types import FeedEntry, FeedHints
 from seeds.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
 from seeds.schedule import Polling
 from sieve.urls import canonicalize_many
@@ -282,7 +282,7 @@ class _Visit:
         return self._result(again_in_ms, PollStats(polls=1, errors=int(not first)))
 
     def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
-        """The items not seen before, the latest first when all are dated; each address once."""
+        """The items not seen before, in order of the document; each address once."""
         known = set(self._history.seen)
         # Beyond what is remembered a full window tells new from old by date alone.
         full = len(known) >= MAX_SEEN and len(document.feed.entries) > MAX_SEEN
@@ -321,16 +321,17 @@ class _Visit:
         return lost
 
     def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
+        """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""
         history, now_s, last_s = self._history, self._now_s, self._history.last_s
         entries = document.feed.entries
-        dated = [entry.published_ms // 1000 if entry.published_ms else 0 for entry in entries]
+        dated = [_published_s(entry) for entry in entries]
         in_order = list(entries)
         if entries and all(dated):
             in_order.sort(key=lambda entry: -(entry.published_ms or 0))
         marks = [item_mark(entry) for entry in in_order]
         fresh = {item_mark(entry) for entry in new}
         # A date before the last poll is when it was written, not when it appeared; the first poll has nothing better.
-        appeared = [entry.published_ms // 1000 if entry.published_ms else 0 for entry in new]
+        appeared = [_published_s(entry) for entry in new]
         schedule.note_items(history, [when if not last_s or when > last_s else 0 for when in appeared], now_s)
         ages = [now_s - when for when in dated if 0 < when <= now_s]
         schedule.note_window(history, ages, len(entries), len(new), now_s)
@@ -342,7 +343,10 @@ class _Visit:
             place = document.places.get(entry.url)
             if place is not None:
                 history.places[place] = history.places.get(place, 0) + 1
-        hints = document.feed.hints
+        self._heed(document.feed.hints)
+
+    def _heed(self, hints: FeedHints) -> None:
+        history = self._history
         history.ttl_s, history.period_s = hints.ttl_s or 0, hints.update_period_s or 0
         history.skip_hours = sum(1 << hour for hour in hints.skip_hours)
         history.skip_days = sum(1 << day for day in hints.skip_days)
@@ -365,6 +369,11 @@ def stored_us(url: str, memo: bytes, answer: Answer) -> int:
     microseconds, 0 = not known, or another answer."""
     history = _recalled(memo)[0]
     return history.stored_us if answer.status == 304 and answer.asked == (history.spelled or url) else 0
+
+
+def _published_s(entry: FeedEntry) -> int:
+    """0 without a date."""
+    return entry.published_ms // 1000 if entry.published_ms else 0
 
 
 def _recalled(memo: bytes) -> tuple[FeedHistory, str]:

@@ -1,11 +1,11 @@
-"""What to fetch for a link of a feed: the publisher's address, less what only counts clicks."""
+"""What to fetch for a link of a feed: the publisher's address, absolute, less what only counts clicks."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
-__all__ = ["clean_link"]
+__all__ = ["absolute", "clean_link"]
 
 # Parameters that say where a reader came from; no site chooses a page by them.
 _TRACKING = re.compile(
@@ -21,6 +21,14 @@ _COUNTERS = (
     (re.compile(r"l\.facebook\.com/l\.php$"), ("u",)),
     (re.compile(r"(?:feeds\.)?feedproxy\.google\.com/.*$"), ("url",)),
 )
+
+
+def absolute(base: str, link: str) -> str | None:
+    """`link` as it leads on from `base`; None for an empty one and for what cannot be read."""
+    try:
+        return urljoin(base, link) if link else None
+    except ValueError:
+        return None
 
 
 def clean_link(link: str) -> str:

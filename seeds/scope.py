@@ -13,11 +13,9 @@ import re
 from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
 
-from sieve.urls import UrlError, canonicalize, registrable_domain
+from sieve.urls import SCOPES, UrlError, canonicalize, registrable_domain
 
 __all__ = ["SCOPES", "SiteIndex", "host_of"]
-
-SCOPES = ("host", "domain", "prefix", "open")
 
 _PARTS = re.compile(r"https?://(?:[^/?#@]*@)?((?:\[[^\]/]*\]|[^/?#:]+)(?::\d*)?)([^?#]*)", re.IGNORECASE)
 _PORT = re.compile(r":(?:80|443)?$")

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from lxml import etree
 
@@ -320,7 +319,7 @@ def _sifted(
     return kept
 
 
-def _is_below(loc: str, own: Any, folder: str) -> bool:
+def _is_below(loc: str, own: SplitResult, folder: str) -> bool:
     parts = urlsplit(loc)
     return parts.netloc.lower() == own.netloc.lower() and (parts.path or "/").startswith(folder)
 

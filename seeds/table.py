@@ -18,10 +18,7 @@ __all__ = ["Table", "nearest"]
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """` (did you mean "…"?)`, or what is known when nothing is near."""
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
-    if close:
-        return f' (did you mean "{close[0]}"?)'
-    return f" (known: {', '.join(sorted(known))})" if known else ""
+    return _meant(word, known) or (f" (known: {', '.join(sorted(known))})" if known else "")
 
 
 class Table:

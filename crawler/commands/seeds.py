@@ -27,6 +27,7 @@ from relevance.model import shipped
 from seeds import check, lists
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.errors import SeedsError
+from sieve.urls import SCOPES
 
 _GOOD = ("alive", "moved")
 _TABLES = ("feed", "index", "sitemap", "site")
@@ -65,7 +66,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="one JSON value a line")
         parser.add_argument("--offline", action="store_true", help="check: only syntax and duplicates")
-        parser.add_argument("--scope", default="host", choices=("host", "domain", "prefix", "open"), help="add: scope")
+        parser.add_argument("--scope", default="host", choices=SCOPES, help="add: scope")
         parser.add_argument("--crawl", default="", help="discover: for which crawl (its language model and contact)")
         parser.add_argument("--into", default="", metavar="CRAWL", help="import: append to this seed file")
         parser.add_argument("--table", default="feed", choices=_TABLES, help="import: what the list names (feed)")

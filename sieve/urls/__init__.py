@@ -1,10 +1,11 @@
 """What URLs are equal, whose they are, and whether they lie in scope: the only part of the sieve other rooms use."""
 
 from sieve.urls.canonical import UrlError
-from sieve.urls.hosts import authority, host_of, in_scope, registrable_domain
+from sieve.urls.hosts import SCOPES, authority, host_of, in_scope, registrable_domain
 from sieve.urls.resolve import as_parsed, canonicalize, canonicalize_many, resolve_many
 
 __all__ = [
+    "SCOPES",
     "UrlError",
     "as_parsed",
     "authority",
