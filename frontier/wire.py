@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -347,10 +347,10 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     )
 
 
-def _ready_ms(number: Any, obey_robots: bool) -> int | None:
+def _ready_ms(number: Callable[[str], int], obey_robots: bool) -> int | None:
     start = max(number("n"), number("g"))
     if number("h"):
-        return int(start)
+        return start
     if number("qn"):
         start = max(start, number("rg"))
     elif number("pn"):
@@ -359,7 +359,7 @@ def _ready_ms(number: Any, obey_robots: bool) -> int | None:
         return None
     if obey_robots and number("rx") <= start:
         start = max(start, number("rr"))
-    return int(start)
+    return start
 
 
 def done_place(token: str) -> tuple[int, int]:
