@@ -6,10 +6,10 @@ the calls that cause the work: each gives it some keys' worth of credit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future
 
-Work = Iterator["int | Future[None]"]
+Work = Generator["int | Future[None]", None, None]
 
 
 class Job:
@@ -42,7 +42,7 @@ class Job:
 
     def cancel(self) -> None:
         """Give up: the job's own clean-up runs."""
-        self._work.close()  # type: ignore[attr-defined]
+        self._work.close()
         self.done = True
 
     def _step(self) -> None:

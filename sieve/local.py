@@ -16,7 +16,9 @@ _SLICE = 1 << 14
 
 
 class LocalSieve:
-    """Base of the kinds in a folder. A kind implements :meth:`_open`, :meth:`_take`, :meth:`flush`, :meth:`_shut`.
+    """Base of the kinds in a folder. A kind implements :meth:`_open`, :meth:`_take`, :meth:`_stored` and
+    :meth:`_shut`; one that lets URLs wait :meth:`flush` and :meth:`pending`, one that uses :meth:`_all_or_closed`
+    :meth:`_let_go`.
 
     One thread at a time; one process at a time.
     """

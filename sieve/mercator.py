@@ -57,12 +57,8 @@ class MercatorConfig:
     def of(cls, spec: Spec) -> MercatorConfig:
         """From ``mercator:DIR?buffer=&run=&filter=&filter_bytes=&sync=&canonical=&seed=``."""
         spec.known({"buffer", "run", "filter", "filter_bytes", "sync", "canonical", "seed"})
-        usual, seen = cls(), SeenConfig()
-        seen = SeenConfig(
-            run_keys=spec.whole("run", seen.run_keys, 1),
-            filter_keys=spec.whole("filter", seen.filter_keys, 1),
-            filter_bytes=spec.whole("filter_bytes", seen.filter_bytes, 8),
-        )
+        usual = cls()
+        seen = SeenConfig.of(spec, usual.seen)
         seed = spec.whole("seed", 0) if "seed" in spec.options else None
         return cls(spec.whole("buffer", usual.buffer, 1), seen, spec.flag("sync", True), spec.flag("canonical"), seed)
 

@@ -53,14 +53,10 @@ class RedisConfig:
     @classmethod
     def of(cls, spec: Spec) -> RedisConfig:
         """From the options ``dir lease_ms canonical run filter filter_bytes``."""
-        usual = cls().seen
-        seen = SeenConfig(
-            run_keys=spec.whole("run", usual.run_keys, 1),
-            filter_keys=spec.whole("filter", usual.filter_keys, 1),
-            filter_bytes=spec.whole("filter_bytes", usual.filter_bytes, 8),
-        )
+        usual = cls()
+        seen = SeenConfig.of(spec, usual.seen)
         folder = Path(spec.options["dir"]) if spec.options.get("dir") else None
-        return cls(folder, spec.whole("lease_ms", cls().lease_ms, 100), spec.flag("canonical"), seen)
+        return cls(folder, spec.whole("lease_ms", usual.lease_ms, 100), spec.flag("canonical"), seen)
 
 
 class RedisSieve:

@@ -72,9 +72,10 @@ class Run:
         """Open and verify every byte; :class:`DamagedError` names the first damaged place."""
         keys, bits = _mapped(path)
         index = _Index(bits)
-        for _, block in _blocks(path, keys):
+        for number, block in _blocks(path, keys):
             if block is None:
-                raise DamagedError(str(path), f"checksum of block {_} (keys {_ * BLOCK_KEYS} and on) is wrong")
+                place = f"block {number} (keys {number * BLOCK_KEYS} and on)"
+                raise DamagedError(str(path), f"checksum of {place} is wrong")
             index.add(block)
         return cls(path, keys, index.starts(), bits)
 

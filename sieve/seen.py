@@ -10,7 +10,7 @@ newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.items import Mask
 from sieve.jobs import Job, Work
 from sieve.runs import Run
+from sieve.spec import Spec
 from sieve.store import RunStore
 
 _PIECE_KEYS = 1 << 15
@@ -27,6 +28,9 @@ _LOOSE_KEYS = 1 << 14
 _GROWTH = 4
 # Keys of background work paid for by each new key; merging 100 M keys takes seven rewrites and one new filter.
 _PACE = 12
+
+Part = Run | Fingerprints
+"""Where keys are looked up: a run, or a sorted array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,16 @@ class SeenConfig:
     filter_keys: int = 1 << 20
     filter_bytes: int = 512 << 20
     recent_bits: int = 20
+
+    @classmethod
+    def of(cls, spec: Spec, usual: SeenConfig) -> SeenConfig:
+        """From the options ``run= filter= filter_bytes=``; as in `usual` without them."""
+        return replace(
+            usual,
+            run_keys=spec.whole("run", usual.run_keys, 1),
+            filter_keys=spec.whole("filter", usual.filter_keys, 1),
+            filter_bytes=spec.whole("filter_bytes", usual.filter_bytes, 8),
+        )
 
 
 class Newest:
@@ -128,13 +142,13 @@ class Seen:
         """Store distinct keys, screened and found new."""
         self._newest.add(keys)
 
-    def snapshot(self) -> list[Any]:
+    def snapshot(self) -> list[Part]:
         """What a look-up has to search: a consistent picture that later changes leave alone. Largest part first."""
         arrays = [*self._newest.arrays(), *([] if self._frozen is None else [self._frozen])]
         return [*sorted(self.store.runs, key=len, reverse=True), *sorted(arrays, key=len, reverse=True)]
 
     @staticmethod
-    def unknown(snapshot: Sequence[Any], keys: Fingerprints) -> Mask:
+    def unknown(snapshot: Sequence[Part], keys: Fingerprints) -> Mask:
         """Which of the sorted `keys` are nowhere in `snapshot`."""
         left = np.arange(len(keys))
         for part in snapshot:
@@ -180,11 +194,12 @@ class Seen:
                         setattr(self, name, None)
 
     def settle(self, facts: dict[str, Any], before: Callable[[], None] = lambda: None) -> None:
-        """Finish all background work and store the newest keys, with `facts`."""
-        if self._writing is not None:
-            self._writing.finish()
-            self._writing = None
+        """Finish the run that is being written, and store the newest keys with `facts`."""
+        self._finish_writing()
         self.freeze(facts, before)
+        self._finish_writing()
+
+    def _finish_writing(self) -> None:
         if self._writing is not None:
             self._writing.finish()
             self._writing = None

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote
 
 from sieve.errors import SpecError
 
-_TRUE = {"1": True, "yes": True, "true": True, "on": True, "0": False, "no": False, "false": False, "off": False}
+_FLAGS = {"1": True, "yes": True, "true": True, "on": True, "0": False, "no": False, "false": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ class Spec:
 
     def whole(self, name: str, default: int, least: int = 0) -> int:
         """A whole number; ``1e7`` is one."""
-        value = self.real(name, default, least)
-        return int(value)
+        return int(self.real(name, default, least))
 
     def real(self, name: str, default: float, least: float = 0.0) -> float:
         """A number not below `least`."""
@@ -68,6 +67,6 @@ class Spec:
         text = self.options.get(name)
         if text is None:
             return default
-        if text.lower() not in _TRUE:
+        if text.lower() not in _FLAGS:
             raise SpecError(self.text, f"{name} must be yes or no")
-        return _TRUE[text.lower()]
+        return _FLAGS[text.lower()]

@@ -8,7 +8,7 @@ log2(n / r) times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -90,10 +90,9 @@ class RunStore:
     def write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None] = _nothing) -> Work:
         """A job: store ascending distinct `keys` as a run and commit it with `facts`, when `before` is done."""
         pieces = (keys[start : start + _PIECE_KEYS] for start in range(0, len(keys), _PIECE_KEYS))
-        run: list[Run] = []
-        yield from self._written(pieces, len(keys), run)
+        run = yield from self._written(pieces, len(keys))
         yield self.later(before)
-        yield from self._committed([*self.runs, *run], facts)
+        yield from self._committed([*self.runs, run], facts)
 
     def due(self) -> list[Run]:
         """Runs that should be merged: the smallest ones, as far as they are of like size."""
@@ -109,14 +108,14 @@ class RunStore:
     def merge(self, merged: Sequence[Run]) -> Work:
         """A job: put `merged` together in one run; runs written meanwhile stay."""
         total = sum(map(len, merged))
-        run: list[Run] = []
-        yield from self._written(_merged([run.keys for run in merged], total), total, run)
-        yield from self._committed([*(old for old in self.runs if old not in merged), *run], {})
+        run = yield from self._written(_merged([run.keys for run in merged], total), total)
+        yield from self._committed([*(old for old in self.runs if old not in merged), run], {})
         for old in merged:
             self._step("run deleted")
             old.path.unlink(missing_ok=True)
 
-    def _written(self, pieces: Iterable[Fingerprints], expected: int, out: list[Run]) -> Work:
+    def _written(self, pieces: Iterable[Fingerprints], expected: int) -> Generator[int | Future[None], None, Run]:
+        """A job's first steps; they return the run, which no manifest names yet."""
         name = f"{self._next:08d}.run"
         self._next += 1
         writer = RunWriter(self.folder / name, expected)
@@ -129,13 +128,14 @@ class RunStore:
             if self._durable:
                 yield self.later(writer.sync)
             self._step("run synced")
-            out.append(writer.publish())
+            run = writer.publish()
             if self._durable:
                 sync_folder(self.folder)
             self._step("run named")
         except BaseException:
             writer.discard()
             raise
+        return run
 
     def later(self, call: Callable[[], None]) -> Future[None]:
         """Run `call`, an fsync, in a thread."""

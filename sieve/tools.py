@@ -17,6 +17,7 @@ import numpy as np
 
 from sieve.errors import DamagedError, SpecError, StoreError
 from sieve.files import FolderLock, Log, Place, load
+from sieve.fingerprint import Fingerprints
 from sieve.jobs import Job
 from sieve.mercator import MercatorSieve
 from sieve.opening import open_sieve
@@ -133,7 +134,7 @@ def _repair(folder: Path) -> Iterator[Finding]:
         yield Finding(error.path, "made again from the runs, with the seed kept in SEED")
         manifest = None
     names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
-    parts: list[np.ndarray[Any, np.dtype[np.uint64]]] = []
+    parts: list[Fingerprints] = []
     for name in names:
         path = folder / name
         keys, lost = salvage(path) if path.exists() else (np.zeros(0, np.uint64), 0)

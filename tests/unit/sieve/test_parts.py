@@ -246,7 +246,7 @@ def test_jobs_pay_for_steps_and_wait_for_futures() -> None:
     assert job.done
     failing: Future[None] = Future()
     failing.set_exception(OSError("disk"))
-    job = Job(iter([failing]))
+    job = Job(future for future in [failing])
     with pytest.raises(OSError, match="disk"):
         job.finish()
 
