@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from frontier.config import FrontierConfig
-from frontier.outcomes import MINUTE, Row, backoff_ms, forgiven
+from frontier.outcomes import Row, backoff_ms, forgiven
 from frontier.payload import band
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
@@ -31,7 +31,7 @@ class Host:
     bands: list[deque[bytes]] = field(default_factory=_bands)  # [qn, qs, i]
     hops: deque[bytes] = field(default_factory=deque)  # [h: length] redirected robots.txt, exempt from robots
     parked: list[tuple[int, bytes, str]] = field(default_factory=list)  # [pn, pm] (until, reason NUL element, reason)
-    token: str = ""  # [t] the lease that holds it
+    token: str = ""  # [l] the lease that holds it
     served: int = 0  # [b] number of its last lease: the smaller, the longer it has waited
     rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
     next_ms: int = 0  # [n] politeness
@@ -167,7 +167,3 @@ class Host:
                 self.marks.popleft()
             self.mark_balance = max(0, self.mark_balance - 1)
         return self.mark_balance
-
-
-EQUAL_PAGES_REST_MS = 24 * 60 * MINUTE
-QUOTA_REST_MS = 24 * 60 * MINUTE

@@ -62,10 +62,6 @@ class Keys:
         """Record of an authority."""
         return f"{self.prefix}a:{authority}"
 
-    def queue(self, authority: str, band: int) -> str:
-        """Its queue of a band."""
-        return f"{self.prefix}q{band}:{authority}"
-
     def hops(self, authority: str) -> str:
         """Its redirected robots.txt files."""
         return f"{self.prefix}h:{authority}"

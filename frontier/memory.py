@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from frontier import admin, intake, opt_outs, reports
 from frontier.audit import Row as AuditRow
-from frontier.host import QUOTA_REST_MS, Host
+from frontier.host import Host
 from frontier.memory_tables import Address, Held, MemoryTables
-from frontier.outcomes import SECOND
+from frontier.outcomes import DAY, SECOND
 from frontier.payload import Element, read_element, read_hop
 from frontier.types import Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
 from sieve.urls import authority as authority_of
@@ -81,10 +81,10 @@ class MemoryFrontier(MemoryTables):
         return self._grant(host, address, due_ms)
 
     def _over_quota(self, host: Host, now_ms: int) -> bool:
-        """Whether a host had all its rules allow; then it rests."""
+        """Whether a host had all its rules allow; then it rests for a day."""
         reason = host.spent_quota()
         if reason:
-            host.rest(now_ms + QUOTA_REST_MS, reason)
+            host.rest(now_ms + DAY, reason)
             host.rank = None
         return reason != ""
 

@@ -325,7 +325,7 @@ class RedisFrontier:
                 leased_url = admin.waiting(state.authority, element).url if element else f"{state.authority}/robots.txt"
         return admin.explain(self, url, self.config, leased_url)
 
-    # -- counters and audit ------------------------------------------------------------------------------------------
+    # -- scores, counters, audit ---------------------------------------------------------------------------------------
 
     def heads(self, authorities: Sequence[str], limit: int) -> list[list[Queued]]:
         """See :class:`frontier.types.Frontier`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from frontier import robots
 from frontier.audit import Row as AuditRow
-from frontier.host import EQUAL_PAGES_REST_MS, MOST_HOPS, Host
+from frontier.host import MOST_HOPS, Host
 from frontier.intake import Arrival
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
 from frontier.payload import band, hop_element, read_element, read_hop, revised
@@ -138,7 +138,7 @@ def _count(frontier: MemoryFrontier, host: Host, lease: Lease, outcome: Outcome,
     limit = frontier.config.limits.equal_pages
     if outcome.page_mark and limit and host.mark(outcome.page_mark, MARKS_KEPT) >= limit:
         host.mark_balance = 0
-        host.rest(frontier.clock() + EQUAL_PAGES_REST_MS, "trap_equal_pages")
+        host.rest(frontier.clock() + DAY, "trap_equal_pages")
 
 
 def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) -> None:

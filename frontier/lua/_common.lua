@@ -1,5 +1,5 @@
--- What all transitions share; put in front of each of the other files with _records.lua, _queues.lua and _places.lua,
--- so that each is one script and one atomic step.
+-- What all transitions share. A file without _ is a transition; frontier/wire.py puts in front of it the parts with _
+-- that it needs, this one first, so that each is one script and one atomic step.
 --
 -- KEYS[1]  {crawl}:f:meta, which also gives the prefix of all other keys (see frontier/keys.py; all lie in one slot)
 -- ARGV[1]  msgpack: the transition's own arguments
