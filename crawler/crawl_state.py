@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console
+from scrapy import Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
@@ -90,7 +91,7 @@ class CrawlStateCommand(ScrapyCommand):
     def state(self, opts: argparse.Namespace, *, anew: bool = False) -> Iterator[CrawlState]:
         """The crawl's shared state; PreflightError when it never ran here, unless it is to be made `anew`."""
         settings = self._settings()
-        spider = find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
+        spider = self._spider(settings, opts)
         spec: Crawl | None = getattr(spider, "spec", None)
         folder = data_folder(settings, spider.name)
         if not anew and not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
@@ -102,6 +103,11 @@ class CrawlStateCommand(ScrapyCommand):
                 yield CrawlState(spider.name, spec, folder, home, frontier, settings)
             finally:
                 frontier.close()
+
+    @staticmethod
+    def _spider(settings: BaseSettings, opts: argparse.Namespace) -> type[Spider]:
+        """The spider of the crawl that the options name; PreflightError."""
+        return find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
 
     def _settings(self) -> BaseSettings:
         """The project's settings with our defaults, and without what would change the frontier on opening it."""

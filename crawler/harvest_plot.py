@@ -1,4 +1,4 @@
-"""A picture of a harvest: polls, items, losses and errors a day, and items by feed. Needs matplotlib."""
+"""A picture of a harvest: polls, items, losses and errors a day, and items by feed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _WIDEST = 20
 
 
 def draw(days: Mapping[str, HarvestRow], feeds: Sequence[HarvestRow], path: Path) -> None:
-    """Write a PNG file: totals by day above, the feeds with the most new items below; ImportError without matplotlib.
+    """Write a PNG file: totals by day above, the feeds with the most new items below.
 
     `days` maps dates to the totals of all feeds on that day.
     """
+    # Imported when asked for: that alone takes half a second.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

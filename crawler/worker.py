@@ -100,9 +100,9 @@ class Worker:
 
     async def open(self, spider: Spider) -> None:
         """Open the crawl's stores, put its seeds in, start the loops."""
-        folder = data_folder(self._crawler.settings, spider.name)
-        self._stays = bool(getattr(spider, "stays", False))
         settings = self._crawler.settings
+        folder = data_folder(settings, spider.name)
+        self._stays = bool(getattr(spider, "stays", False))
         self._stores = await self._off(self._asks, lambda: open_patiently(self._held_open, settings, spider, folder))
         stores = self._stores
         self._committer = Committer(
@@ -113,7 +113,7 @@ class Worker:
             quality=stores.quality,
             named=stores.named,
             stopped=lambda: self._closing,
-            keep_all=self._crawler.settings.get("WARC_KEEP") == "fetched",
+            keep_all=settings.get("WARC_KEEP") == "fetched",
         )
         self._rescorer = Rescorer(stores.policy, stores.frontier)
         await self._off(self._commits, lambda: self._committer.begin(stores.seeds))
@@ -283,7 +283,7 @@ class Worker:
 
     def _take_in(self) -> None:
         try:
-            self._stores.frontier.take_ready(2000)
+            self._stores.frontier.take_ready()
         except FrontierFull as error:
             if not self._full:
                 logger.warning("%s", error)

@@ -34,7 +34,7 @@ class Command(CrawlStateCommand):
             "status: a row a feed over the last days (UTC): polls and how many found nothing new, new items, gaps in "
             "what the feed showed, items missed and recovered from older pages, errors, mean time from publication to "
             "discovery and to the fetch of the item's page. --by-day: a row a feed and day; --plot: also a picture in "
-            "the crawl's reports/harvest.png (needs matplotlib); --json: one line a feed and day. "
+            "the crawl's reports/harvest.png; --json: one line a feed and day. "
             "Example: scrapy harvest status --crawl zulu --days 30 --plot"
         )
 
@@ -91,13 +91,8 @@ class Command(CrawlStateCommand):
 
     def _plot(self, state: CrawlState, days: Days) -> None:
         path = state.folder / "reports" / "harvest.png"
-        try:
-            draw({day: _total({day: counts}) for day, counts in days.items()}, rows(days.values()), path)
-        except ImportError:
-            print("scrapy harvest: no plot without matplotlib (pip install ulwembu[bench])", file=sys.stderr)
-            self.exitcode = 1
-        else:
-            print(path, file=sys.stderr)
+        draw({day: _total({day: counts}) for day, counts in days.items()}, rows(days.values()), path)
+        print(path, file=sys.stderr)
 
 
 def _counters(state: CrawlState, most: int) -> dict[str, Mapping[str, tuple[int, ...]]]:

@@ -14,11 +14,10 @@ from rich.table import Table
 from rich.text import Text
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import get_spider_loader
 
 from crawler.crawl_state import CrawlStateCommand
 from crawler.fetch_times import fetch_times, warc_files
-from crawler.preflight import PreflightError, data_folder, find_spider
+from crawler.preflight import PreflightError, data_folder
 from crawler.stores import host_policies
 from frontier.audit import Proof, verify, verify_plain
 from frontier.types import HostPolicy
@@ -62,7 +61,7 @@ class Command(CrawlStateCommand):
         files = [Path(name) for name in args[1:]]
         if missing := [str(path) for path in files if not path.is_file()]:
             raise PreflightError(f"no such WARC file: {', '.join(missing)}")
-        spider = find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
+        spider = self._spider(settings, opts)
         if not files:
             files = warc_files(data_folder(settings, spider.name) / "warc")
             with self.state(opts) as state:
