@@ -195,7 +195,6 @@ def outcome_of(done: Finished) -> Outcome:
     return Outcome(
         token=done.lease.token,
         result=finding.result,
-        status=finding.status,
         fetch_ms=capture.fetch_ms if capture else 0,
         ended_ago_ms=int((time.monotonic() - capture.ended) * 1000) if capture else 0,
         retry_after_ms=finding.retry_after_ms,

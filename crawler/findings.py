@@ -27,7 +27,6 @@ class Finding:
     """
 
     result: str
-    status: int = 0
     verdict: Verdict | None = None
     quality: Quality | None = None
     claimed: tuple[str, ...] = ()

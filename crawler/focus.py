@@ -86,7 +86,7 @@ class FocusMiddleware:
         if lease.kind in RECURRING:
             assert "finding" in response.meta, "the downloader middleware crawler.poll_reader is missing"
             return
-        finding = Finding(answers.result_of(response), status=response.status)
+        finding = Finding(answers.result_of(response))
         finding.retry_after_ms = answers.retry_after_ms(response)
         if finding.result == "redirect":
             self._follow_redirect(response, lease, finding)

@@ -95,7 +95,6 @@ class Polls:
         stored_us = harvest.stored_us(lease.url, lease.memo, facts)
         return Finding(
             result,
-            status=facts.status,
             links=self._links(lease, polled, facts.now_ms),
             retry_after_ms=facts.retry_after_ms,
             memo=polled.memo,

@@ -132,7 +132,6 @@ class Outcome:
 
     token: str
     result: str
-    status: int = 0
     fetch_ms: int = 0
     ended_ago_ms: int = 0
     retry_after_ms: int | None = None

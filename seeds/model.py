@@ -16,11 +16,10 @@ __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """One URL a crawl starts from; `kind` is page, feed, sitemap or index, `source` is "seed"."""
+    """One URL a crawl starts from; `kind` is page, feed, sitemap or index."""
 
     url: str
     kind: str
-    source: str = "seed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Worker:
         lease = Lease(url, url, Kind.PAGE, host, "", 0, 0)
         verdict, found = self.caps.look(lease, Page(url, blocks=(Block(text, "main"),)), KEPT, again)
         said = {"verdict": "keep", "quality": sorted(found.flags if found else ())}
-        finding = Finding("ok", 200, verdict, None if again else found, metadata=said, page_mark=mark)
+        finding = Finding("ok", verdict, None if again else found, metadata=said, page_mark=mark)
         return Finished(lease, finding, None)
 
     def page(self, text: str, host: str = HOST, path: str = "") -> Finished:
@@ -113,7 +113,7 @@ def test_pages_that_are_not_kept_are_not_looked_at(server: redis.Redis) -> None:
     left = Verdict(False, "few_words")
     lease = Lease("t", HOST, Kind.PAGE, HOST, "", 0, 0)
     assert Worker(server).caps.look(lease, Page(HOST), left, False) == (left, None)
-    Worker(server).settle(Finished(lease, Finding("ok", 200, left), None))
+    Worker(server).settle(Finished(lease, Finding("ok", left), None))
     assert server.keys() == []
 
 
