@@ -14,7 +14,7 @@ from frontier.types import Lease, Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """`event` is "grant", "end" or "release". Of an end: the answer's start and end, and the delays that run from it
     (None: nothing was sent, no gap is due)."""
 
@@ -30,17 +30,17 @@ class Row:
     address_delay_ms: int | None = None
 
     @classmethod
-    def of_grant(cls, lease: Lease) -> Row:
+    def of_grant(cls, lease: Lease) -> AuditRow:
         """Row of a lease handed out."""
         return cls("grant", lease.token, lease.authority, lease.address, lease.due_ms)
 
     @classmethod
-    def of_release(cls, lease: Lease) -> Row:
+    def of_release(cls, lease: Lease) -> AuditRow:
         """Row of a lease given back unused."""
         return cls("release", lease.token, lease.authority, lease.address, lease.due_ms)
 
     @classmethod
-    def of_end(cls, lease: Lease, outcome: Outcome, end_ms: int, delays: tuple[int, int] | None) -> Row:
+    def of_end(cls, lease: Lease, outcome: Outcome, end_ms: int, delays: tuple[int, int] | None) -> AuditRow:
         """Row of a lease that was reported or expired."""
         start_ms = end_ms - max(0, outcome.fetch_ms)
         own, address = delays or (None, None)
@@ -82,7 +82,7 @@ class Proof:
         return not self.short
 
 
-def verify(rows: Iterable[Row], tolerance_ms: int = 0) -> Proof:
+def verify(rows: Iterable[AuditRow], tolerance_ms: int = 0) -> Proof:
     """Check audit rows, of authorities and of addresses."""
     return _check(_fetches(rows), tolerance_ms)
 
@@ -109,7 +109,7 @@ def verify_plain(
     return _check(_plain(rows, (delay_ms, address_delay_ms), by_host or {}), tolerance_ms)
 
 
-def _fetches(rows: Iterable[Row]) -> Iterator[Fetch]:
+def _fetches(rows: Iterable[AuditRow]) -> Iterator[Fetch]:
     for row in rows:
         if row.event != "end" or row.delay_ms is None:
             continue

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from frontier import admin, intake, opt_outs, reports
-from frontier.audit import Row as AuditRow
+from frontier.audit import AuditRow
 from frontier.host import Host
 from frontier.memory_tables import Address, Held, MemoryTables
 from frontier.outcomes import DAY, SECOND

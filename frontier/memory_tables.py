@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from frontier import admin, opt_outs, rescoring
-from frontier.audit import Row as AuditRow
+from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.host import Host
 from frontier.types import (

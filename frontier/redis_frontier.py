@@ -23,7 +23,7 @@ from redis.retry import Retry
 
 from frontier import admin, intake, opt_outs, payload, reports, rescoring, wire
 from frontier.answering import answering
-from frontier.audit import Row
+from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.keys import Keys
 from frontier.redis_opt_outs import RedisOptOuts
@@ -371,7 +371,7 @@ class RedisFrontier:
             with answering(self.crawl):
                 self._redis.unlink(*map(self.keys.counters, names))
 
-    def audit(self, batch: int = 10_000) -> Iterator[Row]:
+    def audit(self, batch: int = 10_000) -> Iterator[AuditRow]:
         """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""
         last = "-"
         while True:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from frontier import robots
-from frontier.audit import Row as AuditRow
+from frontier.audit import AuditRow
 from frontier.host import MOST_HOPS, Host
 from frontier.intake import Arrival
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row

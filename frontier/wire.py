@@ -13,7 +13,7 @@ from typing import Any
 import msgpack
 
 from frontier import robots
-from frontier.audit import Row
+from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.intake import Arrival
 from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND, row
@@ -367,13 +367,13 @@ def done_place(token: str) -> tuple[int, int]:
     return divmod(token_parts(token)[1], DONE_CHUNK)
 
 
-def audit_row(data: bytes) -> Row:
+def audit_row(data: bytes) -> AuditRow:
     """A row of the audit stream."""
     event, token, host, address, due_ms, *rest = decode(data)
     name = host.decode()
     place = event.decode(), f"{token.decode()}@{name}", name, address.decode(), int(due_ms)
     if not rest:
-        return Row(*place)
+        return AuditRow(*place)
     start_ms, end_ms, result, delay_ms, address_delay_ms = rest
     delays = (int(delay_ms), int(address_delay_ms)) if delay_ms >= 0 else (None, None)
-    return Row(*place, int(start_ms), int(end_ms), result.decode(), *delays)
+    return AuditRow(*place, int(start_ms), int(end_ms), result.decode(), *delays)

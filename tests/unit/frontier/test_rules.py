@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier import FrontierConfig, Limits, UnknownOutcome
-from frontier.audit import Row, verify, verify_plain
+from frontier.audit import AuditRow, verify, verify_plain
 from frontier.keys import Keys
 from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, row
 from frontier.traps import SKETCH_WIDTH, check, sketch_places
@@ -71,8 +71,10 @@ def test_variants_of_a_path_share_their_counters() -> None:
     assert sketch_places(f"{SITE}/cal") is None
 
 
-def end(host: str, address: str, start_ms: int, end_ms: int, delay_ms: int = 1000, address_delay_ms: int = 500) -> Row:
-    return Row("end", f"{start_ms}", host, address, start_ms, start_ms, end_ms, "ok", delay_ms, address_delay_ms)
+def end(
+    host: str, address: str, start_ms: int, end_ms: int, delay_ms: int = 1000, address_delay_ms: int = 500
+) -> AuditRow:
+    return AuditRow("end", f"{start_ms}", host, address, start_ms, start_ms, end_ms, "ok", delay_ms, address_delay_ms)
 
 
 def test_the_audit_finds_what_is_too_short() -> None:
@@ -92,7 +94,11 @@ def test_the_audit_sees_a_gap_across_a_short_fetch_inside_a_long_one() -> None:
 
 
 def test_grants_and_what_was_not_sent_need_no_gap() -> None:
-    rows = [Row("grant", "1", "a", "", 0), Row("end", "1", "a", "", 0, 0, 0, "robots_denied"), end("a", "", 0, 1)]
+    rows = [
+        AuditRow("grant", "1", "a", "", 0),
+        AuditRow("end", "1", "a", "", 0, 0, 0, "robots_denied"),
+        end("a", "", 0, 1),
+    ]
     assert verify(rows).ok
 
 
