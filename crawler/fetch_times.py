@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from archive.codecs import SUFFIXES
 from archive.reader import Reader
 from archive.record import Record
 from crawler.captures import fields
@@ -23,7 +24,7 @@ from frontier.robots import crawl_delay
 from sieve.urls import authority
 
 _TYPES = ("response", "revisit", "request", "metadata")
-_SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst")
+_SUFFIXES = tuple(f".warc{suffix}" for suffix in SUFFIXES.values())
 # The records of one exchange lie together; of a stranger's file, at least not far apart.
 _MOST_OPEN = 1000
 

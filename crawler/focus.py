@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -65,10 +65,6 @@ class FocusMiddleware:
         self._marks: OrderedDict[tuple[str, bytes], str] = OrderedDict()  # the first page with it
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
-        self._readers: dict[Kind, Callable[[Response, Lease, Finding], None]] = {
-            Kind.PAGE: self._read_page,
-            Kind.ROBOTS: self._read_robots,
-        }
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -90,8 +86,10 @@ class FocusMiddleware:
         finding.retry_after_ms = answers.retry_after_ms(response)
         if finding.result == "redirect":
             self._follow_redirect(response, lease, finding)
-        elif finding.result in ("ok", "too_large") or lease.kind is Kind.ROBOTS:
-            self._readers[lease.kind](response, lease, finding)
+        elif lease.kind is Kind.ROBOTS:
+            finding.robots = answers.record_of(response, self._robots_age_ms)
+        elif finding.result in ("ok", "too_large"):
+            self._read_page(response, lease, finding)
         elif finding.result == "not_modified" and self._revisits is not None:
             self._revisits.unchanged(lease, finding)
         response.meta["finding"] = finding
@@ -239,9 +237,6 @@ class FocusMiddleware:
         if spec is not None and lease.source.startswith("feed"):
             return spec.wants_item(location)
         return _may_follow(spec, location, 0)
-
-    def _read_robots(self, response: Response, lease: Lease, finding: Finding) -> None:  # noqa: ARG002
-        finding.robots = answers.record_of(response, self._robots_age_ms)
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:
