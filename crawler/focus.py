@@ -146,7 +146,7 @@ class FocusMiddleware:
             if repeats:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
-        finding.metadata = page_metadata(page, lease, verdict, found)
+        finding.metadata = page_metadata(page, verdict, found)
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
 
@@ -194,7 +194,7 @@ class FocusMiddleware:
         return self._candidates(found, base or response.url, response.url, lease, verdict)
 
     def _candidates(
-        self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict | None
+        self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict
     ) -> list[Candidate]:
         spec, policy = self._worker.stores.spec, self._worker.stores.policy
         depth, since = lease.depth + 1, _since_relevant(lease, verdict)
@@ -243,9 +243,9 @@ def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:
     return spec is None or spec.may_follow(url, depth)
 
 
-def _since_relevant(lease: Lease, verdict: Verdict | None) -> int:
+def _since_relevant(lease: Lease, verdict: Verdict) -> int:
     """Irrelevant pages between the last relevant one and what the lease's page links to."""
-    if verdict is None or verdict.keep:
+    if verdict.keep:
         return 0
     return (read_link_memo(lease.memo) or NO_LINK).since_relevant + 1
 
@@ -256,8 +256,9 @@ def page_mark(page: Page) -> bytes:
     return xxhash.xxh3_64_digest(text.encode("utf-8", "replace")) if len(text) >= _LEAST_MARKED else b""
 
 
-def page_metadata(page: Page, lease: Lease, verdict: Verdict, found: Quality | None = None) -> dict[str, object]:
-    """Fields of the page's WARC metadata record; found: the quality of a page that was kept."""
+def page_metadata(page: Page, verdict: Verdict, found: Quality | None = None) -> dict[str, object]:
+    """Fields of the page's WARC metadata record; found: the quality of a page that was kept. Where the page's URL was
+    found is added when it is stored."""
     return {
         "languages": verdict.language,
         "verdict": "keep" if verdict.keep else "leave",
@@ -268,6 +269,4 @@ def page_metadata(page: Page, lease: Lease, verdict: Verdict, found: Quality | N
         **(quality_fields(found) if found else {}),
         "charset": page.charset,
         "charset-source": page.charset_source,
-        "source": lease.source,
-        "depth": lease.depth,
     }

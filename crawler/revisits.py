@@ -52,7 +52,6 @@ class Revisits:
         if not is_revisit(lease.memo):
             return
         self._keep(lease, None, finding)
-        finding.metadata = {"source": lease.source, "depth": lease.depth}
         finding.not_modified = archived_at(lease.url, stored_us(lease.memo), self._version)
 
     def _keep(self, lease: Lease, look: Look | None, finding: Finding) -> None:

@@ -4,7 +4,6 @@ import json
 import random
 
 from crawler.focus import page_metadata
-from frontier.types import Kind, Lease
 from relevance.page import Block, Page
 from relevance.policies import make_policy
 from relevance.policy import PageContext
@@ -16,8 +15,7 @@ URL = "https://a.example/news/1"
 def test_it_tells_the_languages_block_by_block() -> None:
     texts = [sentences(language, random.Random(1), 40) for language in ("zul", "eng")]
     page = Page(URL, blocks=tuple(Block(text, "main") for text in texts))
-    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0)
-    told = page_metadata(page, lease, make_policy("yield", "zul").judge(page, PageContext()))
+    told = page_metadata(page, make_policy("yield", "zul").judge(page, PageContext()))
     blocks = json.loads(json.dumps(told["blocks"]))
     assert [block[:2] for block in blocks] == [["zul", 40], ["eng", 40]]
     assert all(0.9 < block[2] <= 1 for block in blocks)
