@@ -20,6 +20,7 @@ from twisted.python.failure import Failure
 from crawler.answers import failure_finding
 from crawler.detour import taken
 from crawler.fetch.errors import RefusedAddressError
+from crawler.fetch.handler import Capture
 from crawler.findings import Finding
 from crawler.focus import nothing
 from crawler.held import HeldLease
@@ -78,15 +79,9 @@ class FrontierScheduler(BaseScheduler):
             try:
                 return self._request(held)
             except ValueError as error:
-                self._refuse(held.lease, error)
+                logger.warning("Not fetched: %s", error)
+                self._end(held.lease, held.lease.url, Finding("bad_url"), None)
         return None
-
-    def _refuse(self, lease: Lease, error: ValueError) -> None:
-        """The end of a lease whose URL nobody can ask for."""
-        logger.warning("Not fetched: %s", error)
-        recurs = lease.kind in RECURRING
-        polls = self._worker.stores.polls
-        self._worker.finish(lease, polls.fail(lease, lease.url, "bad_url") if recurs else Finding("bad_url"), None)
 
     def _request(self, held: HeldLease) -> Request:
         """ValueError for a URL that cannot be read."""
@@ -94,14 +89,13 @@ class FrontierScheduler(BaseScheduler):
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
-            headers = _sent(poll.headers)
-            url = as_parsed(poll.url)
-            return Request(url, nothing, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
-        meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
+            url, headers = poll.url, poll.headers
+        else:
+            meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
+            url, headers = detour.url, conditions(lease.memo) if lease.kind is Kind.PAGE else {}
         callback = None if lease.kind is Kind.PAGE else nothing
-        headers = _sent(conditions(lease.memo)) if lease.kind is Kind.PAGE else {}
-        url = as_parsed(detour.url)
-        return Request(url, callback=callback, headers=headers, errback=self._failed, meta=meta, dont_filter=True)
+        sent = _sent(headers)
+        return Request(as_parsed(url), callback, headers=sent, errback=self._failed, meta=meta, dont_filter=True)
 
     def _failed(self, failure: Failure) -> None:
         """No answer, or none that may be used: what that means is the outcome table's to say."""
@@ -116,11 +110,14 @@ class FrontierScheduler(BaseScheduler):
             logger.warning("Seed %s refused: %s", lease.url, error)
         if finding.result == "released":
             self._worker.give_back(lease)
-        elif lease.kind in RECURRING:
-            polls = self._worker.stores.polls
-            self._worker.finish(lease, polls.fail(lease, request.url, finding.result), request.meta.get("capture"))
         else:
-            self._worker.finish(lease, finding, request.meta.get("capture"))
+            self._end(lease, request.url, finding, request.meta.get("capture"))
+
+    def _end(self, lease: Lease, asked: str, finding: Finding, capture: Capture | None) -> None:
+        """The end of a lease that nobody has answered; a feed learns from that when to be asked again."""
+        if lease.kind in RECURRING:
+            finding = self._worker.stores.polls.fail(lease, asked, finding.result)
+        self._worker.finish(lease, finding, capture)
 
 
 def _sent(conditions: Mapping[str, str]) -> dict[str, bytes]:
