@@ -16,7 +16,7 @@
 --   if flag 1    length of ip address; ip
 --   if not       ad, qn
 --   always       length of qs; qs; length of i; i
---   if flag 2    the others, msgpack map with the short names given in frontier/host.py
+--   if flag 2    the others, msgpack map with the short names given in frontier/host.py; w: the address waited for
 --
 -- qs: for each band with URLs, best first, the band (1 byte) and their number (4); i: these URLs themselves in the
 -- order they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.
