@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -74,15 +75,15 @@ class ReadyQueue:
         self._positions = Log(folder, "taken", _POSITIONS_BYTES, durable=durable)
         self._durable = durable
         position = self._last_position()
-        self._place = _place(position.get("prompt"))
-        self._read = _whole(position.get("read"))
-        self._saved_end = _place(position.get("end"))
-        self._late_read = {_place(place): _whole(read) for place, read in _pairs(position.get("late"))}
+        self._place = Place(*position["prompt"])
+        self._read: int = position["read"]
+        self._saved_end = Place(*position["end"])
+        self._late_read: dict[Place, int] = {Place(*place): read for place, read in position["late"]}
         self._prompt: _Row | None = None
         self._late: dict[Place, _Row | int] = {}
         self._written: deque[_Row] = deque()
         self._acknowledged = True
-        self.next_number = _whole(position.get("next"))
+        self.next_number: int = position["next"]
 
     @property
     def end(self) -> Place:
@@ -182,10 +183,10 @@ class ReadyQueue:
         self._log.abandon()
         self._positions.abandon()
 
-    def _last_position(self) -> dict[str, object]:
-        position: dict[str, object] = {}
+    def _last_position(self) -> dict[str, Any]:
+        position = {"prompt": (0, 0), "read": 0, "late": (), "end": (0, 0), "next": 0}
         for record in self._positions.records(Place(self._positions.segments()[0], 0)):
-            position = msgpack.unpackb(record.body)
+            position |= msgpack.unpackb(record.body)
         return position
 
     def _caught_up(self, place: Place) -> bool:
@@ -236,15 +237,3 @@ class ReadyQueue:
             if row.left:
                 return row
         return None
-
-
-def _place(value: object) -> Place:
-    return Place(*value) if isinstance(value, list) else Place(0, 0)
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _pairs(value: object) -> list[tuple[object, object]]:
-    return [(place, read) for place, read in value] if isinstance(value, list) else []
