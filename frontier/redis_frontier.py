@@ -21,7 +21,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from frontier import admin, intake, opt_outs, payload, reports, rescoring, wire
+from frontier import admin, intake, opt_outs, payload, reports, rescoring, scripts, wire
 from frontier.answering import answering
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
@@ -72,7 +72,7 @@ class RedisFrontier:
         self._opt_outs = RedisOptOuts(self._redis, crawl, self.keys.opt_out)
         self._now_ms = now_ms
         self._jitter = jitter
-        texts = {name: wire.script_text(name, self.config) for name in wire.PARTS}
+        texts = {name: scripts.script_text(name, self.config) for name in scripts.PARTS}
         self._scripts = {name: self._redis.register_script(text) for name, text in texts.items()}
         self._ready_urls = 100.0
 

@@ -1,10 +1,10 @@
--- What all transitions share. A file without _ is a transition; frontier/wire.py puts in front of it the parts with _
--- that it needs, this one first, so that each is one script and one atomic step.
+-- What all transitions share. A file without _ is a transition; frontier/scripts.py puts the parts with _ that it needs
+-- in front of it, this one first, so that each is one script and one atomic step.
 --
 -- KEYS[1]  {crawl}:f:meta, which also gives the prefix of all other keys (see frontier/keys.py; all lie in one slot)
 -- ARGV[1]  msgpack: the transition's own arguments
 -- ARGV[2]  only in tests: now; else the time is Redis' own
--- SETTINGS the crawl's settings, a table that frontier/wire.py writes in front: quicker than to unpack it
+-- SETTINGS the crawl's settings, a table that frontier/scripts.py writes in front: quicker than to unpack it
 -- returns  msgpack
 --
 -- Units: instants in epoch ms, durations in ms. Everything read is kept in tables and written once by commit(). A call

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import redis
 
-from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outcome, RobotsRecord, wire
+from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outcome, RobotsRecord, scripts, wire
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
 
@@ -125,8 +125,8 @@ def quick_only(server: redis.Redis, clock: Clock) -> RedisFrontier:
     frontier = RedisFrontier(server, f"test{next(numbers)}", config, now_ms=clock)
     for lease in bound(frontier, clock):
         assert frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))]) == [True]
-    for name in wire.SLOW_PARTS:
-        text = wire.script_text(name, config)
+    for name in scripts.SLOW_PARTS:
+        text = scripts.script_text(name, config)
         begin = "local function define_slow_way()"
         assert text.count(begin) == 1
         frontier._scripts[name] = server.register_script(text.replace(begin, begin + " error('slow way')"))
@@ -176,7 +176,7 @@ def test_what_was_written_is_said_to_be_accepted_whatever_comes_after(server: re
 
 def test_a_token_of_another_number_or_key_ends_nothing(server: redis.Redis, clock: Clock) -> None:
     frontier = quick_only(server, clock)
-    frontier._scripts["report"] = server.register_script(wire.script_text("report", frontier.config))
+    frontier._scripts["report"] = server.register_script(scripts.script_text("report", frontier.config))
     clock.forward(1000)
     (lease,) = frontier.lease(1).leases
     name, number, key = wire.token_parts(lease.token)

@@ -1,0 +1,98 @@
+"""The Lua scripts of RedisFrontier: each is put together of its parts, with the crawl's settings in front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from frontier.config import FrontierConfig
+from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND, row
+from frontier.wire import rule
+
+_VISITS = ("_common", "_visits")
+_RECORDS = ("_newcomers", "_records", "_queues", "_places")
+_SHARED = (*_VISITS, *_RECORDS)
+PARTS = {
+    "lease": (*_VISITS, "_lease_quick", "lease"),
+    "report": (*_VISITS, "_report_quick", "report"),
+    "take_in": (*_SHARED, "take_in"),
+    "release": (*_SHARED, "_give_back", "release"),
+    "bind": (*_SHARED, "_give_back", "bind"),
+    "set_host": (*_SHARED, "set_host"),
+    "rescore": (*_SHARED, "rescore"),
+    "read": (*_VISITS, "_newcomers", "read"),
+}
+# What a script defines only when it needs it, by its function define_slow_way.
+SLOW_PARTS = {
+    "lease": (*_RECORDS, "_finish", "_lease_slow"),
+    "report": (*_RECORDS, "_finish", "_report_slow"),
+}
+
+
+def script_text(name: str, config: FrontierConfig) -> str:
+    """Text of a script for a crawl with these settings."""
+    table = ", ".join(f"{setting} = {_literal(value)}" for setting, value in _settings(config).items())
+    return f"local SETTINGS = {{ {table} }}\n{_body(name)}"
+
+
+def _literal(value: object) -> str:
+    """In Lua."""
+    if isinstance(value, list):
+        return "{ " + ", ".join(map(_literal, value)) + " }"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+@cache
+def _body(name: str) -> str:
+    """What a script does, with what it shares with others in front.
+
+    Each part is a function inside the one before: what it uses of that is then handed on as it is, where Lua would look
+    for every name of an enclosing chunk in a list of all of them, at each call anew.
+    """
+    *shared, own = PARTS[name]
+    slow = f"local function define_slow_way()\n{_nested(SLOW_PARTS[name])}\nend\n" if name in SLOW_PARTS else ""
+    return _nested(shared, slow + _part(own))
+
+
+def _nested(names: Sequence[str], *last: str) -> str:
+    texts = [*map(_part, names), *last]
+    return "\nreturn (function()\n".join(texts) + "\nend)()" * (len(texts) - 1)
+
+
+def _part(name: str) -> str:
+    return (files("frontier") / "lua" / f"{name}.lua").read_text("utf-8")
+
+
+def _settings(config: FrontierConfig) -> dict[str, object]:
+    """What Lua needs of the settings."""
+    unreachable = row("robots_unreachable", config.retry_factor)
+    return {
+        "delay": config.delay_ms,
+        "address_delay": config.address_delay_ms,
+        "factor": config.delay_factor,
+        "adaptive_cap": config.adaptive_cap_ms,
+        "crawl_delay_cap": config.crawl_delay_cap_ms,
+        "lease": config.lease_ms,
+        "address_ttl": config.address_ttl_ms,
+        "bind_ahead": config.bind_ahead_ms,
+        "obey": config.obey_robots,
+        "robots_ttl": config.robots_ttl_ms,
+        "robots_refresh": config.robots_refresh_ms,
+        "hop_wait": config.robots_hop_wait_ms,
+        "robots_base": unreachable.rest_base_ms,
+        "robots_cap": unreachable.rest_cap_ms,
+        "forgive": FORGIVE_MS,
+        "retry_after_cap": RETRY_AFTER_CAP_MS,
+        "day": DAY,
+        "trap_park": config.trap_park_ms,
+        "host_urls": config.limits.host_urls,
+        "query_variants": config.limits.query_variants,
+        "equal_pages": config.limits.equal_pages,
+        "parked_traps": config.limits.parked_traps,
+        "max_pages": config.budget.max_pages,
+        "max_bytes": config.budget.max_bytes,
+        "max_ms": config.budget.max_seconds * SECOND,
+        "audit": config.audit_rows if config.audit else False,
+        "expired": rule("expired", config.retry_factor),
+    }
