@@ -120,14 +120,14 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("-t", "--test", action="store_true", help="only verify that the sources are feeds")
     options = parser.parse_args(argv)
 
-    def work(log: Log) -> None:
+    def work(log: Log, settings: Settings) -> None:
         sources = _addresses(options.input)
         if options.output != "-" and not options.test:
             _expect_writable(Path(options.output))
         stays = options.append and options.output != "-" and Path(options.output).exists()
         known = set(_words(Path(options.output)) if stays else ())
         links = _Links(log, options.test, known)
-        asyncio.run(_each(sources, links.read, options, delay_s=None))
+        asyncio.run(_each(sources, links.read, settings, options))
         if not options.test:
             _write(options.output, links.lines(sources), append=options.append)
 
@@ -149,7 +149,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
         _tidy(Path(options.output))
         parser.error(f"-o {options.output}: exists")
 
-    def work(log: Log) -> None:
+    def work(log: Log, settings: Settings) -> None:
         urls = _addresses(options.input)
         with _one_file(Path(options.output), suffix) as archive:
 
@@ -162,7 +162,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
                 problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
                 log.say("-ERR" if problem else "+OK", f"{url} {problem}")
 
-            asyncio.run(_each(urls, download, options, delay_s=options.pause))
+            asyncio.run(_each(urls, download, settings, options, options.pause))
 
     return _run(work, options)
 
@@ -202,13 +202,13 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _run(work: Callable[[Log], None], options: argparse.Namespace) -> int:
+def _run(work: Callable[[Log, Settings], None], options: argparse.Namespace) -> int:
     with contextlib.ExitStack() as opened:
         try:
-            _settings(options)
+            settings = _settings(options)
             to_file = options.errors != "-"
             log = Log(opened.enter_context(Path(options.errors).open("a", encoding="utf-8")) if to_file else sys.stderr)
-            work(log)
+            work(log, settings)
         except (CollectorError, ListError, ArchiveError, OSError) as error:
             sys.stderr.write(f"-ERR {error}\n")
             return 2
@@ -236,11 +236,12 @@ def _settings(options: argparse.Namespace) -> Settings:
 async def _each(
     urls: Sequence[str],
     handle: Callable[[str, PoliteClient], Awaitable[None]],
+    settings: Settings,
     options: argparse.Namespace,
-    delay_s: float | None,
+    delay_s: float | None = None,
 ) -> None:
     """Call `handle` for each address: hosts beside one another, the addresses of one host in order."""
-    client = PoliteClient(_settings(options), options.wait, delay_s, at_once=1 + max(0, options.multiprocessing))
+    client = PoliteClient(settings, options.wait, delay_s, at_once=1 + max(0, options.multiprocessing))
     hosts: dict[str, list[str]] = {}
     for url in urls:
         hosts.setdefault(str(authority(url)), []).append(url)

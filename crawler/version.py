@@ -1,3 +1,3 @@
-"""The version that the user agent, the WARC files and the package name."""
+"""The version that the user agent and the WARC files name; pyproject.toml has the same."""
 
 VERSION = "0.1.0"

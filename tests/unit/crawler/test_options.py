@@ -1,3 +1,4 @@
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.options import OPTIONS, problems, table
+from crawler.version import VERSION
 
 
 def settings_with(**values: object) -> Settings:
@@ -67,3 +69,8 @@ def test_the_table_has_every_option() -> None:
 def test_the_settings_page_is_the_table() -> None:
     page = Path(__file__).parents[3] / "docs" / "settings.md"
     assert table() in page.read_text(encoding="utf-8"), "run `make settings`"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == VERSION
