@@ -9,6 +9,7 @@ newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ from sieve.runs import Run
 from sieve.spec import Spec
 from sieve.store import RunStore
 
+_LOG = logging.getLogger(__name__)
 _PIECE_KEYS = 1 << 15
 _LOOSE_KEYS = 1 << 14
 _GROWTH = 4
@@ -110,7 +112,6 @@ class Seen:
         self._merging: Job | None = None
         self._growing: Job | None = None
         self._left_alone: list[Run] = []
-        self.trouble: OSError | None = None
 
     def __len__(self) -> int:
         return len(self.store) + self._newest.count + (0 if self._frozen is None else len(self._frozen))
@@ -228,7 +229,7 @@ class Seen:
             yield from self.store.merge(runs)
         except OSError as error:
             # A disk too full to merge may still hold what comes; try again when there is another run.
-            self.trouble = error
+            _LOG.warning("runs of seen URLs cannot be merged, which is put off: %s", error)
             self._left_alone = self.store.runs
 
     def _grow(self, larger: WordFilter, waiting: Sequence[Fingerprints]) -> Work:
