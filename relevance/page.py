@@ -12,12 +12,12 @@ selectolax, the fastest of three measured (docs/relevance.md).
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
+from relevance.alphabet import composed
 from relevance.encoding import decode
 from relevance.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 from relevance.navigation import navigation
@@ -127,7 +127,7 @@ def read_page(body: bytes, url: str, content_type: str | None = None, robot: str
 
 def seen(text: str) -> str:
     """The text composed (NFC), without signs that cannot be seen."""
-    return text if text.isascii() else unicodedata.normalize("NFC", _UNSEEN.sub("", text))
+    return text if text.isascii() else composed(_UNSEEN.sub("", text))
 
 
 def _without_open_noscript(html: bytes) -> bytes | None:

@@ -56,6 +56,8 @@ HOSTILE = {
     "ends of nothing": "<div>" * 15_000 + "</p>" * 15_000,
     "tags that do not end": "<a " * MANY,
     "comments that do not end": "<!--" * MANY,
+    "marks on a letter, out of their order": "\u0301\u0316" * MANY * 5,
+    "marks that are made of others": "\u0f71\u0f72\u0f74\u0f73" * MANY * 2,
 }
 
 

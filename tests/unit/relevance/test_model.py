@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance import arpa, storage, training, trie
-from relevance.alphabet import BITS, BOUNDARY, drawn_out, encode, ngram_keys, words
+from relevance.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
 from relevance.evaluation import folder_texts, leave_one_out
 from relevance.kneserney import KneserNey, count_ngrams
@@ -62,6 +62,13 @@ def test_words_are_never_glued() -> None:
 @pytest.mark.parametrize("signs", ["x@", "a.", "a-", "@.", "a@b.", "#a", "&#", "&a", "a.b/", "www.", "http://", "."])
 def test_a_million_signs_are_no_more_work_than_words(signs: Any) -> None:
     assert words(f"{signs * 500_000} @ www. a.com/b & last")[-1] == "last"  # what goes back at every sign takes days
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0316", "\u0316\u0301", "\u0f71\u0f72\u0f74\u0f73", "\u0344"])
+def test_any_number_of_marks_on_a_letter_costs_nothing(marks: str) -> None:
+    assert composed(f"S\u030cibe {marks * 500_000}") == unicodedata.normalize("NFC", composed(f"Šibe {marks * 30}"))
+    for text in ("Ngìyábonga", unicodedata.normalize("NFD", "Ṱhohoyanḓou š"), "…" * 99 + "e\u0301", f"e{marks * 7}"):
+        assert composed(text) == unicodedata.normalize("NFC", text)
 
 
 SIGNS = [
