@@ -15,7 +15,7 @@ from relevance.alphabet import BITS, BOUNDARY, EXTRA
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.storage import Parameters, replace_file
 
-START, END = "<s>", "</s>"
+START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 Ngram = tuple[str, ...]
 _SECTION = re.compile(r"\\([1-9]\d?)-grams:")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz" + EXTRA
@@ -30,7 +30,7 @@ class Arpa:
     backoffs: dict[Ngram, float] = field(default_factory=dict)
 
     def letter(self, context: Ngram, letter: str) -> float:
-        """log10 p(letter | context), by back-off; -99 for a letter the model does not know."""
+        """log10 p(letter | context), by back-off; of an unknown letter what the model gives to such, else -99."""
         weight = 0.0
         context = context[-(self.order - 1) :] if self.order > 1 else ()
         while True:
@@ -38,7 +38,7 @@ class Arpa:
             if found is not None:
                 return weight + found
             if not context:
-                return weight - 99.0
+                return weight + self.logs.get((UNKNOWN,), -99.0)
             weight += self.backoffs.get(context, 0.0)
             context = context[1:]
 
@@ -68,7 +68,7 @@ def read_arpa(path: Path) -> Arpa:
             fields = line.split()
             if len(fields) not in (size + 1, size + 2):
                 raise ModelError(path, f"line {number} is no {size}-gram")
-            ngram = tuple(fields[1 : size + 1])
+            ngram = tuple(UNKNOWN if name == "<UNK>" else name for name in fields[1 : size + 1])
             try:
                 model.logs[ngram] = float(fields[0])
                 if len(fields) == size + 2:

@@ -16,7 +16,7 @@ is likelier but it is likely enough (relevance.calibration).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import exp, inf
@@ -240,15 +240,19 @@ def _hardly_apart(siblings: Costs) -> bool:
 
 
 def identify(
-    texts: Sequence[str], languages: Collection[str] | None = None, model: str | Model = "southern"
+    texts: Iterable[str], languages: Collection[str] | None = None, model: str | Model = "southern"
 ) -> list[Identification]:
-    """The language of each text.
+    """The language of each text, in order.
 
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
     thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
-    if isinstance(texts, str):
+    if isinstance(texts, str | bytes):
         raise TypeError("texts is one string: its letters would be taken for texts; give a list")
+    texts = list(texts)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{place}] is no string but of type {type(text).__name__}")
     if isinstance(languages, str):
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     if model == "afriweb":
@@ -267,6 +271,6 @@ def _identifier(model: Model, languages: frozenset[str] | None) -> Identifier:
     return Identifier(model, languages)
 
 
-def codes(texts: Sequence[str]) -> list[str]:
+def codes(texts: Iterable[str]) -> list[str]:
     """The languages alone."""
     return [found.language for found in identify(texts)]

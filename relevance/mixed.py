@@ -41,6 +41,8 @@ def labels_by_word(
 ) -> list[tuple[str, str]]:
     """(word in lower case, language) in order; `languages` limits the choice (none: all). Cost: about 60 microseconds
     and 700 bytes a word."""
+    if not isinstance(text, str):
+        raise TypeError(f"text is no string but of type {type(text).__name__}")
     if isinstance(languages, str):
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     model = model or shipped()

@@ -53,6 +53,22 @@ def test_one_string_is_no_list_of_texts(model: Any) -> None:
         relevance.identify("umuntu", model=model)
 
 
+@pytest.mark.parametrize("model", ["southern", "afriweb"])
+def test_texts_may_be_anything_that_gives_strings(model: Any) -> None:
+    texts = ["Umfundi ufunda incwadi esikoleni namhlanje", "Thank you very much", ""]
+    expected = relevance.identify(texts, model=model)
+    for some in (iter(texts), tuple(texts), dict.fromkeys(texts), map(str, texts), np.array(texts)):
+        assert relevance.identify(some, model=model) == expected
+    assert relevance.codes(iter(texts)) == relevance.codes(texts)
+    for wrong, said in ((None, "NoneType"), (b"a", "bytes"), (float("nan"), "float")):
+        with pytest.raises(TypeError, match=rf"texts\[1\] is no string but of type {said}"):
+            relevance.identify(["a", wrong], model=model)  # type: ignore[list-item]
+        with pytest.raises(TypeError, match=f"text is no string but of type {said}"):
+            labels_by_word(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="one string"):
+        relevance.identify(b"umuntu", model=model)  # type: ignore[arg-type]
+
+
 def test_no_words_no_language() -> None:
     for text in ("", "   ", "1234 5678", "http://example.org/isizulu/", "\x00\ud800"):
         found = relevance.identify([text])[0]

@@ -442,6 +442,17 @@ def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
         assert sum(10 ** model.letter(context, letter) for letter in letters) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize("unknown", ["<unk>", "<UNK>"])
+def test_scores_are_those_of_another_implementation(tmp_path: Any, unknown: str) -> None:
+    (tmp_path / "a.arpa").write_text(
+        "\\data\\\nngram 1=5\nngram 2=3\n\n\\1-grams:\n-99\t<s>\t-0.30103\n-0.5\t</s>\n-0.6\ta\t-0.2\n-0.7\tb\t-0.1\n"
+        f"-2.0\t{unknown}\n\n\\2-grams:\n-0.3\t<s> a\n-0.2\ta b\n-0.4\tb </s>\n\n\\end\\\n"
+    )
+    model = arpa.read_arpa(tmp_path / "a.arpa")
+    kenlm = {"ab": -0.9, "x": -2.80103, "axb": -3.6, "a": -1.0}
+    assert {word: model.word(word) for word in kenlm} == pytest.approx(kenlm)
+
+
 def test_every_context_of_an_export_sums_to_one() -> None:
     model = arpa.export(storage.read(SHIPPED), "zul", 4)
     letters = [ngram[0] for ngram in model.logs if len(ngram) == 1 and ngram[0] != "<s>"]
