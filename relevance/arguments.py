@@ -102,7 +102,9 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
 def _identify_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("files", nargs="*", type=Path, default=[STDIN], help="text files; - or none: standard input")
     sub.add_argument("--model", default="southern", help="southern, afriweb (the thesis' method) or a model file")
-    sub.add_argument("--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3)")
+    sub.add_argument(
+        "--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3); behind the files"
+    )
     sub.add_argument("--by-word", action="store_true", help="label every word instead")
     sub.add_argument("--json", action="store_true", help="one JSON object a line")
 

@@ -28,7 +28,7 @@ from rich.table import Column, Table
 from relevance import arpa, evaluation, storage, training
 from relevance.arguments import STDIN, parser
 from relevance.card import card
-from relevance.errors import ModelError, RelevanceError, TrainingError
+from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.identification import identify
 from relevance.making import make_to_size
 from relevance.mixed import labels_by_word
@@ -237,7 +237,12 @@ def _identify(given: argparse.Namespace) -> int:
     model = given.model if given.model in ("southern", "afriweb") else load(Path(given.model))
     if given.by_word and model == "afriweb":
         raise ModelError(model, "does not label words")
-    identify([], given.languages, model)  # a language that the model does not know is told before any output
+    try:  # a language that the model does not know is told before any output
+        identify([], given.languages, model)
+    except UnknownLanguageError as error:
+        if Path(error.language).is_file():
+            raise RelevanceError(f"{error.language} is taken for a language: files come before --languages") from error
+        raise
     lines = _Lines(given.files)
     for some in lines:
         if given.by_word:

@@ -109,9 +109,10 @@ def deciding(model: Model) -> Decide:
 def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str, list[str]]:
     """Test strings from `<folder>/<language>.txt`; no language without any."""
     out = {}
+    files = training.text_files(folder)
     for language in languages:
-        file = folder / f"{language}.txt"
-        if file.exists() and (texts := cut(training.lines_of(file), kind)):
+        lines = [line for file in files.get(language, ()) for line in training.lines_of(file)]
+        if texts := cut(lines, kind):
             out[language] = texts
     return out
 

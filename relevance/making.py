@@ -28,6 +28,9 @@ def in_memory(parameters: storage.Parameters) -> Model:
 def make(description: Description, corpus: Corpus) -> storage.Parameters:
     """A model of the corpus without its mislabelled lines; meta["dropped"] counts them by source and language."""
     dropped: Counter[str] = Counter()
+    taken = {language for spec in description.classes for language in spec.languages}
+    if "*" not in taken and (spare := sorted(set(corpus) - taken)):
+        _log.info("left out, as no class has them: %s", " ".join(spare))
     _log.info("counting the letters and words of %d languages", len(corpus))
     made = train(description, corpus)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")

@@ -206,7 +206,7 @@ def replace_file(path: Path, data: bytes) -> None:
     try:
         _replace(path, data)
     except OSError as error:
-        error.filename = error.filename or str(path)
+        error.filename = str(path)  # not of what is written aside
         raise
 
 

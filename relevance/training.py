@@ -1,11 +1,13 @@
 """From plain text to a model: count, smooth, prune to a size, quantise.
 
-A training description is one TOML (models/southern.toml is the shipped one); text lies in folders
-`<data>/<source>/<language>.txt`, or `<data>/<language>.txt`. Only parameters leave this module, never a sentence.
+A training description is one TOML (models/southern.toml is the shipped one); text lies in
+`<data>/<source>/<language>.txt` or in files `<data>/<source>/<language>/*.txt`. Only parameters leave this module,
+never a sentence.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -72,6 +74,7 @@ class Description:
     wanted: str = ""
 
 
+_CODE = re.compile("[a-z]{3}")
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
     "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
@@ -81,42 +84,59 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
 
 
 def read_description(path: Path) -> Description:
-    """The description in a TOML file; TrainingError for what does not belong there."""
+    """The description in a TOML file; TrainingError for what does not belong there or is missing."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-        _only(raw, "name family second_stage siblings wanted settings source class")
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        _only(raw, "name family second_stage siblings wanted settings source class", "name source class")
         for table in raw["class"]:
-            _only(table, "name label languages")
+            _only(table, "name label languages", "name", " in a [[class]]")
         for table in raw["source"]:
-            _only(table, "name licence languages")
+            _only(table, "name licence languages", "name", " in a [[source]]")
         description = Description(
             name=str(raw["name"]),
             classes=tuple(
-                ClassSpec(c["name"], c.get("label", c["name"]), tuple(c.get("languages", [c["name"]])))
+                ClassSpec(c["name"], c.get("label", c["name"]), _names("languages", c.get("languages", [c["name"]])))
                 for c in raw["class"]
             ),
             sources=tuple(
-                Source(s["name"], s.get("licence", ""), tuple(s.get("languages", ()))) for s in raw["source"]
+                Source(s["name"], s.get("licence", ""), _names("languages", s.get("languages", [])))
+                for s in raw["source"]
             ),
-            family=tuple(raw.get("family", ())),
+            family=_names("family", raw.get("family", [])),
             second_stage=dict(raw.get("second_stage", {})),
-            siblings=tuple(tuple(group) for group in raw.get("siblings", ())),
+            siblings=_groups(raw.get("siblings", [])),
             wanted=raw.get("wanted", ""),
             settings=_settings(raw.get("settings", {})),
         )
         _check_names(description)
         return description
-    except (OSError, ValueError, KeyError, TypeError, TrainingError) as error:
+    except OSError as error:
+        raise TrainingError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, TypeError, TrainingError) as error:
         raise TrainingError(f"{path}: {error}") from error
 
 
-def _only(table: Mapping[str, Any], names: str) -> None:
+def _only(table: Mapping[str, Any], names: str, needed: str, where: str = "") -> None:
     if unknown := set(table).difference(names.split()):
         raise TrainingError(f"unknown: {', '.join(sorted(unknown))}; there are {names}")
+    if missing := set(needed.split()).difference(table):
+        raise TrainingError(f"no {', '.join(sorted(missing))}{where}")
+
+
+def _names(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TrainingError(f"{key} = {value!r} is no list of names")
+    return tuple(value)
+
+
+def _groups(value: object) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list) or not all(isinstance(group, list) and len(group) > 1 for group in value):
+        raise TrainingError(f'siblings = {value!r} is no list of groups of two or more, as [["ces", "slk"]]')
+    return tuple(_names("siblings", group) for group in value)
 
 
 def _settings(raw: Mapping[str, Any]) -> Settings:
-    _only(raw, " ".join(_BOUNDS))
+    _only(raw, " ".join(_BOUNDS), "")
     for name, value in raw.items():
         least, most = _BOUNDS[name]
         whole = isinstance(getattr(Settings(), name), int)
@@ -127,7 +147,7 @@ def _settings(raw: Mapping[str, Any]) -> Settings:
 
 
 def _check_names(description: Description) -> None:
-    """Classes that are spoken of exist, and once."""
+    """Classes that are spoken of exist, and once; what is answered is a language; no text is of two classes."""
     names = Counter(spec.name for spec in description.classes)
     together = {name for group in description.siblings for name in group}
     stages = description.second_stage
@@ -135,17 +155,34 @@ def _check_names(description: Description) -> None:
         raise TrainingError(f"no class {', '.join(sorted(unknown))}")
     if twice := [name for name, count in names.items() if count > 1]:
         raise TrainingError(f"class {', '.join(twice)} twice")
+    if wrong := [spec.label for spec in description.classes if not _CODE.fullmatch(str(spec.label))]:
+        raise TrainingError(f"{wrong[0]} is no ISO 639-3 code of three small letters")
+    texts = Counter(language for spec in description.classes for language in spec.languages)
+    if twice := [language for language, count in texts.items() if count > 1]:
+        raise TrainingError(f"languages: {', '.join(twice)} in more than one class")
     if description.wanted and description.wanted not in together:
         raise TrainingError(f"wanted {description.wanted} is in no group of siblings")
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a file of text; TrainingError where it cannot be read."""
+    """The lines of a file of text; TrainingError where it is none."""
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise TrainingError(f"{path}:{line}: not UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise TrainingError(f"{path}:{line}: not UTF-8 but UTF-16 or no text: it has a NUL")
+    return text.splitlines()
+
+
+def text_files(folder: Path) -> dict[str, list[Path]]:
+    """The files of each language in the folder of a source: `<language>.txt`, and all in `<language>/`."""
+    files: dict[str, list[Path]] = {}
+    for file in sorted((*folder.glob("*.txt"), *folder.glob("*/*.txt"))):
+        files.setdefault(file.stem if file.parent == folder else file.parent.name, []).append(file)
+    return files
 
 
 WordCounts = Counter[str]
@@ -154,16 +191,20 @@ Corpus = dict[str, dict[str, list[str]]]
 
 
 def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
-    """All lines of the sources that lie in the folder."""
+    """All lines of the sources; TrainingError for one that has none."""
     corpus: Corpus = {}
     for source in sources:
         folder = data / source.name
-        for file in sorted(folder.glob("*.txt")):
-            if source.languages and file.stem not in source.languages:
-                continue
-            corpus.setdefault(file.stem, {})[source.name] = lines_of(file)
-    if not corpus:
-        raise TrainingError(f"{data}: no <source>/<language>.txt of the described sources")
+        files = text_files(folder)
+        wanted = [language for language in files if not source.languages or language in source.languages]
+        if not wanted:
+            what = f"<language>.txt of {' '.join(source.languages)}" if source.languages else "<language>.txt"
+            raise TrainingError(
+                f"{folder}: no {what if folder.is_dir() else 'such folder, but the description has it'}"
+            )
+        for language in wanted:
+            lines = [line for file in files[language] for line in lines_of(file)]
+            corpus.setdefault(language, {})[source.name] = lines
     return corpus
 
 

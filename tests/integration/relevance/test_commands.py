@@ -39,11 +39,15 @@ def test_wrong_input_is_one_line(tmp_path: Path) -> None:
         (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
         (("identify", "--languages", "tlh"), "'tlh'"),
         (("identify", "--by-word", "--model", "afriweb"), "does not label words"),
-        (("export-arpa", "zul", none / "z.arpa"), "No such file"),
+        (("export-arpa", "zul", none / "z.arpa"), "z.arpa: No such file"),
+        (
+            ("identify", "--languages", "zul", tmp_path / "noise.txt"),
+            "noise.txt is taken for a language: files come before",
+        ),
         (("eval", tmp_path), "no folder dev-"),
         (("eval", tmp_path, "--source", "none"), f"{none}: no such folder"),
         (("eval", tmp_path / "data", "--source", "src"), "no <language>.txt"),
-        (("train", tmp_path / "data"), "no <source>/<language>.txt"),
+        (("train", tmp_path / "data"), "nchlt: no such folder, but the description has it"),
         (("train", tmp_path, "--leave-out", "none"), f"{none}: no such folder"),
         (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
     ):

@@ -403,18 +403,64 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ("[settings]\nx = 1", "unknown: x; there are order word_share"),
         ('famly = ["a"]', "unknown: famly"),
         ('family = ["c"]', "no class c"),
-        ('second_stage = { a = "c" }', "no class c"),
-        ('siblings = [["a", "c"]]', "no class c"),
-        ('wanted = "a"', "wanted a is in no group"),
-        ('[[class]]\nname = "a"', "class a twice"),
+        ('second_stage = { aaa = "c" }', "no class c"),
+        ('siblings = [["aaa", "c"]]', "no class c"),
+        ('wanted = "aaa"', "wanted aaa is in no group"),
+        ('[[class]]\nname = "aaa"', "class aaa twice"),
         ('[[source]]\nname = "s"\nlicense = "mine"', "unknown: license"),
+        ('[[source]]\nlicence = "mine"', "no name in a [[source]]"),
+        ('[[class]]\nlabel = "aaa"', "no name in a [[class]]"),
+        ('[[class]]\nname = "czech"', "czech is no ISO 639-3 code"),
+        ("[[class]]\nname = 3", "languages = [3] is no list"),
+        ('[[class]]\nname = "bbb"\nlanguages = ["aaa"]', "languages: aaa in more than one class"),
+        ('[[class]]\nname = "bbb"\nlanguages = "bbb"', "languages = 'bbb' is no list"),
+        ('family = "aaa"', "family = 'aaa' is no list"),
+        ('siblings = ["aaa"]', "siblings = ['aaa'] is no list of groups"),
+        ("siblings = [[]]", "siblings = [[]] is no list of groups"),
     ],
 )
 def test_what_a_description_cannot_mean_is_named(tmp_path: Any, line: str, said: str) -> None:
-    (tmp_path / "d.toml").write_text(f"name = 'x'\n{line}\n[[class]]\nname = 'a'\n[[source]]\nname = 'b'\n")
+    (tmp_path / "d.toml").write_text(f"name = 'x'\n{line}\n[[class]]\nname = 'aaa'\n[[source]]\nname = 'b'\n")
     with pytest.raises(TrainingError) as error:
         training.read_description(tmp_path / "d.toml")
     assert str(error.value).startswith(f"{tmp_path / 'd.toml'}: {said}")
+
+
+@pytest.mark.parametrize("missing", ["name", "class", "source"])
+def test_what_a_description_lacks_is_named(tmp_path: Any, missing: str) -> None:
+    parts = {"name": "name = 'x'\n", "class": "[[class]]\nname = 'aaa'\n", "source": "[[source]]\nname = 'b'\n"}
+    (tmp_path / "d.toml").write_text("\ufeff" + "".join(parts.values()), encoding="utf-8")
+    assert training.read_description(tmp_path / "d.toml").name == "x"
+    (tmp_path / "d.toml").write_text("".join(text for key, text in parts.items() if key != missing))
+    with pytest.raises(TrainingError, match=rf"d\.toml: no {missing}$"):
+        training.read_description(tmp_path / "d.toml")
+
+
+def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
+    for name in ("x/aaa.txt", "x/bbb/one.txt", "x/bbb/two.txt", "y/ccc.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"umuntu ubona abantu emzini wakithi {name}\r\n" * 3, encoding="utf-8-sig")
+    found = training.read_corpus(tmp_path, [training.Source("x"), training.Source("y")])
+    assert {language: {s: len(lines) for s, lines in some.items()} for language, some in found.items()} == {
+        "aaa": {"x": 3},
+        "bbb": {"x": 6},
+        "ccc": {"y": 3},
+    }
+    assert {language: len(texts) for language, texts in folder_texts(tmp_path / "x", ["bbb"], "sentence").items()} == {
+        "bbb": 6
+    }
+    for source, said in (
+        (training.Source("z"), "z: no such folder"),
+        (training.Source("y", languages=("zul",)), "y: no <language>.txt of zul"),
+    ):
+        with pytest.raises(TrainingError, match=said):
+            training.read_corpus(tmp_path, [training.Source("x"), source])
+
+
+def test_text_that_no_class_has_is_told(caplog: Any) -> None:
+    with caplog.at_level("INFO", "relevance"):
+        make(SMALL, {**corpus(), "ccc": {"x": ["umuntu"]}})
+    assert "left out, as no class has them: ccc" in caplog.text
 
 
 def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
@@ -422,6 +468,10 @@ def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
     (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\ncaf\xe9\n".encode("latin-1"))
     with pytest.raises(TrainingError, match=r"aaa\.txt:2: not UTF-8"):
         training.read_corpus(tmp_path, SMALL.sources)
+    (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\n".encode("utf-16-le"))
+    with pytest.raises(TrainingError, match=r"aaa\.txt:1: not UTF-8 but UTF-16 or no text"):
+        training.read_corpus(tmp_path, SMALL.sources)
+    (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\ncaf\xe9\n".encode("latin-1"))
     with pytest.raises(TrainingError, match=r"aaa\.txt:2: not UTF-8"):
         folder_texts(tmp_path / "x", ["aaa"], "sentence")
 
