@@ -158,7 +158,8 @@ def _choice(options: argparse.Namespace) -> Choice:
     known = sorted({label for label in model.labels if label != UNDETERMINED})
     languages = frozenset(code for part in options.language for code in part.split(",") if code)
     for code in sorted(languages - set(known)):
-        raise UsageFault(f"--language {code}: not one of {' '.join(known)}")
+        hint = "" if options.model else "; of a model of your own: --model FILE"
+        raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
     if options.min_words < 0 or options.dedup_mib < 0:
         raise UsageFault("--min-words and --dedup-mib: not below 0")
     links = (options.format or form_of(options.output)) == "vertical"

@@ -60,7 +60,10 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
         raise PreflightError(str(error)) from None
     except KeyError:
         known = ", ".join(loader.list()) or "none"
-        raise PreflightError(f"no crawl named {name!r} (there are: {known}); add seeds/{name}.toml") from None
+        raise PreflightError(
+            f"no crawl named {name!r} (there are: {known}); add seeds/<name>.toml, or name its file: "
+            "scrapy crawl NAME -a seeds=FILE, other commands --crawl NAME --seeds FILE"
+        ) from None
 
 
 def check(settings: BaseSettings, spider: type[Spider]) -> None:

@@ -49,7 +49,7 @@ def quality(page: Page) -> Quality:
         "religious": _religious(tokens),
         "list": _listed(page),
         "repeated": _repeated(page),
-        "languages": float(len({language for language, _ in page.hreflangs if language != "x-default"})),
+        "languages": float(len({tag.replace("_", "-").split("-")[0] for tag, _ in page.hreflangs} - {"x"})),
     }
     flags = set()
     if terms["religious"] >= _RELIGIOUS_SHARE and len(tokens) >= 50:

@@ -21,6 +21,8 @@ from bench.focus import replay
 from bench.focus.crawl import CRAWLS, Found, afriweb, breadth_first, by_yield, curve, oracle
 from bench.focus.shapes import SHAPES
 from bench.focus.webs import WEBS, Web
+from relevance.errors import ModelError
+from relevance.model import load
 
 ENOUGH = 0.95
 """Share of the reachable relevant pages until which fetches are counted."""
@@ -143,8 +145,11 @@ def main() -> None:
         "--plot", type=Path, metavar="FOLDER", help="draw pages and words found against fetches (not with --quick)"
     )
     parser.add_argument("--warc", type=Path, action="append", help="replay stored pages (repeatable)")
-    parser.add_argument("--seed-url", action="append", default=[], help="where a replay starts (default: first page)")
+    parser.add_argument(
+        "--seed-url", action="append", default=[], help="where a replay starts (repeatable; default: first page)"
+    )
     parser.add_argument("--language", default="zul", help="target language of a replay")
+    parser.add_argument("--model", type=Path, help="language model of a replay (default: the shipped one)")
     arguments = parser.parse_args()
     if arguments.plot and arguments.quick:
         parser.error("--quick draws nothing: --plot goes without it")
@@ -152,11 +157,14 @@ def main() -> None:
         parser.error(f"--seeds: {arguments.seeds} is below 1")
     if arguments.warc:
         try:
-            web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url)
-        except (OSError, replay.NothingToReplayError) as error:
+            model = load(arguments.model) if arguments.model else None
+            web = replay.read_web(arguments.warc, arguments.language, arguments.seed_url, model)
+        except (OSError, ModelError, replay.NothingToReplayError) as error:
             parser.error(str(error))
         found = run(web)
         print("\n".join(table("replay", [(web, found)])))
+        if beyond := sum(node.relevant for node in web.nodes) - found["oracle"].reachable:
+            print(f"{beyond} relevant pages cannot be reached from {web.nodes[web.seeds[0]].url}: see --seed-url")
         if arguments.plot:
             plot(arguments.plot, "replay", found)
         return

@@ -14,10 +14,9 @@ from relevance.hints import host_of
 from relevance.measure import Measured
 from relevance.page import Page
 from relevance.plain_policies import AfriwebPolicy, ThresholdPolicy
-from relevance.policy import LinkContext, PageContext, Target
+from relevance.policy import LinkContext, PageContext
 from relevance.yield_policy import YieldPolicy
 
-TARGET = Target("zul", ("xho", "nbl", "ssw"))
 Order = list[int]
 """Pages in the order they were fetched."""
 
@@ -40,8 +39,8 @@ class Found:
         return self.relevant[min(fetches, len(self.relevant)) - 1] / max(1, self.reachable)
 
 
-def measured(node: Node) -> Measured:
-    language = "zul" if node.words * 2 > node.total else "eng"
+def measured(node: Node, language: str) -> Measured:
+    language = language if node.words * 2 > node.total else "eng"
     return Measured(language, node.words, node.total, node.words, node.words / max(1, node.total))
 
 
@@ -72,12 +71,14 @@ def breadth_first(web: Web) -> Order:
 
 def afriweb(web: Web) -> Order:
     """Breadth first over the links of pages the thesis' set three keeps."""
-    policy = AfriwebPolicy(TARGET, {})
+    policy = AfriwebPolicy(web.target, {}, web.model)
 
     def follow(place: int, order: Order) -> bool:
         node = web.nodes[place]
         page = Page(node.url, html_lang=node.html_lang)
-        return policy.decide(page, measured(node), PageContext()).keep or len(order) <= len(web.seeds)
+        return policy.decide(page, measured(node, web.target.language), PageContext()).keep or len(order) <= len(
+            web.seeds
+        )
 
     return _fifo(web, follow)
 
@@ -180,12 +181,12 @@ def _way(web: Web, known: set[int], done: set[int]) -> list[int]:
 
 
 def threshold(web: Web) -> Order:
-    return _Steered(web, ThresholdPolicy(TARGET, {})).order()
+    return _Steered(web, ThresholdPolicy(web.target, {}, web.model)).order()
 
 
 def by_yield(web: Web, share: float = 1.0) -> Order:
     """share: of the reachable relevant pages, after which it stops (1: never)."""
-    return _Steered(web, YieldPolicy(TARGET, {})).order(share)
+    return _Steered(web, YieldPolicy(web.target, {}, web.model)).order(share)
 
 
 class _Steered:
@@ -226,7 +227,8 @@ class _Steered:
         """As crawler.focus does it, for a page whose words are known."""
         link = read_link_memo(lease.memo) or NO_LINK
         context = PageContext(lease.depth, link.since_relevant, node.size, "", link.bucket)
-        verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), measured(node), context)
+        found = measured(node, self._web.target.language)
+        verdict = self._policy.decide(Page(node.url, html_lang=node.html_lang), found, context)
         since, depth = 0 if verdict.keep else link.since_relevant + 1, lease.depth + 1
         links: dict[int, LinkContext] = {}
         for target, anchor, nav, hreflang in node.links:
@@ -236,9 +238,9 @@ class _Steered:
                 url = self._web.nodes[target].url
                 links[target] = LinkContext(url, anchor, node.url, verdict, depth, since, hreflang, nav)
         ranked = zip(links.items(), self._policy.rank(list(links.values())), strict=True)
-        found = [(place, one.url, *rank) for (place, one), rank in ranked if place not in self._seen]
-        self._seen.update(place for place, *_ in found)
-        return [Candidate(url, Kind.PAGE, node.url, depth, p, memo=LinkMemo(since, b).pack()) for _, url, p, b in found]
+        new = [(place, one.url, *rank) for (place, one), rank in ranked if place not in self._seen]
+        self._seen.update(place for place, *_ in new)
+        return [Candidate(url, Kind.PAGE, node.url, depth, p, memo=LinkMemo(since, b).pack()) for _, url, p, b in new]
 
 
 CRAWLS: dict[str, Callable[[Web], Order]] = {

@@ -9,9 +9,9 @@ from urllib.parse import urldefrag
 from archive.reader import Reader
 from archive.record import Record
 from bench.focus.webs import Node, Web
-from relevance.identification import Identifier
+from relevance.identification import UNDETERMINED, Identifier
 from relevance.measure import measure
-from relevance.model import shipped
+from relevance.model import Model, shipped
 from relevance.page import Page, read_page
 from relevance.plain_policies import ThresholdPolicy
 from relevance.policy import PageContext, Target
@@ -22,13 +22,16 @@ class NothingToReplayError(ValueError):
     """The files hold no HTML page, or none at a URL asked for, or none could be told to be relevant."""
 
 
-def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
+def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str], model: Model | None = None) -> Web:
     """The HTML pages of the files (WARC or ARC, plain or compressed), relevant by the threshold policy; the first fetch
     of a URL counts, a link to a redirect leads to where it led. seeds are URLs among them; without any the first page
     is the seed. NothingToReplayError, OSError for a file that cannot be read."""
-    if language not in shipped().labels:
-        raise NothingToReplayError(f"the model knows no {language!r}")
-    identifier, policy = Identifier(shipped(), wanted=language), ThresholdPolicy(Target(language), {})
+    model = model or shipped()
+    if language == UNDETERMINED or language not in model.labels:
+        raise NothingToReplayError(f"the model knows no {language!r}; one of your own: --model")
+    siblings = {name for group in model.meta.get("siblings", ()) if language in group for name in group} - {language}
+    target = Target(language, sorted(siblings))
+    identifier, policy = Identifier(model, wanted=language), ThresholdPolicy(target, {}, model)
     pages: dict[str, Page] = {}
     nodes: list[Node] = []
     moved: dict[str, str] = {}
@@ -53,7 +56,7 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str]) -> Web:
         raise NothingToReplayError(
             f"no stored page at {', '.join(unknown)}" if unknown else "no HTML page in these files"
         )
-    return Web("replay", nodes, [places[url] for url in seeds] or [0])
+    return Web("replay", nodes, [places[url] for url in seeds] or [0], target, model)
 
 
 def _answers(paths: Sequence[Path]) -> Iterator[tuple[str, Record]]:

@@ -6,8 +6,14 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from relevance.model import Model
+from relevance.policy import Target
+
 ZULU = ("funda kabanzi", "izindaba zanamuhla", "ezemidlalo", "umphakathi wethu", "bhala kithi", "ukuthola okuningi")
 ENGLISH = ("read more", "latest news", "sport", "contact us", "about this site", "privacy policy")
+
+
+ISIZULU = Target("zul", ("xho", "nbl", "ssw"))
 
 
 @dataclass(slots=True)
@@ -28,6 +34,8 @@ class Web:
     name: str
     nodes: list[Node]
     seeds: list[int]
+    target: Target = ISIZULU
+    model: Model | None = None  # None: the shipped one
 
 
 class Builder:

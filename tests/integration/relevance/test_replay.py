@@ -9,7 +9,9 @@ import pytest
 from bench.focus.__main__ import main
 from bench.focus.crawl import CRAWLS, curve
 from bench.focus.replay import NothingToReplayError, read_web
+from relevance.model import load
 from relevance.sample import sentences
+from tests.small_model import CZECH, write_small_model
 
 ZULU, ENGLISH = (sentences(language, random.Random(1), 80) for language in ("zul", "eng"))
 HOST = "http://a.example"
@@ -66,6 +68,36 @@ def test_wrong_input_is_named(warc: Path, tmp_path: Path) -> None:
         read_web([tmp_path / "empty.warc"], "zul", [])
     with pytest.raises(OSError, match="none"):
         read_web([tmp_path / "none.warc"], "zul", [])
+
+
+def test_policies_steer_for_the_language_of_the_replay(tmp_path: Path) -> None:
+    path = tmp_path / "xho.warc"
+    text = sentences("xho", random.Random(1), 80)
+    page = f"<html lang=xh><p>{text}</p>"
+    path.write_bytes(
+        record("/", page + "<a href='one'>x</a><a href='two'>y</a>") + record("/one", page + "<p>Enye</p>")
+    )
+    web = read_web([path], "xho", [])
+    assert (web.target.language, set(web.target.siblings)) == ("xho", {"zul", "nbl", "ssw"})
+    found = {name: curve(web, crawl(web)).relevant[-1] for name, crawl in CRAWLS.items()}
+    assert found == dict.fromkeys(CRAWLS, 2)
+
+
+def test_a_replay_may_go_by_another_model(tmp_path: Path) -> None:
+    path = tmp_path / "ces.warc"
+    path.write_bytes(record("/", f"<p>{CZECH}. {CZECH}.</p>"))
+    model = load(write_small_model(tmp_path / "small.model"))
+    assert [node.relevant for node in read_web([path], "ces", [], model).nodes] == [True]
+    with pytest.raises(NothingToReplayError, match="knows no 'ces'; one of your own: --model"):
+        read_web([path], "ces", [])
+
+
+def test_what_a_replay_cannot_reach_is_told(warc: Path, monkeypatch: Any, capsys: Any) -> None:
+    for start, said in ((f"{HOST}/en", True), (f"{HOST}/", False)):
+        monkeypatch.setattr("sys.argv", ["focus", "--warc", str(warc), "--seed-url", start])
+        main()
+        out = capsys.readouterr().out
+        assert (f"1 relevant pages cannot be reached from {start}: see --seed-url" in out) is said
 
 
 def test_a_replay_can_be_drawn(warc: Path, tmp_path: Path, monkeypatch: Any) -> None:

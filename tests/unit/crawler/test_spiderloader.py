@@ -51,7 +51,7 @@ def test_harvest_is_a_crawl_that_stays() -> None:
 def test_no_such_crawl_is_one_line_that_names_those_there_are(tmp_path: Path) -> None:
     (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
     found, _ = loader(tmp_path)
-    with pytest.raises(PreflightError, match=r"no crawl named 'nosuch'.*ndwedwe") as caught:
+    with pytest.raises(PreflightError, match=r"no crawl named 'nosuch'.*ndwedwe.*--seeds FILE") as caught:
         find_spider(found, "nosuch", {})
     assert "\n" not in str(caught.value)
 

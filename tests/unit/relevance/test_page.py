@@ -133,6 +133,10 @@ def test_quality_flags() -> None:
     assert "list" in quality(read(f"<ul>{menu}</ul><p>{news[:100]}</p>")).flags
     many = "".join(f"<link rel=alternate hreflang=x{n} href=/{n}>" for n in "abcdefghijklmnopq")
     assert "machine" in quality(read(f"<head>{many}</head><p>{news}</p>")).flags
+    regions = "".join(f"<link rel=alternate hreflang=en-{n}{n} href=/{n}>" for n in "abcdefghijklmnopq")
+    default = "<link rel=alternate hreflang=x-default href=/><link rel=alternate hreflang=zu_ZA href=/zu>"
+    one_language = quality(read(f"<head>{regions}{default}</head><p>{news}</p>"))
+    assert (one_language.terms["languages"], one_language.flags) == (2, frozenset())
     again = "<p>" + "</p><p>".join([news[:120]] * 6) + "</p>"
     assert quality(read(again)).terms["repeated"] > 0.5
 
