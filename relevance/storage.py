@@ -15,7 +15,9 @@ import json
 import os
 import struct
 import tempfile
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ LONG = 5
 """Letters of n-grams whose values are levelled."""
 LAYOUT = 10
 """Version of the arrays in the cache; part of their file name."""
+KEPT_DAYS = 60
+"""For so long the cache has a model's arrays, once those of another one are written."""
 
 MISFITS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """What is met where the parts of a model do not fit one another."""
@@ -266,7 +270,18 @@ def save_arrays(path: Path, arrays: Arrays) -> bool:
     except OSError:  # a full disk: each process would leave another part of it there
         Path(name).unlink(missing_ok=True)
         return False
+    _clear(path.parent)
     return True
+
+
+def _clear(folder: Path) -> None:
+    """Deletes what is older than KEPT_DAYS: models that there are no more, parts that killed processes left.
+    Whoever maps a file keeps it, and one that is still wanted is made anew."""
+    oldest = time.time() - KEPT_DAYS * 24 * 3600
+    for file in folder.glob(f"*-{'[0-9a-f]' * 16}-*.arrays*"):
+        with suppress(OSError):
+            if file.stat().st_mtime < oldest:
+                file.unlink()
 
 
 def map_arrays(path: Path) -> Arrays | None:

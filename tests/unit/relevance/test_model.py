@@ -5,6 +5,7 @@ import re
 import resource
 import subprocess
 import sys
+import time
 import unicodedata
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -296,6 +297,23 @@ def test_a_cache_that_cannot_be_written_leaves_nothing(tmp_path: Any, monkeypatc
     assert not any((tmp_path / "cache").iterdir())
 
 
+def test_a_cache_keeps_no_models_that_nobody_wants(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    days = {
+        "old-0123456789abcdef-9.arrays": 61,
+        "old-0123456789abcdef-9.arraysx7y_z": 61,
+        "new-0123456789abcdef-9.arrays": 59,
+    }
+    for name, age in {**days, "mine.arrays": 99, "my-own-notes.txt": 99}.items():
+        (tmp_path / "cache" / name).write_bytes(b"x")
+        os.utime(tmp_path / "cache" / name, (time.time() - age * 86400,) * 2)
+    storage.write(tmp_path / "m.model", make(SMALL, corpus()))
+    load(tmp_path / "m.model")
+    left = {path.name for path in (tmp_path / "cache").iterdir() if not path.name.startswith("m-")}
+    assert left == {"new-0123456789abcdef-9.arrays", "mine.arrays", "my-own-notes.txt"}
+
+
 def test_files_are_replaced_whole_and_devices_never(tmp_path: Any) -> None:
     (tmp_path / "old").write_bytes(b"old")
     (tmp_path / "link").symlink_to("old")
@@ -449,6 +467,7 @@ def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
     assert {language: len(texts) for language, texts in folder_texts(tmp_path / "x", ["bbb"], "sentence").items()} == {
         "bbb": 6
     }
+    assert set(training.read_corpus(tmp_path / "x", [training.Source(".")])) == {"aaa", "bbb"}
     for source, said in (
         (training.Source("z"), "z: no such folder"),
         (training.Source("y", languages=("zul",)), "y: no <language>.txt of zul"),
