@@ -118,7 +118,7 @@ class YieldPolicy(ThresholdPolicy):
         estimates, where = self._estimates, places(url)
         known = estimates.known(where)
         place = self._place(where, known)
-        links = bucket if len(bucket) >= KIND else _UNKNOWN
+        links = _known(bucket)
         evidence = self._evidence(place.group, links, self._links(url, links))
         effects = self._effects(evidence)
         # What one key has learnt of the page the next ones need not learn again. Else each would take the whole blame
@@ -164,11 +164,11 @@ class YieldPolicy(ThresholdPolicy):
 
     def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
         shared = _Shared()
-        return [self._estimate(url, since, bucket, shared) for url, since, bucket in queued]
+        return [self._estimate(url, since, _known(bucket), shared) for url, since, bucket in queued]
 
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
         """Log-odds by key (relevance.estimates; the host's stands for all of the place), then parts of the worth."""
-        where = places(url)
+        where, bucket = places(url), _known(bucket)
         place = self._place(where, self._estimates.known(where))
         evidence = self._evidence(place.group, bucket, self._links(url, bucket))
         effects = self._effects(evidence)
@@ -280,6 +280,11 @@ class YieldPolicy(ThresholdPolicy):
         """What links from this host to others have been worth, for each of its pages."""
         found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0
+
+
+def _known(bucket: str) -> str:
+    """The bucket, or that of a link of which nothing is known where another policy found it."""
+    return bucket if len(bucket) >= KIND else _UNKNOWN
 
 
 def _evened(worth: float) -> float:

@@ -149,6 +149,13 @@ def test_a_switch_of_languages_in_navigation_is_followed() -> None:
     assert [priority > 0 for priority, _ in policy.rank(links)] == [True, True, False, False]
 
 
+def test_links_that_another_policy_found_are_of_no_known_kind() -> None:
+    policy = make_policy("yield", "zul", SIBLINGS)
+    unknown = "http://a.example/1", 0, ""
+    assert policy.rescore([unknown]) == policy.rescore([(unknown[0], 0, "100000")])
+    assert policy.explain(*unknown)["priority"] == round(policy.rescore([unknown])[0], 3)
+
+
 def test_yield_learns_hosts_and_paths_and_takes_it_back() -> None:
     policy = make_policy("yield", "zul", SIBLINGS)
     before = policy.link_priority(link("http://good.example/news/9.html"))

@@ -24,3 +24,13 @@ def test_a_url_names_the_language_that_is_wanted_but_few_others() -> None:
     urls = ("https://a.example/yo/1", "https://a.example/fr/1", "https://a.example/my/account", "https://a.example/1")
     assert [hints.url(url) for url in urls] == [OURS, OTHER, NEITHER, NEITHER]
     assert (hints.tag("yo-NG"), hints.tag("my"), hints.tag("x-default")) == (OURS, OTHER, NEITHER)
+
+
+@pytest.mark.parametrize(
+    ("language", "anchor", "url"),
+    [("por", "Português", "portugues"), ("sna", "ChiShona", "shona"), ("ces", "Čeština", "cesky"), ("pol", "PL", "pl")],
+)
+def test_a_link_is_named_after_the_language_as_it_names_itself(language: str, anchor: str, url: str) -> None:
+    hints = Hints(language, (), Identifier(shipped()))
+    assert hints.anchors([anchor, "x"]) == [OURS, NEITHER]
+    assert hints.url(f"https://a.example/{url}/1") == OURS
