@@ -155,6 +155,8 @@ def _check_names(description: Description) -> None:
         raise TrainingError(f"no class {', '.join(sorted(unknown))}")
     if twice := [name for name, count in names.items() if count > 1]:
         raise TrainingError(f"class {', '.join(twice)} twice")
+    if both := set(stages).intersection(stages.values()):
+        raise TrainingError(f"second_stage: {', '.join(sorted(both))} is split from another class and has one itself")
     if wrong := [spec.label for spec in description.classes if not _CODE.fullmatch(str(spec.label))]:
         raise TrainingError(f"{wrong[0]} is no ISO 639-3 code of three small letters")
     texts = Counter(language for spec in description.classes for language in spec.languages)

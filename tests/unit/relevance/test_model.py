@@ -432,6 +432,7 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ("[[class]]\nname = 3", "languages = [3] is no list"),
         ('[[class]]\nname = "bbb"\nlanguages = ["aaa"]', "languages: aaa in more than one class"),
         ('[[class]]\nname = "bbb"\nlanguages = "bbb"', "languages = 'bbb' is no list"),
+        ('second_stage = { aaa = "aaa" }', "second_stage: aaa is split from another class and has one itself"),
         ('family = "aaa"', "family = 'aaa' is no list"),
         ('siblings = ["aaa"]', "siblings = ['aaa'] is no list of groups"),
         ("siblings = [[]]", "siblings = [[]] is no list of groups"),
