@@ -35,7 +35,7 @@ from sieve.urls import resolve_many
 logger = logging.getLogger(__name__)
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
-# A page with more links than this is a list of links; the first ones say enough.
+# A page with more links than this, or with more in its head, is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
 _MOST_MARKS = 20_000
@@ -187,7 +187,7 @@ class FocusMiddleware:
             for link in page.links[:_MOST_LINKS]
             if "nofollow" not in link.rel
         ]
-        found += [_Found(href, hreflang=language) for language, href in page.hreflangs]
+        found += [_Found(href, hreflang=language) for language, href in page.hreflangs[:_MOST_LINKS]]
         if page.refresh:
             found.append(_Found(page.refresh))
         base = resolve_many([page.base], response.url)[0] if page.base else None

@@ -54,3 +54,10 @@ def test_what_stands_in_the_text_too_is_more_than_navigation() -> None:
         ("Okunye", "", False),
         ("isiZulu", "zu", True),
     ]
+
+
+def test_links_of_the_head_are_bounded_as_those_of_the_body() -> None:
+    head = "".join(f'<link rel=alternate hreflang=zu href="/h{n}">' for n in range(4000))
+    body = "".join(f'<a href="/b{n}">b</a>' for n in range(4000))
+    urls = [link.url for link in contexts(f"<head>{head}</head><body>{body}")]
+    assert [sum("/h" in url[10:] for url in urls), sum("/b" in url[10:] for url in urls)] == [3000, 3000]
