@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from archive.disk import full_error
 from archive.errors import ArchiveError, Damage
 from archive.fields import digest
-from archive.journal import full_error
 from archive.reader import Reader
 from archive.record import Record
 from archive.surt import surt

@@ -9,18 +9,16 @@ Guarantees
 * :meth:`Journal.rewrite` replaces the file by one with the given frames only: new file, fsync, lock, rename, folder
   fsync.
 
-Frames: ``I`` configuration (JSON), ``G`` a group (id, token, size, exchange), ``S`` settled ids (accepted, rejected),
-``F`` the ``.open`` file in use, ``P`` a pack stands in it up to an offset (with the ids in it), ``C`` that file is
-finished.
+Frames, their bodies in msgpack: ``I`` configuration, ``G`` a group (:meth:`Group.frame`), ``S`` settled ids (accepted,
+rejected), ``F`` the ``.open`` file in use, ``P`` a pack stands in it up to an offset (with the ids in it), ``C`` that
+file is finished.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
-import shutil
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -30,14 +28,13 @@ from typing import Any
 import msgpack
 from zlib_ng import zlib_ng
 
-from archive.errors import ArchiveError, ArchiveFull, Damage, JournalBusy, JournalUnreadable
+from archive.disk import fsync_folder, full_error, write_all
+from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
 
 _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"1\n"
 _FRAME = struct.Struct("<2scII")
 _MARK = b"\xf6J"
-_IOV = 512
-FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 Frame = tuple[bytes, tuple[Any, ...]]
 _SHAPES: dict[bytes, tuple[type, ...]] = {
     b"I": (dict,),
@@ -109,42 +106,6 @@ def _fits(kind: bytes, values: object) -> bool:
         return False
     numbers = [n for v in values if isinstance(v, list | int) for n in (v if isinstance(v, list) else [v])]
     return all(map(isinstance, values, shape)) and all(isinstance(n, int) and n >= 0 for n in numbers)
-
-
-def fsync_folder(folder: Path) -> None:
-    """Make renames and new names in the folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def full_error(path: Path, needed: int, error: OSError) -> Exception:
-    """The typed error for a write that failed: :class:`ArchiveFull`, or the given one when it is something else."""
-    if error.errno not in FULL_ERRNOS:
-        return error
-    try:
-        free = shutil.disk_usage(path.parent).free
-    except OSError:
-        free = -1
-    return ArchiveFull(str(path), needed, free, error.strerror or str(error))
-
-
-def write_all(descriptor: int, parts: list[bytes]) -> int:
-    """Write all parts at the file's end, in few calls; returns the bytes written. OSError leaves a part of it there."""
-    total = 0
-    for start in range(0, len(parts), _IOV):
-        chunk: list[bytes | memoryview] = list(parts[start : start + _IOV])
-        while chunk:
-            done = os.writev(descriptor, chunk)
-            total += done
-            while chunk and done >= len(chunk[0]):
-                done -= len(chunk[0])
-                chunk.pop(0)
-            if done:
-                chunk[0] = memoryview(chunk[0])[done:]
-    return total
 
 
 def _encode(kind: bytes, values: tuple[Any, ...]) -> list[bytes]:

@@ -17,7 +17,7 @@ from typing import Protocol
 import zstandard
 
 from archive.codecs import GZ_LEVEL, XZ_LEVEL, ZST_LEVEL, check_level, make_codec, train_dictionary, xz_filters
-from archive.journal import fsync_folder, full_error
+from archive.disk import fsync_folder, full_error
 
 _LEARN_BYTES = 8 << 20
 

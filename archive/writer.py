@@ -31,9 +31,10 @@ from archive.bins import Bins
 from archive.cdxj import SUFFIX, IndexBuilder, file_lines
 from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
 from archive.config import WriterConfig
+from archive.disk import fsync_folder
 from archive.errors import ArchiveError, ArchiveFull, WriterClosed
 from archive.exchange import Exchange
-from archive.journal import Frame, Group, Journal, State, fsync_folder
+from archive.journal import Frame, Group, Journal, State
 from archive.packing import Job, freeze
 from archive.reader import Reader
 from archive.records import warcinfo

@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 import zstandard
 
+from archive.disk import fsync_folder
 from corpus.errors import UsageFault
 
 STDOUT = "-"
@@ -83,11 +84,7 @@ def _beside(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         hidden.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        fsync_folder(path.parent)
     finally:
         hidden.unlink(missing_ok=True)
 

@@ -1,0 +1,49 @@
+"""Writing so that it stays written, on a disk that may be full."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from archive.errors import ArchiveFull
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_MOST_PARTS = 512  # of one call; Linux takes 1024
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make renames and new names in the folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def full_error(path: Path, needed: int, error: OSError) -> Exception:
+    """The typed error for a write that failed: :class:`ArchiveFull`, or the given one when it is something else."""
+    if error.errno not in _FULL:
+        return error
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError:
+        free = -1
+    return ArchiveFull(str(path), needed, free, error.strerror or str(error))
+
+
+def write_all(descriptor: int, parts: list[bytes]) -> int:
+    """Write all parts at the file's end, in few calls; returns the bytes written. OSError leaves a part of it there."""
+    total = 0
+    for start in range(0, len(parts), _MOST_PARTS):
+        chunk: list[bytes | memoryview] = list(parts[start : start + _MOST_PARTS])
+        while chunk:
+            done = os.writev(descriptor, chunk)
+            total += done
+            while chunk and done >= len(chunk[0]):
+                done -= len(chunk[0])
+                chunk.pop(0)
+            if done:
+                chunk[0] = memoryview(chunk[0])[done:]
+    return total
