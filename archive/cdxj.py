@@ -83,7 +83,7 @@ def entry_of(record: Record) -> Entry | None:
         return None
     url = record.url
     http = record.http
-    fields = {"url": url, "mime": _mime(record)}
+    fields = {"url": url, "mime": "warc/revisit" if record.type == "revisit" else record.media_type or "unk"}
     if http is not None and http.status:
         fields["status"] = str(http.status)
     if checksum := record.field("WARC-Payload-Digest") or _checksum(record):
@@ -114,14 +114,6 @@ def _checksum(record: Record) -> str:
     """The digest of a payload that has none in its record (ARC has none at all), as other indexers compute it: replay
     looks up what older revisits stand for by it. "" for what is too large for memory."""
     return digest("sha1", record.payload()) if record.type != "revisit" and record.in_memory else ""
-
-
-def _mime(record: Record) -> str:
-    if record.type == "revisit":
-        return "warc/revisit"
-    http = record.http
-    value = http.headers.get("content-type") if http is not None else record.field("Content-Type")
-    return value.partition(";")[0].strip().lower() or "unk"
 
 
 class IndexBuilder:

@@ -128,7 +128,6 @@ def _report(damages: list[Damage], as_json: bool) -> int:
 
 def _facts(record: Record) -> dict[str, Any]:
     http = record.http
-    media = http.headers.get("content-type") if http is not None else record.field("Content-Type")
     return {
         "file": record.path,
         "offset": record.offset,
@@ -137,7 +136,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "date": record.date,
         "url": record.url,
         "status": http.status if http is not None and http.status else None,
-        "mime": media.partition(";")[0].strip(),
+        "mime": record.content_type.partition(";")[0].strip(),
         "length": record.length,
         "id": record.id,
         "damage": record.damage.reason if record.damage else None,

@@ -51,6 +51,10 @@ class HttpHead:
             self._headers = Headers.parse(self.lines)
         return self._headers
 
+    @property
+    def is_chunked(self) -> bool:
+        return "chunked" in self.headers.get("transfer-encoding").lower()
+
 
 def parse_head(block: bytes) -> HttpHead | None:
     """The head at the beginning of an HTTP message; None when there is no status or request line."""
@@ -180,7 +184,7 @@ def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
     An unknown coding, or one that is announced but not there, leaves the body as it is; so do codings before the last
     :data:`MOST_CODINGS`.
     """
-    if "chunked" in head.headers.get("transfer-encoding", "").lower():
+    if head.is_chunked:
         body = dechunk(body)
     names = ",".join(head.headers.get_all("content-encoding")).lower().replace(" ", "").split(",")
     for name in names[: -MOST_CODINGS - 1 : -1]:

@@ -180,6 +180,17 @@ class Record:
             self._http = parse_head(self._beginning()) if self.is_http else None
         return self._http
 
+    @property
+    def content_type(self) -> str:
+        """Of the payload: what its HTTP head says; of a record without HTTP, what the record's header says."""
+        http = self.http
+        return http.headers.get("content-type") if http is not None else self.field("Content-Type")
+
+    @property
+    def media_type(self) -> str:
+        """The content type in lower case, without parameters."""
+        return self.content_type.partition(";")[0].strip().lower()
+
     def payload(self) -> bytes:
         """The block without its HTTP head, as archived; of a record without HTTP: the block."""
         start, end = self.block_start, self.block_start + self.length

@@ -139,7 +139,7 @@ def _response(exchange: Exchange, record_id: str, seen: RevisitTarget | None, ch
 def entity(exchange: Exchange) -> bytes:
     """What digests of the payload are over: the body without chunks, also where it is archived with them."""
     head = None if exchange.dechunked else parse_head(exchange.response_head)
-    if head is not None and "chunked" in head.headers.get("transfer-encoding").lower():
+    if head is not None and head.is_chunked:
         return dechunk(exchange.payload)
     return exchange.payload
 

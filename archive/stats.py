@@ -29,11 +29,10 @@ class Stats:
         http = record.http
         size = record.length - (http.size if http else 0)
         self.payload_bytes += size
-        media = http.headers.get("content-type") if http else record.field("Content-Type")
         values = {
             "host": record.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower(),
             "language": record.field("WARC-Identified-Content-Language").partition(",")[0].strip() or "-",
-            "type": media.partition(";")[0].strip().lower() or "-",
+            "type": record.media_type or "-",
             "year": record.date[:4] or "-",
             "status": str(http.status) if http and http.status else "-",
         }

@@ -217,7 +217,7 @@ class Verifier:
 
 def _is_chunked(record: Record) -> bool:
     head = record.http
-    return head is not None and "chunked" in head.headers.get("transfer-encoding").lower()
+    return head is not None and head.is_chunked
 
 
 def _agree(ours: bytes | None, theirs: bytes | None) -> bool:

@@ -55,7 +55,7 @@ def read_record(
     reason = _unfit(record)
     if reason:
         return Read(reason=reason)
-    media, content_type = _media(record)
+    media, content_type = record.media_type, record.content_type or None
     body = record.body(MAX_BODY + 1)
     if not media and _LOOKS_HTML.search(body, 0, 1024):
         media, content_type = "text/html", None
@@ -93,14 +93,6 @@ def _unfit(record: Record) -> str:
     if http is not None and http.status != 200:
         return "status"
     return "robots_txt" if _ROBOTS_TXT.match(record.url) else ""
-
-
-def _media(record: Record) -> tuple[str, str | None]:
-    """Media type ("" when none is given) and the whole Content-Type."""
-    http = record.http
-    content_type = http.headers.get("content-type") if http is not None else record.field("Content-Type")
-    media = content_type.partition(";")[0].strip().lower()
-    return media, content_type or None
 
 
 def _robots_tag(record: Record) -> frozenset[str]:
