@@ -2,9 +2,8 @@
 
 Guarantees: what :meth:`Codec.encode` returns can be appended to a file of the same kind at any time and read by itself
 from any of its places. ``xz``: the records given are one stream (a pack), with a CRC-64 over the unpacked bytes;
-``gz``: a
-member a record (WARC 1.1 annex D); ``zst``: a frame a record with checksum and content size, and a dictionary frame
-first in the file when there is a dictionary (IIPC "Zstandard Compression for WARC Files 1.0").
+``gz``: a member a record (WARC 1.1 annex D); ``zst``: a frame a record with checksum and content size, and a dictionary
+frame first in the file when there is a dictionary (IIPC "Zstandard Compression for WARC Files 1.0").
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Protocol
 import zstandard
 
 SUFFIXES = {"xz": ".xz", "gz": ".gz", "zst": ".zst", "none": ""}
-XZ_LEVEL, GZ_LEVEL, ZST_LEVEL = 1, 6, 3
+_USUAL_LEVEL = {"xz": 1, "gz": 6, "zst": 3, "none": 0}
 _LEVELS = {"xz": range(10), "gz": range(10), "zst": range(-7, 23)}
 _DICTIONARY_FRAME = 0x184D2A5D
 _DICTIONARY_BYTES = 112 << 10
@@ -43,10 +42,15 @@ class Encoded:
     places: list[Place]
 
 
+class Packer(Protocol):
+    """Packs one record of any length, piece by piece, as a unit by itself."""
+
+    def compress(self, data: bytes, /) -> bytes: ...
+    def flush(self) -> bytes: ...
+
+
 class Codec(Protocol):
     """Stateless but for settings: may be used by several threads at once."""
-
-    name: str
 
     def preamble(self) -> bytes:
         """What the file starts with, before the first record; empty for most."""
@@ -54,21 +58,30 @@ class Codec(Protocol):
 
     def encode(self, records: Sequence[bytes]) -> Encoded: ...
 
+    def packer(self) -> Packer: ...
+
+
+class _Copy:
+    def compress(self, data: bytes) -> bytes:
+        return data
+
+    def flush(self) -> bytes:
+        return b""
+
 
 class Plain:
-    name = "none"
-
     def preamble(self) -> bytes:
         return b""
 
     def encode(self, records: Sequence[bytes]) -> Encoded:
         return _one_by_one(records)
 
+    def packer(self) -> Packer:
+        return _Copy()
+
 
 class Gzip:
-    name = "gz"
-
-    def __init__(self, level: int = GZ_LEVEL) -> None:
+    def __init__(self, level: int) -> None:
         self._level = level
 
     def preamble(self) -> bytes:
@@ -78,17 +91,18 @@ class Gzip:
         return _one_by_one([self._member(record) for record in records])
 
     def _member(self, record: bytes) -> bytes:
-        packer = zlib.compressobj(self._level, zlib.DEFLATED, 31)
+        packer = self.packer()
         return packer.compress(record) + packer.flush()
+
+    def packer(self) -> Packer:
+        return zlib.compressobj(self._level, zlib.DEFLATED, 31)
 
 
 class Xz:
     """A record of ``pack_bytes`` or more is a stream by itself; the others of one call share streams of up to that."""
 
-    name = "xz"
-
-    def __init__(self, level: int = XZ_LEVEL, pack_bytes: int = 1 << 20) -> None:
-        self._filters = xz_filters(level)
+    def __init__(self, level: int, pack_bytes: int) -> None:
+        self._filters = _xz_filters(level)
         self._pack_bytes = pack_bytes
 
     def preamble(self) -> bytes:
@@ -122,11 +136,12 @@ class Xz:
                 size = 2 * self._pack_bytes
         return packs
 
+    def packer(self) -> Packer:
+        return lzma.LZMACompressor(lzma.FORMAT_XZ, lzma.CHECK_CRC64, filters=self._filters)
+
 
 class Zstd:
-    name = "zst"
-
-    def __init__(self, level: int = ZST_LEVEL, dictionary: bytes = b"") -> None:
+    def __init__(self, level: int, dictionary: bytes) -> None:
         self._level = level
         self._raw = dictionary
         self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
@@ -140,8 +155,14 @@ class Zstd:
         return struct.pack("<II", _DICTIONARY_FRAME, len(body)) + body
 
     def encode(self, records: Sequence[bytes]) -> Encoded:
-        packer = zstandard.ZstdCompressor(level=self._level, dict_data=self._dictionary, write_checksum=True)
-        return _one_by_one([packer.compress(record) for record in records])
+        compressor = self._compressor()
+        return _one_by_one([compressor.compress(record) for record in records])
+
+    def packer(self) -> Packer:
+        return self._compressor().compressobj()
+
+    def _compressor(self) -> zstandard.ZstdCompressor:
+        return zstandard.ZstdCompressor(level=self._level, dict_data=self._dictionary, write_checksum=True)
 
 
 def _one_by_one(stored: Sequence[bytes]) -> Encoded:
@@ -152,7 +173,7 @@ def _one_by_one(stored: Sequence[bytes]) -> Encoded:
     return Encoded(b"".join(stored), places)
 
 
-def xz_filters(level: int) -> list[dict[str, int]]:
+def _xz_filters(level: int) -> list[dict[str, int]]:
     """LZMA2 for web pages in packs: as xz's preset, without alignment (text has none).
 
     Level 1, the default, has shorter hash chains than xz -1: half again as fast and no larger on templated pages.
@@ -182,13 +203,12 @@ def check_level(compression: str, level: int | None) -> None:
 
 def make_codec(compression: str, level: int | None = None, dictionary: bytes = b"", pack_bytes: int = 1 << 20) -> Codec:
     """ValueError for a name that is not in :data:`SUFFIXES`, and for a level that the compressor does not have."""
+    if compression not in SUFFIXES:
+        raise ValueError(f"unknown compression {compression!r}; one of {', '.join(SUFFIXES)}")
     check_level(compression, level)
+    level = _USUAL_LEVEL[compression] if level is None else level
     if compression == "xz":
-        return Xz(XZ_LEVEL if level is None else level, pack_bytes)
+        return Xz(level, pack_bytes)
     if compression == "gz":
-        return Gzip(GZ_LEVEL if level is None else level)
-    if compression == "zst":
-        return Zstd(ZST_LEVEL if level is None else level, dictionary)
-    if compression == "none":
-        return Plain()
-    raise ValueError(f"unknown compression {compression!r}; one of {', '.join(SUFFIXES)}")
+        return Gzip(level)
+    return Zstd(level, dictionary) if compression == "zst" else Plain()

@@ -1,38 +1,20 @@
 """Writes records that exist already, byte for byte, into a file of any kind: what ``convert`` and ``repair`` share.
 
 Records of up to a pack's size are gathered into packs (xz) or stored one by one; larger ones are streamed, so that
-memory
-is bounded. The file has its name only when it is whole: new file, fsync, rename, folder fsync.
+memory is bounded. The file has its name only when it is whole: new file, fsync, rename, folder fsync.
 """
 
 from __future__ import annotations
 
-import lzma
 import os
-import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
-import zstandard
-
-from archive.codecs import GZ_LEVEL, XZ_LEVEL, ZST_LEVEL, check_level, make_codec, train_dictionary, xz_filters
+from archive.codecs import Codec, Packer, check_level, make_codec, train_dictionary
 from archive.disk import fsync_folder, full_error
 
 _LEARN_BYTES = 8 << 20
-
-
-class _Packer(Protocol):
-    def compress(self, data: bytes, /) -> bytes: ...
-    def flush(self) -> bytes: ...
-
-
-class _Copy:
-    def compress(self, data: bytes) -> bytes:
-        return data
-
-    def flush(self) -> bytes:
-        return b""
 
 
 class Sink:
@@ -43,17 +25,16 @@ class Sink:
         self.path = path
         # The process id: another process may be writing the same file, and what a killed one left may be the source.
         self._fresh = path.with_name(f"{path.name}.{os.getpid()}-new")
-        self._compression = compression
         self._level = level
         self._pack_bytes = pack_bytes
+        # zst: made when there are records to learn its dictionary from.
         self._codec = make_codec(compression, level, b"", pack_bytes) if compression != "zst" else None
-        self._dictionary = b""
         self._file = self._fresh.open("wb")
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         self._parts: list[bytes] = []
         self._size = 0
-        self._packer: _Packer | None = None
+        self._packer: Packer | None = None
         self._start = 0
 
     def begin(self) -> None:
@@ -66,9 +47,9 @@ class Sink:
         self._parts.append(data)
         self._size += len(data)
         if self._size > max(self._pack_bytes, _LEARN_BYTES):
-            self._flush()
+            codec = self._flush()
             self._start = self._file.tell()
-            self._packer = self._stream()
+            self._packer = codec.packer()
             for part in self._parts:
                 self._put(self._packer.compress(part))
             self._parts = []
@@ -110,10 +91,8 @@ class Sink:
     def abort(self) -> None:
         """Leave nothing behind."""
         self._fresh.unlink(missing_ok=True)
-        try:
+        with suppress(OSError):
             self._file.close()
-        except OSError:
-            return
 
     def _put(self, data: bytes) -> None:
         try:
@@ -121,24 +100,11 @@ class Sink:
         except OSError as error:
             raise full_error(self._fresh, len(data), error) from error
 
-    def _flush(self) -> None:
+    def _flush(self) -> Codec:
         if self._codec is None:
-            self._dictionary = train_dictionary(self._waiting)
-            self._codec = make_codec("zst", self._level, self._dictionary)
+            self._codec = make_codec("zst", self._level, train_dictionary(self._waiting))
             self._put(self._codec.preamble())
         if self._waiting:
             self._put(self._codec.encode(self._waiting).blob)
         self._waiting, self._waiting_bytes = [], 0
-
-    def _stream(self) -> _Packer:
-        """A packer for one unit of any length."""
-        if self._compression == "xz":
-            level = XZ_LEVEL if self._level is None else self._level
-            return lzma.LZMACompressor(lzma.FORMAT_XZ, lzma.CHECK_CRC64, filters=xz_filters(level))
-        if self._compression == "gz":
-            return zlib.compressobj(GZ_LEVEL if self._level is None else self._level, zlib.DEFLATED, 31)
-        if self._compression == "zst":
-            dictionary = zstandard.ZstdCompressionDict(self._dictionary) if self._dictionary else None
-            level = ZST_LEVEL if self._level is None else self._level
-            return zstandard.ZstdCompressor(level=level, dict_data=dictionary, write_checksum=True).compressobj()
-        return _Copy()
+        return self._codec
