@@ -1,11 +1,10 @@
 """The index beside each file, ``NAME.cdxj``: where the captures of each URL lie, sorted, one line each.
 
 ``<surt key> <14-digit date> {"url", "mime", "status", "digest", "length", "offset", "filename", …}``, in byte order,
-all values strings, as pywb and the Common Crawl index have them; ``.warc.gz`` and plain files can be
-replayed from it as they are. Further fields: ``languages`` (codes, best first), ``quality`` (suspicions, in
-alphabetical order, from the list ``quality`` of the metadata record that follows), ``truncated``, ``redirect``; and for
-records in packs or other shared units ``inner_offset`` and ``inner_length``: the place in the unit that ``offset`` and
-``length`` give.
+all values strings, as pywb and the Common Crawl index have them; ``.warc.gz`` and plain files can be replayed from it
+as they are. Further fields: ``languages`` (codes, best first), ``quality`` (suspicions, in alphabetical order, from the
+list ``quality`` of the metadata record that follows), ``truncated``, ``redirect``; and for records in packs or other
+shared units ``inner_offset`` and ``inner_length``: the place in the unit that ``offset`` and ``length`` give.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -129,6 +128,10 @@ class IndexBuilder:
         if len(self._lines) >= self._spill_lines:
             self._spill()
 
+    def add_file(self, reader: Reader, file_name: str) -> None:
+        for entry in file_lines(reader, file_name):
+            self.add(entry)
+
     def _spill(self) -> None:
         run = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         run.writelines(sorted(self._lines))
@@ -214,15 +217,10 @@ def _taken(path: Path) -> BinaryIO:
 
 def index_file(path: Path, target: Path | None = None) -> list[Damage]:
     """Write the index of a file beside it (or to ``target``); returns the damage met."""
-    builder = IndexBuilder()
-    try:
-        with Reader(path) as reader:
-            for entry in file_lines(reader, path.name):
-                builder.add(entry)
-            builder.write(target or path.with_name(path.name + SUFFIX))
-            return reader.damages
-    finally:
-        builder.close()
+    with Reader(path) as reader, closing(IndexBuilder()) as builder:
+        builder.add_file(reader, path.name)
+        builder.write(target or path.with_name(path.name + SUFFIX))
+        return reader.damages
 
 
 def merge(paths: Iterable[Path]) -> Iterator[bytes]:

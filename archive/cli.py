@@ -292,8 +292,7 @@ def _index(options: argparse.Namespace) -> int:
         if name != "-":
             return _report(cdxj.index_file(Path(name)), options.json)
         with _input(name) as reader, closing(cdxj.IndexBuilder()) as builder:
-            for entry in cdxj.file_lines(reader, "-"):
-                builder.add(entry)
+            builder.add_file(reader, "-")
             sys.stdout.buffer.writelines(builder.lines())
             return _report(reader.damages, options.json)
 

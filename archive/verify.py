@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from archive.cdxj import SUFFIX, IndexBuilder, file_lines, parse
+from archive.cdxj import SUFFIX, IndexBuilder, parse
 from archive.errors import Damage
 from archive.http import dechunk
 from archive.reader import Reader
@@ -194,11 +195,9 @@ class Verifier:
     def _compare(self, cdxj: Path) -> None:
         if not cdxj.exists():
             return
-        builder = IndexBuilder()
         other = 0
-        with Reader(self.path) as reader, cdxj.open("rb") as file:
-            for entry in file_lines(reader, self.path.name):
-                builder.add(entry)
+        with Reader(self.path) as reader, cdxj.open("rb") as file, closing(IndexBuilder()) as builder:
+            builder.add_file(reader, self.path.name)
             for number, (ours, theirs) in enumerate(zip_longest(builder.lines(), file), 1):
                 if ours == theirs:
                     continue
@@ -212,7 +211,6 @@ class Verifier:
                 f"line {other} of {cdxj.name} says less or more than ours would (another version's, another tool's)"
             )
             self._say(0, -1, "warning", "index", message)
-        builder.close()
 
 
 def _is_chunked(record: Record) -> bool:
@@ -232,8 +230,8 @@ def _agree(ours: bytes | None, theirs: bytes | None) -> bool:
     return common >= {"url", "offset", "filename"} and all(one[key] == two[key] for key in common)
 
 
-def verify(path: Path, *, index: bool = True) -> Iterator[Problem]:
+def verify(path: Path) -> list[Problem]:
     """All problems of a file, in its order."""
     problems: list[Problem] = []
-    Verifier(path, problems.append).run(index=index)
-    yield from problems
+    Verifier(path, problems.append).run()
+    return problems

@@ -1,8 +1,7 @@
 """Writes what was fetched into WARC files so that a crash at any instant loses nothing that was reported.
 
 The order of a caller: :meth:`WarcWriter.write` each exchange with the token of its lease; :meth:`~WarcWriter.sync`:
-they
-are durable in the journal; report the leases; :meth:`~WarcWriter.settle` with the frontier's answer. Only accepted
+they are durable in the journal; report the leases; :meth:`~WarcWriter.settle` with the frontier's answer. Only accepted
 exchanges enter packs. After kill -9, :func:`archive.recovery.recover` finishes the dead writer's files.
 
 Guarantees
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from archive.bins import Bins
-from archive.cdxj import SUFFIX, IndexBuilder, file_lines
+from archive.cdxj import SUFFIX, IndexBuilder
 from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
 from archive.config import WriterConfig
 from archive.disk import fsync_folder
@@ -195,8 +194,7 @@ class WarcWriter:
     def _go_on_with(self, path: Path, name: str) -> None:
         """Index what stands in the file already, and take its dictionary for what is added."""
         with Reader(path) as reader:
-            for entry in file_lines(reader, name):
-                self._index.add(entry)
+            self._index.add_file(reader, name)
             dictionary = reader.dictionary
         compression = self._settings["compression"]
         self._codec = make_codec(compression, self.config.level, dictionary, self.config.pack_bytes)

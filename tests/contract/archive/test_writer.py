@@ -72,7 +72,7 @@ def test_what_is_written_is_read(tmp_path: Path, kind: str) -> None:
     (path,) = writer.finished
     assert NAME.fullmatch(path.name)
     assert sorted(tmp_path.iterdir()) == [path, path.with_name(path.name + ".cdxj")]
-    assert list(verify(path)) == []
+    assert verify(path) == []
     records = list(Reader(path))
     assert records[0].type == "warcinfo"
     assert records[0].field("WARC-Filename") == path.name
@@ -123,7 +123,7 @@ def test_index_has_the_flags_of_quality(tmp_path: Path, kind: str) -> None:
     found = [[row.get("quality") for row in lookup(index, exchange.url)] for exchange in pages]
     assert found == [["list,machine"], [None], ["religious"], [None], [None], [None], ["near_duplicate"]] * 2
     assert [row.get("quality") for n in (30, 31) for row in lookup(index, page(n).url)] == ["list", None]
-    assert list(verify(path)) == []
+    assert verify(path) == []
     assert index_file(path, tmp_path / "again") == []
     assert (tmp_path / "again").read_bytes() == index.read_bytes()
 
@@ -237,7 +237,7 @@ def test_a_live_writer_is_left_alone(tmp_path: Path, kind: str) -> None:
         result = recover(tmp_path, lambda tokens: tokens)
         assert len(result.busy) == 1
         assert result.finished == []
-    assert list(verify(writer.finished[0])) == []
+    assert verify(writer.finished[0]) == []
 
 
 def test_repeats_become_revisits_of_archived_records(tmp_path: Path, kind: str) -> None:
@@ -257,7 +257,7 @@ def test_repeats_become_revisits_of_archived_records(tmp_path: Path, kind: str) 
         settle_all(writer, [page(2, payload=same)])
     (revisit,) = Reader(writer.finished[0], types=["revisit"])
     assert revisit.field("WARC-Refers-To-Target-URI") == page(1).url
-    assert list(verify(writer.finished[0])) == []
+    assert verify(writer.finished[0]) == []
 
 
 def test_convert_there_and_back(tmp_path: Path, kind: str) -> None:
@@ -269,7 +269,7 @@ def test_convert_there_and_back(tmp_path: Path, kind: str) -> None:
     for other in KINDS:
         copy = convert(path, tmp_path / f"copy.warc{'' if other == 'none' else '.' + other}", pack_bytes=15_000)
         assert plain_digest(copy) == digest
-        assert list(verify(copy)) == []
+        assert verify(copy) == []
         back = convert(copy, tmp_path / f"back.warc{'' if kind == 'none' else '.' + kind}")
         assert plain(back) == data
         if kind in ("gz", "none"):
@@ -286,7 +286,7 @@ def test_large_records_stream(tmp_path: Path, kind: str, monkeypatch: pytest.Mon
     with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
         settle_all(writer, [page(0), page(1, payload=large), page(2), chunks])
     (path,) = writer.finished
-    assert list(verify(path)) == []
+    assert verify(path) == []
     sizes = []
     for record in Reader(path, types=["response"]):
         sizes.append(sum(len(piece) for piece in record.pieces()))
@@ -380,7 +380,7 @@ def test_real_size_limit(tmp_path: Path, kind: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     writer.sync()
     writer.close()
-    assert all(list(verify(path)) == [] for path in writer.finished)
+    assert all(verify(path) == [] for path in writer.finished)
 
 
 def test_reserve_pauses_before_the_disk_is_full(tmp_path: Path, kind: str) -> None:
