@@ -82,23 +82,15 @@ def convert(
     path: Path, target: Path, *, level: int | None = None, pack_bytes: int = 1 << 20, tick: Tick | None = None
 ) -> Path:
     """Store ``path`` as ``target``, whose name gives the kind, and index it. ConvertError: nothing was written."""
-    sink = Sink(target, compression_of(target), level, pack_bytes)
     state = hashlib.sha256()
 
     def check(fresh: Path) -> None:
         digest, damages = plain_digest(fresh)
         if damages or digest != state.hexdigest():
             raise ConvertError(str(path), damages)
-        _forget_index(target)
 
-    try:
-        with Reader(path) as reader:
-            _copy_all(reader, sink, state.update, tick)
-        sink.finish(check)
-    except BaseException:  # Ctrl-C, too, must not leave half a file
-        sink.abort()
-        raise
-    index_file(target)
+    with _written(Sink(target, compression_of(target), level, pack_bytes), check) as sink, Reader(path) as reader:
+        _copy_all(reader, sink, state.update, tick)
     return target
 
 
@@ -134,7 +126,8 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
     nothing is written."""
     report = RepairReport(target)
-    with _written(target, lambda: report.kept > 0) as sink, Reader(path) as reader:
+    sink = Sink(target, compression_of(target))
+    with _written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
         for record in reader:
             if record.damage is not None:
                 report.dropped += 1
@@ -154,7 +147,7 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
 
 def join(paths: Iterable[Path], target: Path) -> Path:
     """Store the records of several files as one, in their order. ConvertError, nothing was written: one is damaged."""
-    with _written(target) as sink:
+    with _written(Sink(target, compression_of(target))) as sink:
         for path in paths:
             with Reader(path) as reader:
                 for record in reader:
@@ -166,25 +159,27 @@ def join(paths: Iterable[Path], target: Path) -> Path:
 
 
 @contextmanager
-def _written(target: Path, wanted: Callable[[], bool] = lambda: True) -> Iterator[Sink]:
-    """What is put into the sink becomes the target, with its index, when the block ends well and it is wanted then;
-    else nothing is left."""
-    sink = Sink(target, compression_of(target))
+def _written(
+    sink: Sink, check: Callable[[Path], None] = lambda _: None, wanted: Callable[[], bool] = lambda: True
+) -> Iterator[Sink]:
+    """What is put into the sink becomes its file, with an index, when the block ends well, it is wanted then, and
+    ``check`` of it does not raise; else nothing is left."""
+
+    def checked(fresh: Path) -> None:
+        check(fresh)
+        # A run that is killed before the new index is there leaves none rather than a wrong one.
+        sink.path.with_name(sink.path.name + SUFFIX).unlink(missing_ok=True)
+
     try:
         yield sink
         if not wanted():
             sink.abort()
             return
-        sink.finish(lambda _: _forget_index(target))
+        sink.finish(checked)
     except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
         raise
-    index_file(target)
-
-
-def _forget_index(target: Path) -> None:
-    """Before a file takes the place of another: a run killed in between leaves no index rather than a wrong one."""
-    target.with_name(target.name + SUFFIX).unlink(missing_ok=True)
+    index_file(sink.path)
 
 
 def _copy(record: Record, sink: Sink) -> None:
@@ -197,6 +192,3 @@ def _copy(record: Record, sink: Sink) -> None:
     if size < record.length and record.damage is None:
         record.damage = Damage(record.path, record.offset, record.inner, "the record ends early")
     sink.write(b"\r\n\r\n")
-
-
-__all__ = ["ConvertError", "RepairReport", "compression_of", "convert", "join", "plain_digest", "renamed", "repair"]

@@ -74,7 +74,7 @@ class Sink:
             self._file.truncate()
         self._parts = []
 
-    def finish(self, check: Callable[[Path], None] | None = None) -> None:
+    def finish(self, check: Callable[[Path], None] = lambda _: None) -> None:
         """Make it durable and give it its name, if ``check`` of the unnamed file does not raise."""
         self._flush()
         try:
@@ -83,8 +83,7 @@ class Sink:
         except OSError as error:
             raise full_error(self._fresh, 0, error) from error
         self._file.close()
-        if check is not None:
-            check(self._fresh)
+        check(self._fresh)
         self._fresh.replace(self.path)
         fsync_folder(self.path.parent)
 
