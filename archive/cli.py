@@ -26,7 +26,7 @@ from archive import cdxj
 from archive.access import find, record_at
 from archive.arguments import parser
 from archive.codecs import check_level
-from archive.convert import ConvertError, compression_of, convert, renamed, repair
+from archive.convert import ConvertError, Tick, compression_of, convert, renamed, repair
 from archive.errors import ArchiveError, Damage
 from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
@@ -34,9 +34,9 @@ from archive.record import Record
 from archive.stats import GROUPS, Stats
 from archive.terminal import escape_what_does_not_fit, give_up_stdout, printable
 from archive.verify import Problem, Verifier
+from archive.warcfile import OPEN
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
-Tick = Callable[[Record], None]
 
 
 class _Usage(Exception):  # noqa: N818
@@ -258,8 +258,7 @@ def _output(options: argparse.Namespace, name: str, default: Callable[[Path], Pa
 
 
 def _repaired(path: Path) -> Path:
-    plain = renamed(path, compression_of(Path(path.name.removesuffix(".open"))))
-    stem, warc, rest = plain.name.partition(".warc")
+    stem, warc, rest = path.name.removesuffix(OPEN).partition(".warc")
     return path.with_name(f"{stem}.repaired{warc}{rest}")
 
 

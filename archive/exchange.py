@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-TRUNCATED_REASONS = ("length", "time", "disconnect", "unspecified")
-
 
 @dataclass(frozen=True, slots=True)
 class RevisitTarget:
@@ -32,7 +30,7 @@ class Exchange:
       answer came, only request and metadata records are written.
     * ``payload``: the body as transferred: content-coding kept; transfer-coding (chunks) removed when ``dechunked``.
     * ``protocol``: space-separated values for ``WARC-Protocol``: "http/1.1 tls/1.3"; ``cipher``: the IANA name.
-    * ``truncated``: None or one of :data:`TRUNCATED_REASONS`.
+    * ``truncated``: None, or why the payload is not whole: "length", "time", "disconnect" or "unspecified".
     * ``metadata``: fields of the metadata record, in order; str as it is, anything else as JSON. The key "languages"
       ("zul,eng": codes, best first) is also put on the response record and into the index.
     * ``kind``: "page", "robots", "feed", "sitemap", ...

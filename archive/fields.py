@@ -17,7 +17,6 @@ _TRANSFER = re.compile(rb"(?im)^(Transfer-Encoding)(?=[ \t]*:)")
 _LENGTH = re.compile(rb"(?im)^(Content-Length)(?=[ \t]*:)([ \t]*:[ \t]*)([^\r\n]*)")
 _HTTP_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
 _URL_SAFE = "!#$%&'()*+,/:;=?@[]~"
-DIGESTS = ("sha1", "sha256")
 
 
 def digest(algorithm: str, *parts: bytes) -> str:

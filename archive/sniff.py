@@ -56,11 +56,7 @@ def payload_type(head: bytes, payload: bytes) -> str:
         return "text/html"
     stripped = text.lstrip()
     if stripped.startswith(b"<?xml"):
-        for mark, name in (
-            (b"<rss", "application/rss+xml"),
-            (b"<feed", "application/atom+xml"),
-            (b"<html", "application/xhtml+xml"),
-        ):
+        for mark, name in _XML:
             if mark in stripped:
                 return name
         return "application/xml"
