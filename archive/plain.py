@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from archive.errors import Damage
 from archive.unpack import Chunk, Unit
 
-START = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
+_FIRST_LINE = rb"WARC/\d\.\d+[ \t]*\r?\n"
+START = re.compile(_FIRST_LINE)
 """The first line of a record."""
+NEXT = re.compile(rb"\r?\n(?=%b)" % _FIRST_LINE)
+"""The end of a line behind which a record begins."""
+_LINE_ENDS = re.compile(rb"[\r\n]*")
 _LOOK = 4 << 10  # the first line of a record is shorter
 _LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n")
 _USUAL_LENGTH = b"\nContent-Length: "
@@ -84,6 +88,11 @@ class PlainBytes:
         """The indexes from the position on at which a unit begins."""
         here = self.base + self.position
         return [at - self.base for at, _unit, inner in self._marks if inner == 0 and at >= here]
+
+    def after_line_ends(self, at: int) -> int:
+        """The index from ``at`` on of the first byte in the buffer that ends no line."""
+        match = _LINE_ENDS.match(self.buffer, at)
+        return match.end() if match is not None else at
 
     def skip(self, size: int) -> None:
         """From the beginning of a unit go past so many bytes of it, or to its end, or to a break."""

@@ -6,11 +6,11 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator
-from typing import Protocol
 
 from archive.errors import Damage
 from archive.headers import Headers
 from archive.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
+from archive.plain import Rest
 from archive.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
@@ -20,14 +20,6 @@ _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
 _DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
 ALGORITHMS = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
-
-
-class BlockStream(Protocol):
-    """The block of a record too large for memory: forward only, gone when the reader goes on."""
-
-    left: int
-
-    def read(self, size: int = -1) -> bytes: ...
 
 
 class Record:
@@ -53,7 +45,7 @@ class Record:
         self._buffer = buffer
         self._headers: Headers | None = None
         self._http: HttpHead | bool | None = False
-        self._stream: BlockStream | None = None
+        self._stream: Rest | None = None
         self._peeked = b""
         self.block_start = start
         self.length = 0
@@ -66,8 +58,8 @@ class Record:
         """For the reader: the header is not one of WARC's."""
         self._headers = headers
 
-    def set_stream(self, stream: BlockStream) -> None:
-        """For the reader: the block is not in memory."""
+    def set_stream(self, stream: Rest) -> None:
+        """For the reader: the block is not in memory; it can be read once, until the reader goes on."""
         self._stream = stream
 
     @property

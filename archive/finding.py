@@ -1,0 +1,167 @@
+"""Where the next record begins: behind line ends, a head whose lines end oddly, junk, or a break.
+
+Guarantee: whatever is passed over is reported, but for line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from archive import arc
+from archive.errors import Damage
+from archive.plain import NEXT, START, PlainBytes
+from archive.unpack import Unit
+
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_MAX_HEAD = 1 << 20
+_USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
+_MOST_FIRST_LINE = 64
+
+Report = Callable[[Unit, int, str, int], Damage]
+"""Told of damage: the unit and the place in it, what is wrong, and how many bytes were passed over."""
+
+
+class Finder:
+    """Moves through the plain bytes of one file, from record to record.
+
+    ``is_arc``: it is an ARC file. ``gap``: the line ends before the record in hand, or the end of the file. ``asked``:
+    plain offset of a record that was asked for by its place, as ARC files may begin with any record there (-1: none).
+    """
+
+    def __init__(self, plain: PlainBytes, report: Report, asked: int) -> None:
+        self._plain = plain
+        self._report = report
+        self.asked = asked
+        self.is_arc = False
+        self.gap = b""
+
+    def find(self) -> int:
+        """Go to the next record; the index in the buffer at which its head ends, or -1: nothing follows."""
+        while self._to_record():
+            end = -1 if self.is_arc else self._usual_head()
+            if end < 0 and not self.is_arc:
+                end = self._odd_head()
+            if self.is_arc:
+                end = self._arc_head()
+            if end >= 0:
+                return end
+        return -1
+
+    def _to_record(self) -> bool:
+        """Go past the line ends between records, keeping them in ``gap``. False: nothing follows."""
+        plain = self._plain
+        if plain.buffer.startswith(b"\r\n\r\nWARC/", plain.position):
+            self.gap = b"\r\n\r\n"
+            plain.position += 4
+            return True
+        self.gap = b""
+        endless = 0
+        while True:
+            end = plain.after_line_ends(plain.position)
+            if len(self.gap) <= _MAX_HEAD:
+                self.gap += plain.buffer[plain.position : end]
+            else:
+                endless += end - plain.position
+            plain.position = end
+            if end < len(plain.buffer):
+                break
+            if not plain.more():
+                if plain.broken is None:
+                    break
+                plain.pass_break()
+        if len(self.gap) > _MAX_HEAD:
+            self._report(*plain.place(), "nothing but line ends before this", len(self.gap) + endless)
+        return plain.position < len(plain.buffer)
+
+    def _usual_head(self) -> int:
+        """The end of a head whose lines end with CRLF, as they should; -1: it has others, or is not whole yet."""
+        buffer, start = self._plain.buffer, self._plain.position
+        end = buffer.find(b"\n\r\n", start, start + _USUAL_HEAD)
+        if end < 0 or not buffer.startswith(b"WARC/", start) or buffer.find(b"\n\n", start, end + 1) >= 0:
+            return -1
+        return end + 3
+
+    def _odd_head(self) -> int:
+        """The usual end of a head was not found: more must be read, or lines end with LF, or there is junk.
+
+        -1: it is an ARC file, or the position has changed: look again.
+        """
+        plain = self._plain
+        while True:
+            buffer, start = plain.buffer, plain.position
+            if arc.begins(buffer, start, any_record=plain.base + start == self.asked):
+                self.is_arc = True
+                return -1
+            if START.match(buffer, start) is not None:
+                match = _HEAD_END.search(buffer, start)
+                if match is not None:
+                    return match.end()
+            elif b"\n" in buffer[start : start + _MOST_FIRST_LINE] or len(buffer) - start >= _MOST_FIRST_LINE:
+                self._skip_junk()
+                return -1
+            if len(buffer) - start > _MAX_HEAD:
+                self._skip_junk()
+                return -1
+            if not plain.more():
+                self._skip_tail()
+                return -1
+
+    def _arc_head(self) -> int:
+        """The end of the line before an ARC record; -1: there is none, the position has changed, look again."""
+        plain = self._plain
+        match = arc.LINE.match(plain.buffer, plain.position)
+        while match is None and not self._has_line() and plain.more():
+            match = arc.LINE.match(plain.buffer, plain.position)
+        if match is not None:
+            return match.end()
+        if self._has_line():
+            self._skip_junk()
+        else:
+            self._skip_tail()
+        return -1
+
+    def _has_line(self) -> bool:
+        """Is there a whole line at the position, or more than any header line has?"""
+        plain = self._plain
+        return len(plain.buffer) - plain.position > _MAX_HEAD or plain.buffer.find(b"\n", plain.position) >= 0
+
+    def _skip_tail(self) -> None:
+        """What is left before a break or the end of the file is no record."""
+        plain = self._plain
+        if plain.broken is None:
+            rest = len(plain.buffer) - plain.position
+            self._report(*plain.place(), f"no record: {rest} bytes at the end", rest)
+            plain.position = len(plain.buffer)
+        else:
+            plain.pass_break()
+
+    def _skip_junk(self) -> None:
+        """Go to the next record header: at the beginning of a line, or of a unit."""
+        plain = self._plain
+        unit, inner = plain.place()
+        first = bytes(plain.buffer[plain.position : plain.position + 40])
+        begin = plain.base + plain.position
+        plain.position += 1
+        pattern, begins = (arc.NEXT, arc.LINE) if self.is_arc else (NEXT, START)
+        starts, fresh = plain.unit_starts(), plain.position
+        while True:
+            ends_line = plain.buffer.find(b"\n", fresh) >= 0  # what is found is found at the end of its line
+            found = pattern.search(plain.buffer, plain.position) if ends_line else None
+            end = found.end() if found is not None else len(plain.buffer)
+            end = next((at for at in starts if at < end and begins.match(plain.buffer, at)), end)
+            if end < len(plain.buffer):
+                plain.position = end
+                break
+            last = plain.buffer.rfind(b"\n", plain.position)  # what is before it has been looked at
+            plain.position = max(plain.position, (last if last >= 0 else len(plain.buffer)) - 1)
+            if len(plain.buffer) - plain.position > _MAX_HEAD:
+                plain.position = len(plain.buffer) - _MAX_HEAD // 2
+            fresh = len(plain.buffer) - plain.position
+            if not plain.more():
+                plain.position = len(plain.buffer)
+                break
+            starts = [fresh] if plain.unit_start() == fresh else []
+        self._report(unit, inner, f"no record begins with {first!r}", plain.base + plain.position - begin)
+        if plain.position == len(plain.buffer) and plain.broken is not None:
+            plain.pass_break()
