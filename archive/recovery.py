@@ -74,23 +74,19 @@ def _finish(journal: Journal, state: State, accepted: Accepted, config: WriterCo
         journal.close(remove=True)
         return
     state.config = {"prefix": "recovered", "compression": "xz", "max_bytes": 0, **state.config}
-    known = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
+    settings = {name: state.config[name] for name in (*PERSISTED, "dictionary", "warcinfo") if name in state.config}
     tokens = sorted({g.token for g in state.groups.values() if g.token and g.ident not in state.accepted})
     kept = set(accepted(tokens)) if tokens else set()
-    known_ids = {
-        ident
-        for ident, group in state.groups.items()
-        if ident in state.accepted or not group.token or group.token in kept
-    }
-    dropped = len(state.groups) - len(known_ids)
+    count = sum(g.ident in state.accepted or not g.token or g.token in kept for g in state.groups.values())
+    dropped = len(state.groups) - count
     try:
         result.damage += _missing(folder, state)
-        with WarcWriter.resume(journal, state, replace(config, **known)) as writer:
+        with WarcWriter.resume(journal, state, replace(config, **settings)) as writer:
             writer.settle(kept, [token for token in tokens if token not in kept])
     except _NOT_OURS as error:
         result.damage.append(Damage(str(journal.path), 0, -1, f"journal left as it is: {error}"))
         return
-    result.kept += len(known_ids)
+    result.kept += count
     result.dropped += dropped
     result.finished += writer.finished
 

@@ -6,8 +6,7 @@ Guarantees
   (``lzma.open`` and ``lzma.decompress`` stop without an error at a broken stream after a whole one.)
 * What could be unpacked of a broken unit is still given, marked as broken, and reading goes on at the next unit.
 * A unit of up to 8 MiB is checked whole before any of it is given; larger ones are streamed in bounded memory, and
-  their
-  damage is told when it is met.
+  their damage is told when it is met.
 
 Sources: the .xz file format 1.2 (streams, padding), RFC 1952 (gzip), RFC 8878 (zstd), IIPC "Zstandard Compression for
 WARC".
