@@ -22,8 +22,7 @@ from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import CorpusError, UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, form_of
-from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, expand
-from corpus.inputs import SUFFIXES as ARCHIVE_SUFFIXES
+from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, STDIN, expand
 from corpus.outputs import STDOUT, check_target, expect_stdout, open_output
 from corpus.report import Report
 from corpus.sources import documents

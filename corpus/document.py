@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-UNDETERMINED = "und"
+from relevance.identification import UNDETERMINED
+
 _WORD = re.compile(r"\S+")
 _MANY_LETTERS = 1 << 20
 

@@ -76,7 +76,7 @@ class HashSet:
 
     def add(self, value: int) -> bool:
         """Remember ``value``; was it new?"""
-        if value in self._young or (self._elder is not None and value in self._elder):
+        if value in self:
             return False
         if self._young.full:
             self.forgotten = self.forgotten or self._elder is not None

@@ -28,14 +28,14 @@ STDIN = "-"
 _ARCHIVES = (".warc", ".arc", ".wet")
 # The last ones are not read: so a folder that has such files is told of them, and they are not passed over.
 _STORED = ("", ".gz", ".xz", ".zst", ".bz2", ".zip", ".7z", ".lz4")
-SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
+ARCHIVE_SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
 _LOOK = 256 << 10
 _DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 
 
-def expand(names: Sequence[str], suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
+def expand(names: Sequence[str], suffixes: tuple[str, ...] = ARCHIVE_SUFFIXES) -> list[str]:
     """The files meant by ``names``; ``suffixes`` says which files of a folder count. UsageFault when a name means
     none."""
     found: list[str] = []

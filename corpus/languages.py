@@ -1,21 +1,18 @@
 """The language of each paragraph, with its neighbours' help where it is short.
 
-A paragraph of at least :data:`ALONE` words is judged by itself. A shorter one takes the language of its nearest judged
-neighbours when both have the same, or when there is only one; else it is "und". (On so little text every identifier
-is wrong too often.) Longer ones that are "und" stay so.
+A paragraph of ALONE words or more is judged by itself, as at crawl time (:mod:`relevance.measure`). A shorter one takes
+the language of its nearest judged neighbours when both have the same, or when there is only one; else it is "und". (On
+so little text every identifier is wrong too often.) Longer ones that are "und" stay so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from corpus.document import UNDETERMINED
 from relevance import codes
-from relevance.identification import Identifier
-from relevance.plain_policies import TAGS
-
-ALONE = 5
-"""Words; the same bound as at crawl time."""
+from relevance.identification import UNDETERMINED, Identifier
+from relevance.languagetags import TAGS
+from relevance.measure import ALONE
 
 
 def paragraph_languages(texts: Sequence[str], identifier: Identifier | None = None) -> list[str]:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from archive import Damage
-from corpus.document import UNDETERMINED, Document, Paragraph, from_json, main_language
+from corpus.document import Document, Paragraph, from_json, main_language
 from corpus.errors import FormatError
 from corpus.extraction import Choice, Extraction
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, unpacked
 from corpus.report import Report
 from corpus.tally import Tally
 from corpus.vertical_reader import VerticalDocument, read_vertical
+from relevance.identification import UNDETERMINED
 from relevance.languagetags import TAGS
 
 MAX_LINE = 64 << 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,8 +27,10 @@ class Row:
     words: int = 0
     bytes: int = 0
 
-    def as_json(self) -> dict[str, int]:
-        return {"documents": self.documents, "words": self.words, "bytes": self.bytes}
+    def count(self, documents: int, words: int, size_bytes: int) -> None:
+        self.documents += documents
+        self.words += words
+        self.bytes += size_bytes
 
 
 @dataclass(slots=True)
@@ -41,16 +43,11 @@ class Statistics:
     def add(self, document: Document) -> None:
         words, size = document.words, document.size_bytes
         keys = {"host": host_of(document.url), "month": month_of(document.date)}
-        rows = [self.total, *(self._row(group, key) for group, key in keys.items())]
-        for row in rows:
-            row.documents += 1
-            row.words += words
-            row.bytes += size
+        for row in (self.total, *(self._row(group, key) for group, key in keys.items())):
+            row.count(1, words, size)
         self._row("language", document.language).documents += 1
         for paragraph in document.paragraphs:
-            row = self._row("language", paragraph.language)
-            row.words += paragraph.words
-            row.bytes += paragraph.size_bytes
+            self._row("language", paragraph.language).count(0, paragraph.words, paragraph.size_bytes)
 
     def _row(self, group: str, key: str) -> Row:
         return self.groups[group].setdefault(key, Row())
@@ -62,8 +59,8 @@ class Statistics:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "total": self.total.as_json(),
-            **{group: {key: row.as_json() for key, row in self.ranked(group)} for group in GROUPS},
+            "total": asdict(self.total),
+            **{group: {key: asdict(row) for key, row in self.ranked(group)} for group in GROUPS},
         }
 
 
@@ -75,9 +72,7 @@ def shortened(ranked: list[tuple[str, Row]], most: int) -> Iterator[tuple[str, R
     yield from ranked[:most]
     rest = Row()
     for _, row in ranked[most:]:
-        rest.documents += row.documents
-        rest.words += row.words
-        rest.bytes += row.bytes
+        rest.count(row.documents, row.words, row.bytes)
     yield f"{len(ranked) - most} others", rest
 
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from relevance.errors import PolicyError
 from relevance.identification import Identifier
-from relevance.languagetags import TAGS as TAGS
-from relevance.languagetags import declared
+from relevance.languagetags import TAGS, declared
 from relevance.measure import Measured, measure
 from relevance.model import Model, shipped
 from relevance.page import Page
