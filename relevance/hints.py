@@ -11,7 +11,7 @@ import xxhash
 
 from relevance.alphabet import words
 from relevance.identification import Identifier, sampled
-from relevance.languagetags import TAGS
+from relevance.languagetags import TAGS, primary
 from relevance.policy import LinkContext
 
 NAMES = {
@@ -60,7 +60,7 @@ class Hints:
 
     def tag(self, language: str) -> int:
         """A language tag (hreflang, html lang)."""
-        first = language.lower().replace("_", "-").split("-")[0]
+        first = primary(language)
         if not first or first == "x":
             return NEITHER
         return OURS if first in self._ours else OTHER

@@ -24,9 +24,14 @@ TAGS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 """ISO 639-3 -> the tag that HTML uses: ISO 639-1 where there is one, for any language that a crawl may want."""
 
 
+def primary(tag: str) -> str:
+    """The language of an HTML language tag, without region and the like, in lower case."""
+    return tag.lower().replace("_", "-").split("-")[0]
+
+
 def is_tag_of(tag: str, language: str) -> bool:
     """Whether an HTML language tag means a language, whatever its region."""
-    return tag.lower().replace("_", "-").split("-")[0] in (language, TAGS.get(language, language))
+    return primary(tag) in (language, TAGS.get(language, language))
 
 
 def declared(page: Page, context: PageContext, language: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from relevance.errors import PolicyError
 from relevance.identification import Identifier
-from relevance.languagetags import TAGS, declared
+from relevance.languagetags import declared, is_tag_of, primary
 from relevance.measure import Measured, measure
 from relevance.model import Model, shipped
 from relevance.page import Page
@@ -40,21 +40,29 @@ def terms(measured: Measured) -> dict[str, float | int]:
     }
 
 
-def _worth(page: Page, context: PageContext, target: Target, identifier: Identifier) -> Measured:
-    """The page's words; none counts where the text is known, but its language is told."""
-    found = measure(page, target.language, identifier)
-    return replace(found, words=0, total=0, raw=0) if context.known else found
-
-
 _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 """Words wanted, by what the page declares."""
 
 
-class Unlearning:
-    """Policies whose priority is by the source page alone."""
+class PlainPolicy:
+    """Judges a page by its words, ranks a link by the verdict on the page it stands on, and learns nothing."""
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
     """Names of the options that the policy takes."""
+
+    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:  # noqa: ARG002
+        self.target = target
+        self._identifier = Identifier(model or shipped(), wanted=target.language)
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        found = measure(page, self.target.language, self._identifier)
+        if context.known:  # none of its words counts, but their language is told
+            found = replace(found, words=0, total=0, raw=0)
+        return replace(self.decide(page, found, context), blocks=found.blocks)
+
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
+        """The verdict on a page whose words have been counted."""
+        raise NotImplementedError
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         return [(self.link_priority(link), "") for link in links]
@@ -75,7 +83,7 @@ class Unlearning:
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.0
 
 
-class AfriwebPolicy(Unlearning):
+class AfriwebPolicy(PlainPolicy):
     """The thesis' rule, its words counted by today's model. Links of relevant pages only.
 
     Set 3 (default): html lang must be the target's (from 20 words) or English (from 50). Set 2: those or none, from 20
@@ -85,31 +93,24 @@ class AfriwebPolicy(Unlearning):
     OPTIONS = frozenset(("set", "words", "words_english"))
 
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
-        self.target = target
+        super().__init__(target, options, model)
         self.set = int(option(options, "set", 3))
         if self.set not in (1, 2, 3):
             raise PolicyError(f"option set: {self.set} is not 1, 2 or 3")
         self.least = int(option(options, "words", 20))
         self.least_english = int(option(options, "words_english", 50))
-        self._identifier = Identifier(model or shipped(), wanted=target.language)
-
-    def judge(self, page: Page, context: PageContext) -> Verdict:
-        found = _worth(page, context, self.target, self._identifier)
-        return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
-        """The verdict on a page whose words have been counted."""
-        tag = page.html_lang.replace("_", "-").split("-")[0]
-        ours = {self.target.language, TAGS.get(self.target.language, self.target.language)}
-        if self.set > 1 and tag not in ours | {"en", "eng"} and (tag or self.set == 3):
+        tag, ours = primary(page.html_lang), is_tag_of(page.html_lang, self.target.language)
+        if self.set > 1 and not ours and tag not in ("en", "eng") and (tag or self.set == 3):
             return Verdict(False, "html_lang", found.language, terms(found), found.words)
-        least = self.least_english if self.set == 3 and tag not in ours else self.least
+        least = self.least_english if self.set == 3 and not ours else self.least
         keep = found.raw >= least
         scores = {**terms(found), "raw": found.raw, "wanted": least}
         return Verdict(keep, "words" if keep else "few_words", found.language, scores, found.words)
 
 
-class ThresholdPolicy(Unlearning):
+class ThresholdPolicy(PlainPolicy):
     """Enough clean words of the target, and enough of the page.
 
     What a page declares (html lang, Content-Language, og:locale) is evidence: half of the words do where it declares
@@ -119,17 +120,11 @@ class ThresholdPolicy(Unlearning):
     OPTIONS = frozenset(("words", "share"))
 
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
-        self.target = target
+        super().__init__(target, options, model)
         self.words = int(option(options, "words", 20))
         self.share = float(option(options, "share", 0.3, most=1.0))
-        self._identifier = Identifier(model or shipped(), wanted=target.language)
-
-    def judge(self, page: Page, context: PageContext) -> Verdict:
-        found = _worth(page, context, self.target, self._identifier)
-        return replace(self.decide(page, found, context), blocks=found.blocks)
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
-        """The verdict on a page whose words have been counted."""
         says = declared(page, context, self.target.language)
         scores = {**terms(found), "declared": says}
         keep, reason = True, "words_and_share"
@@ -143,14 +138,9 @@ class ThresholdPolicy(Unlearning):
         return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.2
 
 
-class KeepAllPolicy(Unlearning):
+class KeepAllPolicy(PlainPolicy):
     """Every page with words: for whitelists, and for languages that the model does not know."""
 
-    def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:  # noqa: ARG002
-        self.target = target
-        self._identifier = Identifier(model or shipped(), wanted=target.language)
-
-    def judge(self, page: Page, context: PageContext) -> Verdict:
-        found = _worth(page, context, self.target, self._identifier)
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
         reason = "words" if found.total else "no_words"
-        return Verdict(found.total > 0, reason, found.language, terms(found), found.words, found.blocks)
+        return Verdict(found.total > 0, reason, found.language, terms(found), found.words)

@@ -9,11 +9,11 @@ from typing import Any
 from relevance.errors import PolicyError
 from relevance.identification import UNDETERMINED
 from relevance.model import Model, shipped
-from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, ThresholdPolicy
+from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, PlainPolicy, ThresholdPolicy
 from relevance.policy import Policy, Target
 from relevance.yield_policy import YieldPolicy
 
-POLICIES: dict[str, type[AfriwebPolicy | ThresholdPolicy | YieldPolicy | KeepAllPolicy]] = {
+POLICIES: dict[str, type[PlainPolicy]] = {
     "afriweb": AfriwebPolicy,
     "threshold": ThresholdPolicy,
     "yield": YieldPolicy,

@@ -106,8 +106,8 @@ class YieldPolicy(ThresholdPolicy):
         self._inlinks = InLinks()
         self._estimates = Estimates()
 
-    def decide(self, page: Page, measured: Measured, context: PageContext) -> Verdict:
-        verdict = super().decide(page, measured, context)
+    def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
+        verdict = super().decide(page, found, context)
         size = context.fetched_bytes or sum(len(block.text) for block in page.blocks) or 1
         gain = self.gain(verdict, size)
         self._learn(page.url, context.bucket, gain)
