@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from w3lib.encoding import resolve_encoding
@@ -125,6 +126,13 @@ def _declared(attributes: dict[str, str]) -> str | None:
     return known(found[1] or found[2] or found[3]) if found else None
 
 
+def _labels(body: bytes, content_type: str | None) -> Iterator[tuple[str, str | None]]:
+    """What is said of the encoding, and by whom; the page is looked into only when the transport's word will not do."""
+    found = _CHARSET.search(content_type) if content_type else None
+    yield "http", known(found[1]) if found else None
+    yield "meta", declared(body[:PRESCAN])
+
+
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """The text of these bytes. Never fails: what cannot be read becomes U+FFFD."""
     for mark, name in _BOMS:
@@ -133,12 +141,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     for name, nulls in (("utf-16-be", body[0:64:2]), ("utf-16-le", body[1:64:2])):
         if len(nulls) > 8 and nulls.count(0) > 0.8 * len(nulls):
             return Decoded(body.decode(name, "replace"), name, "utf16")
-    found = _CHARSET.search(content_type) if content_type else None
-    for source in ("http", "meta"):
-        if source == "http":
-            label = known(found[1]) if found else None
-        else:
-            label = declared(body[:PRESCAN])
+    for source, label in _labels(body, content_type):
         if label is None:
             continue
         text = body.decode(label, "replace")

@@ -109,7 +109,7 @@ class Estimates:
     def deltas(self) -> dict[str, Row]:
         given: dict[str, Row] = {key: tuple(row) for key, row in self._own.items()}
         for key, row in given.items():
-            old = self._fleet.get(key, (0,) * len(row))
+            old = self._fleet.get(key, _NOTHING)
             self._fleet[key] = tuple(a + b for a, b in zip(old, row, strict=True))
         self._own.clear()
         return given

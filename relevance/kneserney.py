@@ -95,13 +95,6 @@ class Level:
         gamma = np.where(known, self.left[where], 1.0)
         return np.maximum(counts - _discount(counts, self.steps), 0.0) / total + gamma * shorter
 
-    def backoff(self, contexts: Keys) -> Floats:
-        """Weight of the shorter order after these contexts; 1 where the context was never seen."""
-        if not len(self.contexts.keys):
-            return np.ones(len(contexts))
-        where = np.minimum(np.searchsorted(self.contexts.keys, contexts), len(self.contexts.keys) - 1)
-        return np.where(self.contexts.keys[where] == contexts, self.left[where], 1.0)
-
 
 def _discount(counts: Floats, steps: tuple[float, float, float]) -> Floats:
     small = np.where(counts < 1.5, steps[0], np.where(counts < 2.5, steps[1], steps[2]))

@@ -122,9 +122,10 @@ def damaged(path: Path, error: BaseException) -> ModelError:
 
 def _read(header: dict[str, Any], sections: dict[str, bytes]) -> Parameters:
     classes = len(header["classes"])
-    keys = [_expand(None, sections["letters1"], None)]
+    keys = [_codes(sections["letters1"])]
     for order in range(2, int(header["order"]) + 1):
-        keys.append(_expand(keys[-1], sections[f"letters{order}"], sections[f"children{order}"]))
+        children = np.frombuffer(sections[f"children{order}"], np.uint8)
+        keys.append((np.repeat(keys[-1], children) << BITS) | _codes(sections[f"letters{order}"]))
     longer = sum(len(k) for k in keys[1:])
     rows = np.empty((len(keys[0]) + longer, classes), dtype=np.uint8)
     rows[: len(keys[0])] = np.frombuffer(sections["rows1"], np.uint8).reshape(-1, classes)
@@ -185,11 +186,8 @@ def _children(keys: Keys, shorter: Keys) -> bytes:
     return np.bincount(places, minlength=len(shorter)).astype(np.uint8).tobytes()
 
 
-def _expand(shorter: Keys | None, letters: bytes, children: bytes | None) -> Keys:
-    last = np.frombuffer(letters, np.uint8).astype(np.int64)
-    if shorter is None or children is None:
-        return last
-    return (np.repeat(shorter, np.frombuffer(children, np.uint8)) << BITS) | last
+def _codes(letters: bytes) -> Keys:
+    return np.frombuffer(letters, np.uint8).astype(np.int64)
 
 
 def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
