@@ -1,4 +1,5 @@
-"""Text of the synthetic web: sentences drawn from the project's own language models, none copied from anywhere.
+"""Text of the synthetic web: sentences drawn from the project's own language model, none copied from anywhere; made-up
+words of languages that it does not know.
 
 A pool of sentences a language is drawn once from the seed; pages put their paragraphs together from it, so that a page
 costs microseconds and its exact language is known.
@@ -6,16 +7,14 @@ costs microseconds and its exact language is known.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import random
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
+from relevance.model import shipped
+from tests.sample import sentences
 from tests.web.hashing import draw
 
-Sampler = Callable[[str, random.Random, int], str]
 POOL_SENTENCES = 1200
 POOL_PARAGRAPHS = 2048
 _ONSETS = [*"bdfghjklmnprstvwyz", "th", "sh", "ng", "mb", "nd", "hl", "dl", "kh", "ph"]
@@ -29,11 +28,11 @@ class Pool:
 
     __slots__ = ("anchors", "language", "paragraphs", "sentences", "words")
 
-    def __init__(self, language: str, seed: int, sampler: Sampler | None = None) -> None:
+    def __init__(self, language: str, seed: int) -> None:
         rng = random.Random(draw(seed, "text", language))
-        sampler = sampler or find_sampler(language)
+        drawn = sentences if language in shipped().classes else syllables
         self.language = language
-        self.sentences = tuple(_sentence(sampler(language, rng, rng.randint(8, 18))) for _ in range(POOL_SENTENCES))
+        self.sentences = tuple(_sentence(drawn(language, rng, rng.randint(8, 18))) for _ in range(POOL_SENTENCES))
         found = dict.fromkeys(_ASCII_WORD.findall(" ".join(self.sentences).lower()))
         self.words = tuple(found)[:1021] or ("a",)
         plain = [s.rstrip(".").split(" ") for s in self.sentences[:509]]
@@ -52,19 +51,6 @@ def _sentence(raw: str) -> str:
 def pool(language: str, seed: int) -> Pool:
     """The pool of a language, kept for the life of the process."""
     return Pool(language, seed)
-
-
-def find_sampler(language: str) -> Sampler:
-    """The project's model of `language` when it has one, else syllables."""
-    if importlib.util.find_spec("relevance.sample") is None:
-        return syllables
-    sampler: Sampler = importlib.import_module("relevance.sample").sentences
-    unknown: type[Exception] = importlib.import_module("relevance.errors").UnknownLanguageError
-    try:
-        sampler(language, random.Random(0), 3)
-    except unknown:
-        return syllables
-    return sampler
 
 
 def syllables(language: str, rng: random.Random, words: int) -> str:

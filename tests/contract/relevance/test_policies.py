@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from relevance import LinkContext, PageContext, PolicyError, Verdict, make_policy, read_page
-from relevance.sample import sentences
 from relevance.yield_policy import _evened
+from tests.sample import sentences
 
 NAMES = ("afriweb", "threshold", "yield")
 SIBLINGS = ("xho", "nbl", "ssw")

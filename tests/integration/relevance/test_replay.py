@@ -10,7 +10,7 @@ from bench.focus.__main__ import main
 from bench.focus.crawl import CRAWLS, curve
 from bench.focus.replay import NothingToReplayError, read_web
 from relevance.model import load
-from relevance.sample import sentences
+from tests.sample import sentences
 from tests.small_model import CZECH, write_small_model
 
 ZULU, ENGLISH = (sentences(language, random.Random(1), 80) for language in ("zul", "eng"))

@@ -7,7 +7,7 @@ from crawler.focus import page_metadata
 from relevance.page import Block, Page
 from relevance.policies import make_policy
 from relevance.policy import PageContext
-from relevance.sample import sentences
+from tests.sample import sentences
 
 URL = "https://a.example/news/1"
 

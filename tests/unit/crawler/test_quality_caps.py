@@ -22,7 +22,7 @@ from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
 from relevance.page import Block, Page
 from relevance.policy import Verdict
-from relevance.sample import sentences
+from tests.sample import sentences
 
 HOST, OTHER = "http://a.example", "http://b.example"
 KEPT = Verdict(True, "words_and_share", "zul", {}, 100)

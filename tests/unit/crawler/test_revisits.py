@@ -21,9 +21,9 @@ from crawler.polls import Polls
 from crawler.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.policies import make_policy
-from relevance.sample import sentences
 from seeds.crawl import parse_crawl
 from seeds.revisits import AGES_S
+from tests.sample import sentences
 
 URL = "https://a.example/news/1"
 TEXT = sentences("zul", random.Random(1), 300)

@@ -12,8 +12,8 @@ from relevance.errors import UnknownLanguageError
 from relevance.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
 from relevance.mixed import labels_by_word
 from relevance.model import SHIPPED, STEP, load, shipped
-from relevance.sample import sentences
 from relevance.strangeness import NONE, UNIT
+from tests.sample import sentences
 
 
 @pytest.mark.parametrize(

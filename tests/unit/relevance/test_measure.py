@@ -7,7 +7,7 @@ from relevance.model import shipped
 from relevance.page import Block, Page
 from relevance.policies import make_policy
 from relevance.policy import PageContext
-from relevance.sample import sentences
+from tests.sample import sentences
 
 ZULU, ENGLISH = (sentences(language, random.Random(3), 60) for language in ("zul", "eng"))
 

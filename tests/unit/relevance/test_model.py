@@ -25,9 +25,9 @@ from relevance.evaluation import folder_texts, leave_one_out
 from relevance.kneserney import KneserNey, count_ngrams
 from relevance.making import in_memory, make, make_to_size
 from relevance.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
-from relevance.sample import sentences
 from relevance.strangeness import LEAST, NONE, PLAIN, SLOPE, UNIT, USUAL
 from relevance.trie import Trie
+from tests.sample import sentences
 
 TEXT = {
     "aaa": "umuntu ubona abantu abaningi emzini omkhulu wakithi ekhaya " * 5,

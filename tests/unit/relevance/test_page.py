@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from relevance.encoding import decode
 from relevance.page import _without_open_noscript, read_page
 from relevance.quality import quality
-from relevance.sample import sentences
 from relevance.simhash import distance, distances, exact, simhash
+from tests.sample import sentences
 
 URL = "http://a.example/"
 

@@ -1,4 +1,4 @@
-"""Text drawn from the shipped model: words by their frequency, in sentences. For synthetic webs and tests."""
+"""Text drawn from the shipped model: words by their frequency, in sentences."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import random
 from functools import lru_cache
 from itertools import accumulate
 
-from relevance.errors import UnknownLanguageError
-from relevance.model import Model, shipped
+from relevance.model import shipped
 
 
 @lru_cache(maxsize=64)
-def _vocabulary(model: Model, language: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    if language not in model.classes:
-        raise UnknownLanguageError(language, model.classes)
-    words, weights = model.vocabulary(language)
+def _vocabulary(language: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    words, weights = shipped().vocabulary(language)
     return words, tuple(accumulate(weights))
 
 
 def sentences(language: str, rng: random.Random, words: int) -> str:
     """About `words` words of a language (a class name of the model) in sentences of 4 to 18 words with a full stop."""
-    vocabulary, cumulative = _vocabulary(shipped(), language)
+    vocabulary, cumulative = _vocabulary(language)
     drawn = rng.choices(vocabulary, cum_weights=cumulative, k=max(words, 0))
     out, at = [], 0
     while at < len(drawn):
