@@ -31,8 +31,8 @@ class Answer(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What an answer may depend on. `times`: earlier requests for the same resource; `now_s`: web
-    clock, whose zero was at `epoch_s`."""
+    """What an answer may depend on. `times`: earlier requests for the same resource; `now_s`: web clock, whose zero was
+    at `epoch_s`."""
 
     times: int = 0
     encodings: str = ""

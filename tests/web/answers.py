@@ -18,7 +18,7 @@ from tests.web.graph import Graph, Traits
 from tests.web.hashing import draw
 from tests.web.pages import Pages
 from tests.web.paths import Paths, Resource
-from tests.web.sites import SHORT_CODES, Site
+from tests.web.sites import Site, short_code
 from tests.web.spec import WebSpec
 
 KEPT_BYTES = 48 * 2**20
@@ -101,7 +101,7 @@ class Answers:
         headers = [("Content-Type", _content_type(traits.charset))]
         language = self.graph.language(site, i)
         if i % 4 == 1:
-            headers.append(("Content-Language", SHORT_CODES.get(language, language)))
+            headers.append(("Content-Language", short_code(language)))
         where, _, what = traits.robots.partition(" ")
         if where == "header":
             headers.append(("X-Robots-Tag", what))

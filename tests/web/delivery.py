@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tests.web.answer import Answer
@@ -44,9 +45,6 @@ class Sender:
         if self._timer:
             self._timer.cancel()
 
-    def pause(self) -> None:
-        """Nothing to do: each step waits for :meth:`resume` or its timer."""
-
     def resume(self) -> None:
         """The kernel has taken everything."""
         if self._flushing:
@@ -54,8 +52,7 @@ class Sender:
         elif self._answer.delivery == "endless":
             self._more()
 
-    def _later(self, delay_s: float, step: object) -> None:
-        assert callable(step)
+    def _later(self, delay_s: float, step: Callable[[], object]) -> None:
         self._timer = asyncio.get_running_loop().call_later(delay_s, step)
 
     def _write(self, data: bytes) -> None:
@@ -71,7 +68,7 @@ class Sender:
                 transport.close()
             case "reset":
                 transport.abort()
-            case "cut" | "short":
+            case "cut" | "short" | "long":
                 self._write(self._head + answer.body)
                 self._later(0.01, transport.close)
             case "raw":
@@ -79,9 +76,6 @@ class Sender:
                 self._later(0.01, transport.close)
             case "chunked":
                 self._last(self._head + _chunks(answer.body))
-            case "long":
-                self._write(self._head + answer.body)
-                self._later(0.01, transport.close)
             case "endless":
                 self._write(self._head)
                 self._more()

@@ -120,7 +120,7 @@ class Demo:
         command = [sys.executable, "-m", "scrapy", "crawl", CRAWL, "-a", f"seeds={self.folder / 'web' / 'crawl.toml'}"]
         for name, value in settings.items():
             command += ["-s", f"{name}={value}"]
-        return subprocess.Popen(command, env={k: v for k, v in os.environ.items() if k != "REDIS_URL"})
+        return subprocess.Popen(command, env=_without_redis_url())
 
     def _watch(self, processes: list[subprocess.Popen[bytes]], frontier: RedisFrontier) -> Figures:
         begun = time.monotonic()
@@ -176,8 +176,7 @@ class Demo:
         command = [sys.executable, "-m", "scrapy", "politeness", "verify", "--crawl", CRAWL, "--json"]
         command += ["--seeds", str(self.folder / "web" / "crawl.toml"), "--delay", str(DELAY_S)]
         command += ["--ip-delay", str(IP_DELAY_S), "-s", f"DATA_DIR={self.folder / 'crawl'}"]
-        environment = {k: v for k, v in os.environ.items() if k != "REDIS_URL"}
-        ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        ran = subprocess.run(command, env=_without_redis_url(), capture_output=True, text=True, timeout=60, check=False)
         if not ran.stdout:
             self.console.print(f"scrapy politeness verify: {ran.stderr.strip()[-500:]}", style="bold red")
             return False
@@ -200,6 +199,10 @@ class Demo:
             f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}). "
             f"Everything is in {self.folder}."
         )
+
+
+def _without_redis_url() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "REDIS_URL"}
 
 
 def _ended(code: int) -> str:

@@ -16,7 +16,7 @@ from email.utils import formatdate
 from tests.web.answer import HTML, Answer, Asked, error
 from tests.web.hashing import draw, draws, share
 from tests.web.paths import SITEMAPS, Paths, Resource
-from tests.web.sites import SHORT_CODES, Site
+from tests.web.sites import Site, short_code
 from tests.web.spec import FeedSpec, WebSpec
 from tests.web.text import POOL_PARAGRAPHS, pool
 
@@ -42,6 +42,11 @@ class Feed:
     def path(self) -> str:
         """Path on its host."""
         return f"/feed/{self.number}"
+
+    @property
+    def language(self) -> str:
+        """Of its items."""
+        return self.spec.language or self.site.language
 
 
 class Feeds:
@@ -135,23 +140,20 @@ class Feeds:
             headers.append(("ETag", f'"{resource.n}-{int(corrected)}"'))
             if asked.etag == headers[-1][1]:
                 return Answer(304, headers=tuple(headers[1:]))
-        stock = pool(self._language(feed), self.spec.seed)
+        stock = pool(feed.language, self.spec.seed)
         d = draws(24, self.spec.seed, "item text", f, resource.n)
         text = b"".join(stock.paragraphs[n % POOL_PARAGRAPHS] for n in d[: 8 + d[0] % 16 - corrected])
         title = self._title(feed, resource.n)
         head = (
-            f'<!DOCTYPE html>\n<html lang="{SHORT_CODES.get(stock.language, stock.language)}"><head>'
+            f'<!DOCTYPE html>\n<html lang="{short_code(feed.language)}"><head>'
             f'<meta charset="utf-8">'
             f"<title>{title}</title></head>\n"
             f'<body><nav><a href="/">{site.name}</a></nav><main><h1>{title}</h1>\n'
         )
         return Answer(200, head.encode() + text + b"</main></body></html>\n", tuple(headers))
 
-    def _language(self, feed: Feed) -> str:
-        return feed.spec.language or feed.site.language
-
     def _title(self, feed: Feed, k: int) -> str:
-        anchors = pool(self._language(feed), self.spec.seed).anchors
+        anchors = pool(feed.language, self.spec.seed).anchors
         return f"{anchors[draw(self.spec.seed, 'item title', feed.number, k) % len(anchors)]} {k}"
 
     def _draw(self, feed: Feed, items: list[int], page: int, asked: Asked) -> str:
@@ -166,7 +168,7 @@ class Feeds:
         older = ""
         if feed.spec.archive and items and items[-1] > 0:
             older = f"{feed.site.authority}{feed.path}?paged={page + 1}"
-        language = SHORT_CODES.get(self._language(feed), self._language(feed))
+        language = short_code(feed.language)
         here = feed.site.authority + feed.path
         match feed.spec.kind:
             case "rss":
@@ -269,7 +271,7 @@ def _news(feeds: Feeds, site: Site, asked: Asked) -> str:
     rows = []
     for feed in feeds.all:
         if feed.site.index == site.index:
-            language = SHORT_CODES.get(feeds._language(feed), feeds._language(feed))
+            language = short_code(feed.language)
             for k in feeds.window(feed, asked.now_s):
                 out = _stamp(asked.epoch_s + feeds.instant_s(feed, k) / feeds.spec.time_scale)
                 rows.append(

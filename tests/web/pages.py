@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.web.graph import BlockKey, Graph, Link, Traits
 from tests.web.hashing import draws, share
 from tests.web.paths import Paths, Resource, section_of
-from tests.web.sites import BRANCHING, SHORT_CODES, Site
+from tests.web.sites import BRANCHING, Site, short_code
 from tests.web.spec import WebSpec
 from tests.web.text import POOL_PARAGRAPHS, pool
 
@@ -115,7 +115,7 @@ class Pages:
         return self._blocks[key]
 
     def _head(self, site: Site, i: int, traits: Traits, language: str, title: str) -> str:
-        short = SHORT_CODES.get(language, language)
+        short = short_code(language)
         claimed = short if traits.lang == "" else traits.lang
         lang = f' lang="{claimed}"' if claimed is not None else ""
         charset = _CHARSETS[traits.charset]
@@ -136,7 +136,7 @@ class Pages:
             return ""
         language = self.graph.language(site, twin)
         there = self.paths.url(Resource(site.index, "page", twin))
-        return f'<link rel="alternate" hreflang="{SHORT_CODES.get(language, language)}" href="{there}">'
+        return f'<link rel="alternate" hreflang="{short_code(language)}" href="{there}">'
 
     @staticmethod
     def _robots_meta(traits: Traits) -> bytes:

@@ -231,11 +231,6 @@ class Connection(asyncio.Protocol):
         elif self._waiting and not self.transport.is_closing():
             self._answer(*self._waiting.pop(0))
 
-    def pause_writing(self) -> None:
-        """The kernel's buffer is full."""
-        if self._sender:
-            self._sender.pause()
-
     def resume_writing(self) -> None:
         """Everything written so far is with the kernel."""
         if self._sender:

@@ -126,7 +126,7 @@ def _sections(spec: WebSpec, h: int, role: str, language: str) -> tuple[tuple[st
         words = _SECTIONS.get(tongue, _SECTIONS["eng"])
         word = words[s - 1]
         languages.append(tongue)
-        sections.append(f"{_short(tongue)}/{word}" if role == "mixed" else word)
+        sections.append(f"{short_code(tongue)}/{word}" if role == "mixed" else word)
     return tuple(languages), tuple(sections)
 
 
@@ -140,16 +140,16 @@ def _with_styles(sections: tuple[str, ...], robots: str) -> tuple[str, ...]:
     return tuple(named)
 
 
-def _short(language: str) -> str:
-    """ISO 639-1 code where there is one (what sites put into paths and `lang`)."""
-    return SHORT_CODES.get(language, language)
-
-
-SHORT_CODES = {
+_SHORT_CODES = {
     "zul": "zu", "xho": "xh", "eng": "en", "afr": "af", "ssw": "ss", "nbl": "nr", "sot": "st", "tsn": "tn",
     "nso": "nso", "tso": "ts", "ven": "ve", "sna": "sn", "nya": "ny", "swh": "sw", "por": "pt", "fra": "fr",
     "deu": "de", "ces": "cs", "slk": "sk", "ita": "it",
 }  # fmt: skip
+
+
+def short_code(language: str) -> str:
+    """ISO 639-1 code where there is one (what sites put into paths and `lang`)."""
+    return _SHORT_CODES.get(language, language)
 
 
 def host_links(spec: WebSpec, sites: tuple[Site, ...]) -> dict[tuple[int, int], tuple[int, ...]]:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,9 +38,9 @@ class SpecError(ValueError):
 class FeedSpec:
     """Feeds that publish and expire on a clock. Times are seconds of the web's own clock (see `WebSpec.time_scale`).
 
-    `burst` items appear together, each `interval_s * burst`; the mean rate stays one item an `interval_s`. The
-    feed shows the newest `window` items, and none older than `keep_s` (0: no limit). `archive`: older
-    items can be paged back to.
+    `burst` items appear together, each `interval_s * burst`; the mean rate stays one item an `interval_s`. The feed
+    shows the newest `window` items, and none older than `keep_s` (0: no limit). `archive`: older items can be paged
+    back to.
     """
 
     count: int = 1
@@ -152,10 +151,6 @@ class WebSpec:
         changed["rates"] = Rates(**values["rates"])
         changed["feeds"] = tuple(FeedSpec(**feed) for feed in values["feeds"])
         return cls(**changed)
-
-    def key(self) -> str:
-        """Canonical text of the specification, for caches and comparisons."""
-        return json.dumps(self.to_json(), sort_keys=True)
 
 
 NO_ODDITIES = Rates(**{f.name: 0.0 for f in dataclasses.fields(Rates)})

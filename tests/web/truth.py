@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A demanded page: `language` of its text, `status` of its final answer, `depth` in links from a seed."""
+    """A demanded page: `language` of its text, `depth` in links from a seed."""
 
     language: str
     depth: int
-    status: int = 200
 
 
 class Truth:

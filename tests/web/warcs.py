@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import brotli
 import zstandard
@@ -99,7 +99,7 @@ def _decoded(payload: bytes, coding: str) -> bytes:
             case "deflate":
                 return zlib.decompress(payload)
             case "br":
-                return cast("bytes", cast("Any", brotli).decompress(payload))
+                return bytes(brotli.decompress(payload))
     except (OSError, EOFError, zlib.error, brotli.error):
         return payload
     return payload
