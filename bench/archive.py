@@ -134,8 +134,9 @@ def write_ours(folder: Path, pages: list[Exchange], kind: str) -> tuple[Path, fl
 class Report:
     """Figures with their limits."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool) -> None:
         self.rows: list[dict[str, object]] = []
+        self._quiet = quiet
 
     def add(self, name: str, value: float, unit: str, limit: str = "") -> None:
         kept = True
@@ -144,7 +145,7 @@ class Report:
             kept = value <= bound if limit.startswith("<=") else value >= bound
         self.rows.append({"name": name, "value": round(value, 4), "unit": unit, "limit": limit, "kept": kept})
         mark = "" if not limit else ("ok" if kept else "MISSED")
-        if "--json" not in sys.argv:
+        if not self._quiet:
             print(f"{name:<58} {value:>10.3f} {unit:<6} {limit:<8} {mark}", flush=True)
 
 
@@ -232,7 +233,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=1200, help="pages of the synthetic web (default 1200)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
-    report = Report()
+    report = Report(quiet=options.json)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = crawl_pages(options.pages)

@@ -52,14 +52,16 @@ class Bench:
     client: Any
     frontier: RedisFrontier
 
-    def cpu_s(self) -> float:
-        """CPU seconds of the server so far."""
-        info = self.client.info("cpu")
-        return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
-    def used_bytes(self) -> int:
-        """Memory of the server's data."""
-        return int(self.client.info("memory")["used_memory"])
+def server_cpu_s(client: Any) -> float:
+    """CPU seconds of the server so far."""
+    info = client.info("cpu")
+    return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
+
+
+def used_bytes(client: Any) -> int:
+    """Memory of the server's data."""
+    return int(client.info("memory")["used_memory"])
 
 
 def url_of(host: int, number: int) -> str:
@@ -78,7 +80,7 @@ def scores(rng: random.Random, host: int, hosts: int) -> Iterator[float]:
 
 def fill(bench: Bench, hosts: int, pages: int) -> dict[str, float]:
     """Take in `pages` URLs of each of `hosts`; bytes a URL above its length."""
-    before, total, characters, started = bench.used_bytes(), 0, 0, time.perf_counter()
+    before, total, characters, started = used_bytes(bench.client), 0, 0, time.perf_counter()
     rng = random.Random(1)
     for first in range(0, hosts, 500):
         candidates = [
@@ -89,7 +91,7 @@ def fill(bench: Bench, hosts: int, pages: int) -> dict[str, float]:
         total += bench.frontier.take_in(candidates)
         characters += sum(len(candidate.url) for candidate in candidates)
     seconds = time.perf_counter() - started
-    used = bench.used_bytes() - before
+    used = used_bytes(bench.client) - before
     return {
         "urls": total,
         "bytes_a_url": round(used / total, 1),
@@ -122,7 +124,7 @@ def outcomes(leases: tuple[Lease, ...]) -> list[Outcome]:
 
 def warm_up(bench: Bench, hosts: int) -> dict[str, float]:
     """Bind and fetch the robots.txt of `hosts` authorities; all others get their places in line."""
-    done, started = 0, bench.cpu_s()
+    done, started = 0, server_cpu_s(bench.client)
     while done < hosts:
         leases = bench.frontier.lease(500).leases
         for lease in leases:
@@ -132,7 +134,7 @@ def warm_up(bench: Bench, hosts: int) -> dict[str, float]:
         done += sum(lease.kind is Kind.ROBOTS for lease in leases)
         if not leases:
             break
-    spent = bench.cpu_s() - started
+    spent = server_cpu_s(bench.client) - started
     while bench.client.llen(bench.frontier.keys.new):
         bench.frontier.lease(0)
     return {"redis_cpu_us_a_first_visit": round(spent / max(1, done) * 1e6, 1)}
@@ -143,8 +145,8 @@ def cost(bench: Bench, grants: int, batch: int) -> dict[str, float]:
     spent = wall = calibration = info = 0.0
     done = 0
     while done < grants:
-        t0 = bench.cpu_s()
-        t1 = bench.cpu_s()
+        t0 = server_cpu_s(bench.client)
+        t1 = server_cpu_s(bench.client)
         started = time.perf_counter()
         count = 0
         for _ in range(20):
@@ -153,9 +155,9 @@ def cost(bench: Bench, grants: int, batch: int) -> dict[str, float]:
                 bench.frontier.report(outcomes(leases))
             count += len(leases)
         wall += time.perf_counter() - started
-        t2 = bench.cpu_s()
+        t2 = server_cpu_s(bench.client)
         bench.client.eval(CALIBRATION, 0)
-        t3 = bench.cpu_s()
+        t3 = server_cpu_s(bench.client)
         spent, calibration, info = spent + t2 - t1, calibration + t3 - t2, info + t1 - t0
         done += count
         if not count:
@@ -200,20 +202,17 @@ def scrapy_redis_memory(urls: int) -> dict[str, float]:
         client.config_set("appendonly", "no")
         queue = PriorityQueue(client, Spider("bench"), "%(spider)s:requests")
         seen = RFPDupeFilter(client, "bench:dupefilter")
-        before, characters = int(client.info("memory")["used_memory"]), 0
-        cpu = client.info("cpu")
-        started = float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"])
+        before, characters, started = used_bytes(client), 0, server_cpu_s(client)
         for number in range(urls):
             request = Request(url_of(number % 1000, number // 1000))
             characters += len(request.url)
             if not seen.request_seen(request):
                 queue.push(request)
-        used = int(client.info("memory")["used_memory"]) - before
+        used = used_bytes(client) - before
         pops = min(urls, 5000)
         for _ in range(pops):
             queue.pop()
-        cpu = client.info("cpu")
-        spent = float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"]) - started
+        spent = server_cpu_s(client) - started
         client.close()
     return {
         "urls": urls,

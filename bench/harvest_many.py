@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import subprocess
 import tempfile
 import threading
 import time
 from pathlib import Path
 
+from bench.process import cpu_s
 from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy
 
 ITEMS = [{"id": str(n), "url": f"http://127.72.0.1:9/{n}", "date_published": "2026-01-01T00:00:00Z"} for n in range(20)]
@@ -59,12 +59,6 @@ class Server(threading.Thread):
 def addresses(count: int) -> list[str]:
     """So many loopback addresses."""
     return [f"127.{80 + n // 62_500}.{n // 250 % 250}.{n % 250 + 1}" for n in range(count)]
-
-
-def cpu_s(pid: int) -> float:
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def peak_mib(pid: int) -> int:

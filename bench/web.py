@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.process import cpu_s
 from tests.web.paths import Resource
 from tests.web.web import Web, load_web
 
@@ -60,12 +61,6 @@ def _run(folder: Path, number: int, clients: int, seconds: float) -> tuple[int, 
     return client(load_web(folder), number, clients, seconds)
 
 
-def _cpu_s(process: Path) -> float:
-    """User and system time of a process so far."""
-    fields = (process / "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def measure(hosts: int, pages: int, clients: int, seconds: float) -> dict[str, float]:
     """Serve a calm web and ask; the figures."""
     with tempfile.TemporaryDirectory() as name:
@@ -76,13 +71,12 @@ def measure(hosts: int, pages: int, clients: int, seconds: float) -> dict[str, f
             try:
                 assert server.stdout is not None
                 server.stdout.readline()
-                process = Path(f"/proc/{server.pid}")
                 with multiprocessing.get_context("spawn").Pool(clients) as pool:
                     pool.starmap(_run, [(folder, n, clients, 2.5) for n in range(clients)])  # warm
-                    before_s = _cpu_s(process)
+                    before_s = cpu_s(server.pid)
                     counts = pool.starmap(_run, [(folder, n, clients, seconds) for n in range(clients)])
-                    cpu_s = _cpu_s(process) - before_s
-                memory = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+                    used_s = cpu_s(server.pid) - before_s
+                memory = int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
             finally:
                 server.terminate()
         answers, size = sum(n for n, _ in counts), sum(b for _, b in counts)
@@ -90,8 +84,8 @@ def measure(hosts: int, pages: int, clients: int, seconds: float) -> dict[str, f
             "requests": answers,
             "requests_per_s": round(answers / seconds),
             "mean_page_bytes": round(size / answers),
-            "server_cpu_us_per_request": round(cpu_s / answers * 1e6, 1),
-            "requests_per_server_core_s": round(answers / cpu_s),
+            "server_cpu_us_per_request": round(used_s / answers * 1e6, 1),
+            "requests_per_server_core_s": round(answers / used_s),
             "server_rss_mib": round(memory / 2**20),
         }
 

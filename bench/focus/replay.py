@@ -38,12 +38,12 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str], model: 
     for url, record in _answers(paths):
         http = record.http
         assert http is not None
-        location = http.headers.get("Location") or ""
+        location = http.headers.get("Location")
         if http.status // 100 == 3 and location:
             moved.setdefault(url, next(iter(_absolute([location], url)), "") or url)
-        elif http.status == 200 and "html" in (http.headers.get("Content-Type") or "") and url not in pages:
+        elif http.status == 200 and "html" in record.media_type and url not in pages:
             body = record.body()
-            page = pages[url] = read_page(body, url, http.headers.get("Content-Type"))
+            page = pages[url] = read_page(body, url, record.content_type)
             found = measure(page, language, identifier)
             keep = policy.decide(page, found, PageContext()).keep
             nodes.append(Node(url, keep, found.words, found.total, len(body), page.html_lang))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable
 
 from w3lib.url import canonicalize_url
 
@@ -25,8 +26,8 @@ ABSOLUTE = [
 def compare(repeat: int = 20) -> dict[str, float]:
     """Microseconds for all 40 links, best of several."""
 
-    def best(call: object, number: int) -> float:
-        return min(timeit.repeat(call, number=number, repeat=repeat)) / number * 1e6  # type: ignore[arg-type]
+    def best(call: Callable[[], object], number: int) -> float:
+        return min(timeit.repeat(call, number=number, repeat=repeat)) / number * 1e6
 
     relative = [link.replace("https://www.isolezwe.co.za", "") for link in ABSOLUTE]
     w3lib = best(lambda: [canonicalize_url(link) for link in ABSOLUTE], 10)

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.sieve.rows import ROWS, Row
-from bench.sieve.stream import BATCH, number_of, stream
-
-
-@dataclass(slots=True)
-class Result:
-    """One row. `*_us` are CPU microseconds a URL put in, `*_bytes` are a distinct URL."""
-
-    row: str
-    urls: int
-    client_us: float
-    server_us: float
-    urls_a_second: float
-    out_p50_ms: float
-    out_p99_ms: float
-    worst_ms: float
-    memory_bytes: float
-    redis_bytes: float
-    disk_bytes: float
-    lost: int
-    doubled: int
-
-    @property
-    def cpu_us(self) -> float:
-        """Both sides."""
-        return self.client_us + self.server_us
+from bench.process import cpu_s
+from bench.sieve.rows import ROWS, Row, Server
+from bench.sieve.stream import number_of, stream
 
 
 class Tally:
@@ -57,15 +31,12 @@ class Tally:
 
 def server_cpu_s(row: Row) -> float:
     """CPU seconds of the row's server and of its children, which rewrite its log, so far."""
-    if row.server is None:
-        return 0.0
-    words = Path(f"/proc/{row.server.server_pid()}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0 if row.server is None else cpu_s(row.server.server_pid(), children=True)
 
 
 def server_bytes(row: Row) -> int:
     """Memory of the row's server."""
-    return 0 if row.server is None else int(row.client.info("memory")["used_memory"])  # type: ignore[attr-defined]
+    return int(row.client.info("memory")["used_memory"]) if isinstance(row, Server) else 0
 
 
 def disk_bytes(row: Row) -> int:
@@ -75,7 +46,7 @@ def disk_bytes(row: Row) -> int:
 
 
 def measure(name: str, urls: int) -> dict[str, Any]:
-    """Run one row over the stream."""
+    """Run one row over the stream. `*_us` are CPU microseconds a URL put in, `*_bytes` are a distinct URL."""
     row = ROWS[name]()
     urls = min(urls, row.most)
     tally = Tally(urls)
@@ -102,23 +73,20 @@ def measure(name: str, urls: int) -> dict[str, Any]:
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident
     row.close()
     lost, doubled = tally.lost_and_doubled(distinct)
-    result = Result(
-        row=name,
-        urls=urls,
-        client_us=cpu / urls * 1e6,
-        server_us=used / urls * 1e6,
-        urls_a_second=urls / wall,
-        out_p50_ms=float(np.percentile(pauses, 50)) * 1e3,
-        out_p99_ms=float(np.percentile(pauses, 99)) * 1e3,
-        worst_ms=max(pauses) * 1e3,
-        memory_bytes=resident * 1024 / distinct,
-        redis_bytes=redis_bytes,
-        disk_bytes=disk_bytes(row) / distinct,
-        lost=lost,
-        doubled=doubled,
-    )
+    result = {
+        "row": name,
+        "urls": urls,
+        "client_us": cpu / urls * 1e6,
+        "server_us": used / urls * 1e6,
+        "urls_a_second": urls / wall,
+        "out_p50_ms": float(np.percentile(pauses, 50)) * 1e3,
+        "out_p99_ms": float(np.percentile(pauses, 99)) * 1e3,
+        "worst_ms": max(pauses) * 1e3,
+        "memory_bytes": resident * 1024 / distinct,
+        "redis_bytes": redis_bytes,
+        "disk_bytes": disk_bytes(row) / distinct,
+        "lost": lost,
+        "doubled": doubled,
+    }
     shutil.rmtree(row.folder, ignore_errors=True)
-    return asdict(result)
-
-
-__all__ = ["BATCH", "Result", "measure"]
+    return result
