@@ -178,29 +178,33 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 
     path, offset, inner = find(given, options.what, tell)
     reader, record = record_at(path, offset, inner)
-    out = sys.stdout.buffer
     with reader:
         if options.json:
             http = record.http
             fields = {"warc": record.headers.pairs, "http": http.headers.pairs if http is not None else None}
             print(json.dumps({**_facts(record), **fields}))
-        elif options.record or options.http:
-            if options.record:
-                out.write(record.raw_head)
-            for piece in record.pieces():
-                out.write(piece)
-            if options.record:
-                out.write(b"\r\n\r\n")
-        elif options.payload or record.http is None or not is_coded(record.http):
-            for piece in record.payload_pieces():
-                out.write(piece)
         else:
-            body = record.body(MAX_BODY_BYTES + 1)
-            out.write(body[:MAX_BODY_BYTES])
-            if len(body) > MAX_BODY_BYTES:
-                tell(Damage(str(path), offset, inner, f"cut: longer than {MAX_BODY_BYTES} bytes without its coding"))
-        out.flush()
+            sys.stdout.buffer.writelines(_wanted_of(record, options, tell))
+        sys.stdout.buffer.flush()
         return max(_report(reader.damages, options.json), FAULTS if damages else GOOD)
+
+
+def _wanted_of(record: Record, options: argparse.Namespace, tell: Callable[[Damage], None]) -> Iterator[bytes]:
+    """The record, its HTTP message, its payload as archived, or (by default) the payload without its coding."""
+    if options.record:
+        yield record.raw_head
+        yield from record.pieces()
+        yield b"\r\n\r\n"
+    elif options.http:
+        yield from record.pieces()
+    elif options.payload or record.http is None or not is_coded(record.http):
+        yield from record.payload_pieces()
+    else:
+        body = record.body(MAX_BODY_BYTES + 1)
+        yield body[:MAX_BODY_BYTES]
+        if len(body) > MAX_BODY_BYTES:
+            reason = f"cut: longer than {MAX_BODY_BYTES} bytes without its coding"
+            tell(Damage(record.path, record.offset, record.inner, reason))
 
 
 def _verify(options: argparse.Namespace) -> int:
