@@ -259,9 +259,25 @@ def _base64(text: str) -> bytes:
         return b""
 
 
+class DigestCheck:
+    """Is ``text`` the digest of what it is fed?"""
+
+    def __init__(self, text: str) -> None:
+        parsed = split_digest(text)
+        self._state = hashlib.new(parsed[0], usedforsecurity=False) if parsed is not None else None
+        self._wanted = parsed[1] if parsed is not None else b""
+
+    def feed(self, data: bytes) -> None:
+        if self._state is not None:
+            self._state.update(data)
+
+    def holds(self) -> bool | None:
+        """None: not a digest we can check."""
+        return self._state.digest() == self._wanted if self._state is not None else None
+
+
 def digest_holds(text: str, data: bytes) -> bool | None:
     """Is this the digest of ``data``? None: not a digest we can check."""
-    parsed = split_digest(text)
-    if parsed is None:
-        return None
-    return hashlib.new(parsed[0], data, usedforsecurity=False).digest() == parsed[1]
+    check = DigestCheck(text)
+    check.feed(data)
+    return check.holds()

@@ -6,7 +6,6 @@ cannot be read there; ``warning``: lawful, but something is missing or odd.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +17,7 @@ from archive.cdxj import SUFFIX, IndexBuilder, parse
 from archive.errors import Damage
 from archive.http import dechunk
 from archive.reader import Reader
-from archive.record import Record, digest_holds, split_digest
+from archive.record import DigestCheck, Record, digest_holds, split_digest
 from archive.unpack import Unit
 from archive.warcfile import OPEN
 
@@ -165,23 +164,18 @@ class Verifier:
         return digest_holds(digest, dechunk(payload)) if holds is False and _is_chunked(record) else holds
 
     def _stream_holds(self, record: Record, block: str, payload: str) -> tuple[bool | None, bool | None, int]:
-        head = record.http
-        skip = head.size if head else 0
-        states = []
-        for text in (block, payload):
-            known = split_digest(text)
-            states.append((hashlib.new(known[0], usedforsecurity=False), known[1]) if known else None)
+        """Do the digests hold, and how long is the payload?"""
+        skip = record.http.size if record.http is not None else 0
+        of_block, of_payload = DigestCheck(block), DigestCheck(payload)
         size = 0
         for piece in record.pieces():
-            if states[0]:
-                states[0][0].update(piece)
-            if states[1]:
-                states[1][0].update(piece[max(0, skip - size) :] if size < skip else piece)
+            of_block.feed(piece)
+            of_payload.feed(piece[max(0, skip - size) :])
             size += len(piece)
-        holds = [state[0].digest() == state[1] if state else None for state in states]
-        if holds[1] is False and _is_chunked(record):
-            holds[1] = None  # it may be of what is in the chunks, which is too much to be put together
-        return holds[0], holds[1], size - skip
+        payload_holds = of_payload.holds()
+        if payload_holds is False and _is_chunked(record):
+            payload_holds = None  # it may be of what is in the chunks, which is too much to be put together
+        return of_block.holds(), payload_holds, size - skip
 
     def _check_length(self, record: Record, size: int) -> None:
         head = record.http
