@@ -12,6 +12,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -271,13 +272,13 @@ def _column(model: KneserNey, kept: tuple[Keys, ...], step: float) -> npt.NDArra
 
 def word_list(counted: list[WordCounts], settings: Settings) -> tuple[tuple[str, ...], storage.Rows]:
     """The most frequent words over all classes (by their largest share in one) and -log p by class."""
-    best: Counter[str] = Counter()
+    best: dict[str, float] = {}
     for counts in counted:
         total = counts.total()
         for word, count in counts.items():
-            if count > 1 and count / total > best[word]:
-                best[word] = count / total  # type: ignore[assignment]
-    listed = tuple(sorted(word for word, _ in best.most_common(settings.frequent_words)))
+            if count > 1:
+                best[word] = max(best.get(word, 0.0), count / total)
+    listed = tuple(sorted(nlargest(settings.frequent_words, best, key=best.__getitem__)))
     rows = np.full((len(listed), len(counted)), storage.ABSENT, dtype=np.uint8)
     for column, counts in enumerate(counted):
         total = counts.total()
