@@ -99,11 +99,7 @@ class Identifier:
 
     def __init__(self, model: Model, languages: Collection[str] | None = None, wanted: str | None = None) -> None:
         self.model = model
-        known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
-        for language in languages or ():
-            if language not in known:
-                raise UnknownLanguageError(language, known)
-        columns = [i for i, label in enumerate(model.labels) if languages is None or label in languages]
+        columns = _columns(model, languages)
         self._columns = None if len(columns) == len(model.labels) else columns
         self._labels = [model.labels[i] for i in columns]
         names = [model.classes[i] for i in columns]
@@ -114,8 +110,7 @@ class Identifier:
         self._others = strangeness.columns(np.flatnonzero(~self._family).tolist())
         wanted, siblings = wanted or model.meta.get("wanted", ""), model.meta.get("siblings", ())
         self._wanted = names.index(wanted) if wanted in names else 0
-        rivals = {name for group in siblings if wanted in group for name in group} if wanted in names else set()
-        self._rivals = frozenset(names.index(name) for name in rivals & set(names) - {wanted})
+        self._rivals = _rivals(names, wanted, siblings)
         self._next = min(1, len(names) - 1)
         alone = languages is not None and len(names) == 1
         self._contrasts = list(self._narrow_contrasts(columns))
@@ -216,6 +211,21 @@ class Identifier:
                 costs[row, second] = inf
             elif cost + SECOND_MARGIN * count > other:
                 costs[row, first], costs[row, second] = min(cost, other), inf
+
+
+def _columns(model: Model, languages: Collection[str] | None) -> list[int]:
+    """The classes that may be answered; UnknownLanguageError for a language that has none."""
+    known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
+    for language in languages or ():
+        if language not in known:
+            raise UnknownLanguageError(language, known)
+    return [i for i, label in enumerate(model.labels) if languages is None or label in languages]
+
+
+def _rivals(names: Sequence[str], wanted: str, groups: Sequence[Sequence[str]]) -> frozenset[int]:
+    """Places of the wanted language's siblings; none where it may not be answered itself."""
+    siblings = {name for group in groups if wanted in group for name in group} - {wanted}
+    return frozenset(place for place, name in enumerate(names) if wanted in names and name in siblings)
 
 
 def _guard(steps: int, count: int) -> float:
