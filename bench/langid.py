@@ -138,6 +138,25 @@ def by_word(texts: Mapping[str, Sequence[str]], first: str, second: str, turns: 
     return {name: 100 * right[name] / every[name] for name in (first, second)}
 
 
+def quality(kind: str, namer: Namer, texts: Mapping[str, Sequence[str]]) -> str:
+    """How well strings of a kind are named."""
+    nguni = {language: texts[language] for language in NGUNI if language in texts}
+    known = {language: texts[language] for language in SOUTH_AFRICAN if language in texts}
+    others = [text for language, some in texts.items() if language not in NGUNI for text in some]
+    zulu, macro = figures(namer, nguni, ["zul"]).f1["zul"], figures(namer, known).macro
+    wrong = 100 * namer(others).count("zul") / max(1, len(others))
+    return f"{kind} F1 {zulu:5.1f} macro {macro:5.1f} others->zul {wrong:5.2f} %"
+
+
+def print_by_turns(texts: Mapping[str, Sequence[str]]) -> None:
+    """How many words of text in two languages by turns get their language."""
+    for first, second in (("zul", "eng"), ("eng", "zul"), ("zul", "sot")):
+        for turns in TURNS if {first, second} <= set(texts) else ():
+            found = by_word(texts, first, second, turns)
+            shares = ", ".join(f"{name} {share:.1f} %" for name, share in found.items())
+            print(f"{turns[0]}-{turns[1]} {first}, {turns[2]}-{turns[3]} {second} by turns: words labelled {shares}")
+
+
 def main() -> None:
     shown = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m bench.langid", description=__doc__, formatter_class=shown)
@@ -161,24 +180,12 @@ def main() -> None:
         except ImportError as error:
             print(f"{name:10} not installed ({error.name})")
             continue
-        cells = []
-        for kind in KINDS:
-            texts = kinds[kind]
-            nguni = [language for language in NGUNI if language in texts]
-            ours = figures(namer, {language: texts[language] for language in nguni}, ["zul"]).f1["zul"]
-            known = {language: texts[language] for language in SOUTH_AFRICAN if language in texts}
-            others = [text for language, some in texts.items() if language not in NGUNI for text in some]
-            wrong = 100 * namer(others).count("zul") / max(1, len(others))
-            cells.append(f"{kind} F1 {ours:5.1f} macro {figures(namer, known).macro:5.1f} others->zul {wrong:5.2f} %")
+        cells = [quality(kind, namer, texts) for kind, texts in kinds.items()]  # warms it up for what follows
         slow = name in ("lingua", "afriweb", "py3langid")
         rate, _ = speed(namer, documents[:12] if slow else documents)
         _, per_second = speed(namer, pages[:60] if slow else pages)
         print(f"{name:10} {' | '.join(cells)} | {rate:6.1f} MB/s {per_second:7.0f} pages/s", flush=True)
-    for first, second in (("zul", "eng"), ("eng", "zul"), ("zul", "sot")):
-        for turns in TURNS if {first, second} <= set(kinds["sentence"]) else ():
-            found = by_word(kinds["sentence"], first, second, turns)
-            shares = ", ".join(f"{name} {share:.1f} %" for name, share in found.items())
-            print(f"{turns[0]}-{turns[1]} {first}, {turns[2]}-{turns[3]} {second} by turns: words labelled {shares}")
+    print_by_turns(kinds["sentence"])
 
 
 if __name__ == "__main__":
