@@ -1,11 +1,13 @@
-"""The statistics as one picture (PNG): words by language and host, words by month. Needs matplotlib."""
+"""The statistics as one picture (PNG): words by language and host, words by month."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import UsageFault
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
 from corpus.outputs import replaced
 from corpus.statistics import Row, Statistics, shortened
 
@@ -15,12 +17,7 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def draw(statistics: Statistics, path: Path) -> None:
-    """Write the picture, whole or not at all. UsageFault when matplotlib is not installed."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageFault("--plot needs matplotlib: pip install matplotlib") from None
+    """Write the picture, whole or not at all."""
     figure = Figure(figsize=(12, 8), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(2, 2)

@@ -209,7 +209,7 @@ def _stats(options: argparse.Namespace) -> int:
     for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
         statistics.add(document)
     if options.plot is not None:
-        from corpus.chart import draw
+        from corpus.chart import draw  # matplotlib takes a while to load
 
         draw(statistics, options.plot)
     if options.json:

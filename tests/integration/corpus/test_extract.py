@@ -314,7 +314,6 @@ def _read(terminal: int) -> bytes:
 
 
 def test_statistics_as_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the picture needs matplotlib")
     path = write(tmp_path / "w", many())
     assert run("stats", path, "--plot", tmp_path / "p.png", "-q") == 0
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
