@@ -26,8 +26,8 @@ from archive import cdxj
 from archive.access import find, record_at
 from archive.arguments import parser
 from archive.codecs import check_level
-from archive.convert import ConvertError, Tick, compression_of, convert, renamed, repair
-from archive.errors import ArchiveError, Damage
+from archive.convert import Tick, compression_of, convert, renamed, repair
+from archive.errors import ArchiveError, ConvertError, Damage
 from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
 from archive.record import Record
@@ -341,7 +341,7 @@ def _stats(options: argparse.Namespace) -> int:
 
     code = _each(options, counted)
     if options.json:
-        print(json.dumps(stats.plain()))
+        print(json.dumps(stats.as_json()))
         return code
     console = Console(markup=False, highlight=False)
     console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")

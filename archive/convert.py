@@ -15,7 +15,7 @@ from pathlib import Path
 
 from archive.cdxj import SUFFIX, index_file
 from archive.codecs import SUFFIXES
-from archive.errors import ArchiveError, Damage
+from archive.errors import ConvertError, Damage
 from archive.reader import Reader
 from archive.record import Record
 from archive.sink import Sink
@@ -24,16 +24,6 @@ from archive.unpack import Unpacked, detect
 from archive.warcfile import OPEN
 
 Tick = Callable[[Record], None]
-
-
-class ConvertError(ArchiveError):
-    """The original is damaged (``damages``), or the copy did not read back the same."""
-
-    def __init__(self, path: str, damages: list[Damage]) -> None:
-        first = f": {damages[0]}" if damages else ": the copy reads back differently"
-        super().__init__(f"{path} cannot be converted{first}")
-        self.path = path
-        self.damages = damages
 
 
 @dataclass(slots=True)

@@ -71,3 +71,13 @@ class Damage:
         inner = f"+{self.inner}" if self.inner >= 0 else ""
         lost = f" ({self.lost_bytes} bytes passed over)" if self.lost_bytes else ""
         return f"{self.path}:{self.offset}{inner}: {self.reason}{lost}"
+
+
+class ConvertError(ArchiveError):
+    """The original is damaged (``damages``), or the copy did not read back the same."""
+
+    def __init__(self, path: str, damages: list[Damage]) -> None:
+        first = f": {damages[0]}" if damages else ": the copy reads back differently"
+        super().__init__(f"{path} cannot be converted{first}")
+        self.path = path
+        self.damages = damages

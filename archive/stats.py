@@ -40,8 +40,7 @@ class Stats:
             self.captures[group][value] += 1
             self.bytes[group][value] += size
 
-    def plain(self) -> dict[str, object]:
-        """For JSON."""
+    def as_json(self) -> dict[str, object]:
         return {
             "records": self.records,
             "payload_bytes": self.payload_bytes,

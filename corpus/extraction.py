@@ -47,7 +47,7 @@ class Extraction:
     choice: Choice = field(default_factory=Choice)
     report: Report = field(default_factory=lambda: Report(quiet=True))
     tally: Tally = field(default_factory=Tally)
-    _dedup: Deduplicator | None = None
+    _dedup: Deduplicator | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.choice.dedup_bytes:

@@ -22,7 +22,8 @@ from archive.access import record_at
 from archive.cdxj import index_file, parse
 from archive.cli import main
 from archive.codecs import make_codec
-from archive.convert import ConvertError, convert, repair
+from archive.convert import convert, repair
+from archive.errors import ConvertError
 from archive.fields import digest
 from archive.records import Style, build
 from archive.verify import verify
