@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -32,7 +31,7 @@ from archive.http import MAX_BODY_BYTES, is_coded
 from archive.reader import Reader
 from archive.record import Record
 from archive.stats import GROUPS, Stats
-from archive.terminal import escape_what_does_not_fit, give_up_stdout, printable
+from archive.terminal import bytes_bar, escape_what_does_not_fit, give_up_stdout, printable
 from archive.verify import Problem, Verifier
 from archive.warcfile import OPEN
 
@@ -114,10 +113,8 @@ def _progress(options: argparse.Namespace, path: Path | None) -> Iterator[Tick |
     if options.quiet or path is None or not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(path.name, total=path.stat().st_size)
-        yield lambda record: progress.update(task, completed=record.offset)
+    with bytes_bar(Console(stderr=True), path.name, path.stat().st_size) as tell:
+        yield lambda record: tell(record.offset)
 
 
 def _report(damages: list[Damage], as_json: bool) -> int:

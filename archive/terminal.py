@@ -6,6 +6,11 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 _ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -19,6 +24,15 @@ def escape_what_does_not_fit() -> None:
     """Letters that the encoding of standard output lacks (in a locale of one byte a letter) end no command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def bytes_bar(console: Console, name: str, total_bytes: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar, gone when the block ends, by what it is told: how many bytes are done."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(name, total=total_bytes)
+        yield lambda done_bytes: progress.update(task, completed=done_bytes)
 
 
 def give_up_stdout() -> None:

@@ -8,23 +8,16 @@ All of it goes to standard error: standard output is for results.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from archive.terminal import printable
+from archive.terminal import bytes_bar, printable
 
 MARKERS = {"ok": "+OK", "warn": "-WARN", "err": "-ERR"}
 _STARTS = tuple(MARKERS.values())
-
-
-class Tick(Protocol):
-    """Say how far reading has come, in stored bytes of the file in hand."""
-
-    def __call__(self, stored_bytes: int) -> None: ...
 
 
 def log_lines(level: str, text: str, detail: Sequence[str] = ()) -> list[str]:
@@ -74,16 +67,11 @@ class Report:
             self._stream = None
 
     @contextmanager
-    def progress(self, name: str, total_bytes: int | None) -> Iterator[Tick]:
-        """A bar for one file when standard error is a terminal, nothing elsewhere."""
+    def progress(self, name: str, total_bytes: int | None) -> Iterator[Callable[[int], None]]:
+        """A bar for one file when standard error is a terminal, nothing elsewhere; it is told how many of the file's
+        bytes, as stored, have been read."""
         if self._quiet or not self._console.is_terminal:
-            yield _no_tick
+            yield lambda _: None
             return
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._console, transient=True) as bar:
-            task = bar.add_task(name, total=total_bytes)
-            yield lambda stored_bytes: bar.update(task, completed=stored_bytes)
-
-
-def _no_tick(stored_bytes: int) -> None:
-    """Nobody is looking."""
+        with bytes_bar(self._console, name, total_bytes) as tick:
+            yield tick
