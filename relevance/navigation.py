@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _NAV_TAGS = ("nav", "footer", "aside", "header", "menu")
 _NAV_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "complementary"))
@@ -25,11 +24,11 @@ _MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]", "[id*=ooter]", "[class*=ooter]"))
 class Navigation:
     """Navigation parts in document order; `own`: headers inside an article, which are the article's own."""
 
-    nodes: list[Any]
+    nodes: list[LexborNode]
     own: frozenset[int]
 
     @property
-    def outermost(self) -> list[Any]:
+    def outermost(self) -> list[LexborNode]:
         """Those that lie in no other one and are no article's own."""
         return _outermost([node for node in self.nodes if node.mem_id not in self.own])
 
@@ -51,11 +50,11 @@ def navigation(tree: LexborHTMLParser) -> Navigation:
     return Navigation(found, _inside([node for node in found if node.tag == "header"], frozenset(articles)))
 
 
-def _may_be_frame(node: Any) -> bool:
+def _may_be_frame(node: LexborNode) -> bool:
     return node.tag == "header" or node.tag in _NAMED or node.attributes.get("role") == "banner"
 
 
-def _around(nodes: Iterable[Any]) -> set[int]:
+def _around(nodes: Iterable[LexborNode]) -> set[int]:
     """The elements that any of these nodes lies in; none is passed twice."""
     found: set[int] = set()
     for node in nodes:
@@ -66,7 +65,7 @@ def _around(nodes: Iterable[Any]) -> set[int]:
     return found
 
 
-def _is_navigation(node: Any) -> bool:
+def _is_navigation(node: LexborNode) -> bool:
     """By its element, its role, or as a footer by its name, as pages older than `<footer>` have it."""
     attributes = node.attributes
     if node.tag in _NAV_TAGS or attributes.get("role") in _NAV_ROLES:
@@ -75,16 +74,16 @@ def _is_navigation(node: Any) -> bool:
     return any(map(_FOOTER.search, names))
 
 
-def _outermost(nodes: list[Any]) -> list[Any]:
+def _outermost(nodes: list[LexborNode]) -> list[LexborNode]:
     inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
     return [node for node in nodes if node.mem_id not in inner]
 
 
-def _links_in(nodes: list[Any]) -> frozenset[int]:
+def _links_in(nodes: list[LexborNode]) -> frozenset[int]:
     return frozenset(link.mem_id for node in nodes for link in node.css("a[href]"))
 
 
-def _inside(nodes: list[Any], roots: frozenset[int]) -> frozenset[int]:
+def _inside(nodes: list[LexborNode], roots: frozenset[int]) -> frozenset[int]:
     """Those of the nodes that lie in a root. A selector would climb from each; here no element is passed twice."""
     if not roots:
         return frozenset()

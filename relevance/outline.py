@@ -16,7 +16,8 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import compress
-from typing import Any
+
+from selectolax.lexbor import LexborNode
 
 SHARE = 0.65
 """Of the letters of all full paragraphs, that must lie in the part. (Precision and recall of main text over 4-word
@@ -65,7 +66,7 @@ class Outline:
     """The elements that blocks lie in, each looked at once. `elements`: of each block the innermost (None: none), in
     document order; `letters`: of each block; the lists given to and by the methods have an entry for each, too."""
 
-    def __init__(self, elements: Sequence[Any], letters: Sequence[int]) -> None:
+    def __init__(self, elements: Sequence[LexborNode | None], letters: Sequence[int]) -> None:
         self._elements = elements
         self._letters = letters
         self._parents: dict[int, int] = {}  # outer ones first
@@ -78,7 +79,7 @@ class Outline:
             self._climb(element)
         self._own = [element.mem_id if element is not None else _NONE for element in elements]
 
-    def _climb(self, node: Any) -> None:
+    def _climb(self, node: LexborNode | None) -> None:
         chain: list[int] = []
         while node is not None and node.mem_id not in self._parents:
             chain.append(node.mem_id)
@@ -153,7 +154,8 @@ class Outline:
         return [away or aside for away, aside in zip(outside, asides, strict=True)]
 
     def _is_title(self, place: int) -> bool:
-        return self._elements[place] is not None and self._elements[place].tag == "h1"
+        element = self._elements[place]
+        return element is not None and element.tag == "h1"
 
     def _around(self, nodes: set[int]) -> set[int]:
         """These elements and those that they lie in."""

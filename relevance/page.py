@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from relevance.alphabet import composed
 from relevance.encoding import decode
@@ -157,7 +157,7 @@ def _is_left_open(html: bytes) -> bool:
     return len(ends) != 2 * ends.count(b"/")
 
 
-def _attribute(node: Any, name: str) -> str:
+def _attribute(node: LexborNode, name: str) -> str:
     value = node.attributes.get(name)
     return value.strip() if value else ""
 
@@ -215,22 +215,26 @@ def _role(tag: str | None) -> int:
     return _TEXT if tag == "-text" else _BREAK if tag == "br" else _INSIDE if tag in _INLINE else _BLOCK
 
 
+_Owner = tuple[int, LexborNode | None, bool]
+"""The block element around text in an element (0, None: there is none), and whether a link lies between."""
+
+
 class _Gatherer:
     """Collects the blocks of subtrees in document order."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.linked: list[int] = []  # letters of each text in links
-        self.elements: list[Any] = []  # around each text the innermost block element; None: none
+        self.elements: list[LexborNode | None] = []  # around each text the innermost block element
         self._parts: list[str] = []
         self._linked = 0
         self._broken = False  # nothing but white space since a line break
         self._block: int = 0
-        self._element: Any = None
-        self._owners: dict[int, tuple[int, Any, bool]] = {}
+        self._element: LexborNode | None = None
+        self._owners: dict[int, _Owner] = {}
         self._roles: dict[int, int] = {}  # by the document's number of the tag
 
-    def walk(self, root: Any) -> None:
+    def walk(self, root: LexborNode) -> None:
         roles = self._roles
         for node in root.traverse(include_text=True):
             role = roles.get(node.tag_id)
@@ -252,13 +256,14 @@ class _Gatherer:
             self._parts.append(" ")
             self._broken = True
 
-    def _text(self, node: Any) -> None:
+    def _text(self, node: LexborNode) -> None:
         text = node.text_content or ""
         if not text or text.isspace():
             if self._parts:
                 self._parts.append(" ")
             return
         parent = node.parent
+        assert parent is not None  # of text
         identity, element, linked = self._owners.get(parent.mem_id) or self._owner(parent)
         if identity != self._block:
             if self._parts:
@@ -269,16 +274,14 @@ class _Gatherer:
         if linked:
             self._linked += len(text)
 
-    def _owner(self, node: Any) -> tuple[int, Any, bool]:
-        """The block element around text in this one (0, None without) and whether a link lies between; each element is
-        passed once, however deep they nest."""
-        chain: list[Any] = []
+    def _owner(self, node: LexborNode | None) -> _Owner:
+        """Each element is passed once, however deep they nest."""
+        chain: list[LexborNode] = []
         while node is not None and node.mem_id not in self._owners and node.tag in _INLINE:
             chain.append(node)
             node = node.parent
-        if node is None:
-            found = (0, None, False)
-        else:
+        found: _Owner = (0, None, False)
+        if node is not None:
             found = self._owners.setdefault(node.mem_id, (node.mem_id, node, False))
         for inline in reversed(chain):
             linked = found[2] or (inline.tag == "a" and "href" in inline.attributes)
@@ -296,7 +299,7 @@ class _Gatherer:
             self.elements.append(self._element)
 
 
-def _kind(text: str, linked: int, element: Any) -> str:
+def _kind(text: str, linked: int, element: LexborNode | None) -> str:
     """Of a block that is no navigation; `linked`: its letters in links. A full paragraph may have more of them."""
     beside = len(text) - linked
     if linked > 2 * beside or (2 * linked > beside and len(text) < FULL):
