@@ -24,7 +24,7 @@ _OPEN_TAG = re.compile(r"""<a\b((?>[^>"']|"[^"]*"|'[^']*')*+>)?""", re.I)
 _MOST_UNENDED = 16
 """Tags without an end that a page may have; each is looked through to the end of the page."""
 _CLOSE_TAG = re.compile(r"</a\s*>", re.I)
-_MARKS = re.compile("[\U000f0000-\U000ffff0\U00100000]")
+_MARK = re.compile("([\U000f0000-\U000fffef\U00100000])")
 _Span = tuple[int, int, str]
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
 
@@ -65,7 +65,7 @@ def place_links(
 
 
 def _marked(text: str) -> str | None:
-    if _MARKS.search(text):
+    if _MARK.search(text):
         return None
     parts: list[str] = []
     count = unended = done = 0
@@ -88,12 +88,12 @@ def _taken_off(text: str) -> tuple[str, list[_Span]]:
     parts: list[str] = []
     size, spans = 0, []
     start, mark = -1, ""
-    for piece in re.split("([\U000f0000-\U00100000])", text):
+    for piece in _MARK.split(text):
         if piece == _END:
             if start >= 0:
                 spans.append((start, size, mark))
             start = -1
-        elif len(piece) == 1 and ord(piece) >= _FIRST:
+        elif _MARK.fullmatch(piece):
             start, mark = size, piece
         else:
             if piece.startswith(" ") and (not size or parts[-1].endswith(" ")):

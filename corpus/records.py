@@ -64,7 +64,7 @@ def read_record(
     if not record.in_memory and not record.whole():
         return Read(reason="damaged")
     notes: tuple[str, ...] = ("cut",) if len(body) > MAX_BODY else ()
-    page = read_page(body, _printable(record.url), content_type, _OURS)
+    page = read_page(body, _valid_utf8(record.url), content_type, _OURS)
     if _is_binary(page):
         return Read(reason="binary", notes=notes)
     if record.type == "conversion" and media in _TEXT:
@@ -121,14 +121,14 @@ def _document(
     )
     document = Document(
         id=_identity(record),
-        url=_printable(record.url),
+        url=_valid_utf8(record.url),
         title=page.title,
-        date=_printable(record.date),
+        date=_valid_utf8(record.date),
         language=main_language(paragraphs),
         paragraphs=paragraphs,
         charset=page.charset,
-        place=_printable(f"{record.path}:{record.offset}+{record.inner}"),
-        truncated=_printable(record.field("WARC-Truncated")),
+        place=_valid_utf8(f"{record.path}:{record.offset}+{record.inner}"),
+        truncated=_valid_utf8(record.field("WARC-Truncated")),
     )
     return Read(document, asides=asides)
 
@@ -138,7 +138,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _printable(text: str) -> str:
+def _valid_utf8(text: str) -> str:
     """Header bytes that are no UTF-8 become U+FFFD: the output is always UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
