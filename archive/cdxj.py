@@ -159,10 +159,16 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
     """The index lines of a file in its own order. Damaged records are left out; the reader's damages tell of them."""
     done: list[tuple[Entry, Unit, bool]] = []  # waits for the metadata record of its last one
     here: list[Entry] = []
+    last: Entry | None = None
     unit, count = Unit(0), 0
+
+    def ended() -> list[tuple[Entry, Unit, bool]]:
+        """The entries of a unit of which it is known by now whether it holds several records."""
+        return [(entry, unit, reader.stored_as == "xz" or count > 1) for entry in here]
+
     for record in reader:
         if record.unit is not unit:
-            done += [(entry, unit, reader.stored_as == "xz" or count > 1) for entry in here]
+            done += ended()
             here, unit, count = [], record.unit, 0
         count += 1
         if record.damage is not None:
@@ -174,9 +180,10 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
             yield from _lines(done, file_name)
             done = []
             here.append(entry)
-        elif here or done:
-            (here or [done[-1][0]])[-1].hear(record)
-    yield from _lines([*done, *((entry, unit, reader.stored_as == "xz" or count > 1) for entry in here)], file_name)
+            last = entry
+        elif last is not None:
+            last.hear(record)
+    yield from _lines([*done, *ended()], file_name)
 
 
 def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator[bytes]:
