@@ -53,8 +53,8 @@ class Codec(Protocol):
     """Stateless but for settings: may be used by several threads at once."""
 
     def preamble(self) -> bytes:
-        """What the file starts with, before the first record; empty for most."""
-        ...
+        """What the file starts with, before the first record."""
+        return b""
 
     def encode(self, records: Sequence[bytes]) -> Encoded: ...
 
@@ -69,10 +69,7 @@ class _Copy:
         return b""
 
 
-class Plain:
-    def preamble(self) -> bytes:
-        return b""
-
+class Plain(Codec):
     def encode(self, records: Sequence[bytes]) -> Encoded:
         return _one_by_one(records)
 
@@ -80,12 +77,9 @@ class Plain:
         return _Copy()
 
 
-class Gzip:
+class Gzip(Codec):
     def __init__(self, level: int) -> None:
         self._level = level
-
-    def preamble(self) -> bytes:
-        return b""
 
     def encode(self, records: Sequence[bytes]) -> Encoded:
         return _one_by_one([self._member(record) for record in records])
@@ -98,15 +92,13 @@ class Gzip:
         return zlib.compressobj(self._level, zlib.DEFLATED, 31)
 
 
-class Xz:
-    """A record of ``pack_bytes`` or more is a stream by itself; the others of one call share streams of up to that."""
+class Xz(Codec):
+    """A record of ``pack_bytes`` or more is a stream by itself; the others of one call share streams, which are full
+    when they have come to that."""
 
     def __init__(self, level: int, pack_bytes: int) -> None:
         self._filters = _xz_filters(level)
         self._pack_bytes = pack_bytes
-
-    def preamble(self) -> bytes:
-        return b""
 
     def encode(self, records: Sequence[bytes]) -> Encoded:
         blobs: list[bytes] = []
@@ -126,21 +118,18 @@ class Xz:
         packs: list[list[bytes]] = []
         size = self._pack_bytes
         for record in records:
-            if size and size + len(record) <= 2 * self._pack_bytes and len(record) < self._pack_bytes and packs:
-                packs[-1].append(record)
-                size += len(record)
-            else:
-                packs.append([record])
-                size = len(record)
-            if size >= self._pack_bytes:
-                size = 2 * self._pack_bytes
+            if size >= self._pack_bytes or len(record) >= self._pack_bytes:
+                packs.append([])
+                size = 0
+            packs[-1].append(record)
+            size += len(record)
         return packs
 
     def packer(self) -> Packer:
         return lzma.LZMACompressor(lzma.FORMAT_XZ, lzma.CHECK_CRC64, filters=self._filters)
 
 
-class Zstd:
+class Zstd(Codec):
     def __init__(self, level: int, dictionary: bytes) -> None:
         self._level = level
         self._raw = dictionary
