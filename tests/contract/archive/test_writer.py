@@ -143,12 +143,17 @@ def test_warcio_reads_gz_members_by_the_index(tmp_path: Path, kind: str) -> None
         assert [record.rec_headers.get_header("WARC-Target-URI") for record in records] == [row["url"]]
 
 
+class Clock:
+    """Stands still until it is set."""
+
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
 def test_rotation_by_size_and_age(tmp_path: Path, kind: str) -> None:
-    seconds = 0.0
-
-    def clock() -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-
+    clock = Clock()
     pages = [page(number, payload=os.urandom(3000)) for number in range(60)]
     with WarcWriter(tmp_path / "size", "crawl", kind, 40_000, SMALL) as writer:
         settle_all(writer, pages)
@@ -157,16 +162,12 @@ def test_rotation_by_size_and_age(tmp_path: Path, kind: str) -> None:
     with WarcWriter(tmp_path / "age", "crawl", kind, config=replace(SMALL, max_age_s=60, clock=clock)) as writer:
         for start in range(0, 60, 20):
             settle_all(writer, pages[start : start + 20])
-            seconds += 61
+            clock.now += timedelta(seconds=61)
     assert len(writer.finished) > 1
 
 
 def test_what_is_old_is_in_a_closed_file_however_little_comes(tmp_path: Path, kind: str) -> None:
-    seconds = 0.0
-
-    def clock() -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-
+    clock = Clock()
     config = WriterConfig(reserve_bytes=0, max_age_s=60, clock=clock)
     closed: list[list[str]] = []
     with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
@@ -175,7 +176,7 @@ def test_what_is_old_is_in_a_closed_file_however_little_comes(tmp_path: Path, ki
             writer.sync()
             writer.settle([f"t{number}"])
             closed.append([r.url for path in writer.finished for r in Reader(path, types=["response"])])
-            seconds += 40
+            clock.now += timedelta(seconds=40)
     urls = [page(number).url for number in range(5)]
     assert closed == [[], [], urls[:2], urls[:2], urls[:4]]
     assert sorted(r.url for path in writer.finished for r in Reader(path, types=["response"])) == sorted(urls)
