@@ -29,8 +29,9 @@ from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
 from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
 from relevance import RelevanceError
-from relevance.identification import UNDETERMINED, Identifier
+from relevance.identification import Identifier
 from relevance.model import load, shipped
+from relevance.types import UNDETERMINED
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"

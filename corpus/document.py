@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relevance.identification import UNDETERMINED
+from relevance.types import UNDETERMINED
 
 _WORD = re.compile(r"\S+")
 _MANY_LETTERS = 1 << 20

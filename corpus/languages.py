@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relevance import codes
-from relevance.identification import UNDETERMINED, Identifier
+from relevance.identification import Identifier
 from relevance.languagetags import TAGS
 from relevance.measure import ALONE
+from relevance.types import UNDETERMINED
 
 
 def paragraph_languages(texts: Sequence[str], identifier: Identifier | None = None) -> list[str]:

@@ -16,8 +16,8 @@ from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning
 from corpus.report import Report
 from corpus.tally import Tally
 from corpus.vertical_reader import VerticalDocument, read_vertical
-from relevance.identification import UNDETERMINED
 from relevance.languagetags import TAGS
+from relevance.types import UNDETERMINED
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""

@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from frontier import robots
 from frontier.audit import AuditRow
 from frontier.host import MOST_HOPS, Host
 from frontier.intake import Arrival
+from frontier.memory_tables import Held, MemoryTables
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
 from frontier.payload import band, hop_element, read_element, read_hop, revised
 from frontier.traps import MARK_BYTES, MARKS_KEPT
 from frontier.types import Kind, Lease, Outcome, RobotsRecord
 from sieve.urls import authority
-
-if TYPE_CHECKING:
-    from frontier.memory import MemoryFrontier
-    from frontier.memory_tables import Held
 
 SKETCHED_FROM = 100
 MEMO_CAP = 65_535
@@ -51,7 +47,7 @@ def check_address(address: str) -> None:
         raise ValueError(f"an address has 1 to 255 bytes, not {len(address.encode())}")
 
 
-def admit(frontier: MemoryFrontier, arrival: Arrival) -> bool:
+def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
     """Queue or park one arrival; False when it was only counted."""
     host = frontier.host_of(arrival.authority)
     limits = frontier.config.limits
@@ -89,7 +85,7 @@ def _count_query(host: Host, places: tuple[int, int], limit: int) -> str:
     return "trap_query_variants" if seen > limit else ""
 
 
-def finish(frontier: MemoryFrontier, held: Held, ending: Ending) -> None:
+def finish(frontier: MemoryTables, held: Held, ending: Ending) -> None:
     """End a lease that was taken out of `held`."""
     lease, outcome, rule = held.lease, ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
     host = frontier.known[lease.authority]
@@ -112,7 +108,7 @@ def finish(frontier: MemoryFrontier, held: Held, ending: Ending) -> None:
         frontier.audit_rows.append(AuditRow.of_end(lease, outcome, ending.end_ms, delays if rule.sent else None))
 
 
-def _rest(frontier: MemoryFrontier, host: Host, rule: Row, ending: Ending) -> None:
+def _rest(frontier: MemoryTables, host: Host, rule: Row, ending: Ending) -> None:
     outcome = ending.outcome
     if rule.sent:
         if outcome.result != "expired":
@@ -127,7 +123,7 @@ def _rest(frontier: MemoryFrontier, host: Host, rule: Row, ending: Ending) -> No
         host.heal(ending.now_ms)
 
 
-def _count(frontier: MemoryFrontier, host: Host, lease: Lease, outcome: Outcome, rule: Row) -> None:
+def _count(frontier: MemoryTables, host: Host, lease: Lease, outcome: Outcome, rule: Row) -> None:
     host.fetched_bytes += outcome.fetched_bytes
     host.words += outcome.words
     frontier.totals["bytes"] += outcome.fetched_bytes
@@ -141,7 +137,7 @@ def _count(frontier: MemoryFrontier, host: Host, lease: Lease, outcome: Outcome,
         host.rest(frontier.clock() + DAY, "trap_equal_pages")
 
 
-def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) -> None:
+def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:
     outcome, rule = ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
     attempt = held.lease.attempt
     if outcome.again_in_ms is not None:
@@ -160,7 +156,7 @@ def _end_page(frontier: MemoryFrontier, host: Host, held: Held, ending: Ending) 
         frontier.results["gave_up:" + outcome.result] += 1
 
 
-def _end_robots(frontier: MemoryFrontier, origin: Host, lease: Lease, ending: Ending) -> None:
+def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Ending) -> None:
     outcome, end_ms = ending.outcome, ending.end_ms
     if outcome.result == "robots_redirect" and lease.hops < MOST_HOPS and (target := _authority_of(outcome.location)):
         if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
@@ -190,7 +186,7 @@ def _authority_of(location: str) -> str:
         return ""
 
 
-def _set_robots(frontier: MemoryFrontier, origin: Host, record: RobotsRecord, end_ms: int) -> None:
+def _set_robots(frontier: MemoryTables, origin: Host, record: RobotsRecord, end_ms: int) -> None:
     config = frontier.config
     delay_s = robots.crawl_delay(record.body, config.user_agent) if record.kind == "rules" else None
     origin.robots, origin.robots_failures, origin.robots_retry_ms = record, 0, 0

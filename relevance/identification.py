@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import exp, inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,11 @@ from relevance.alphabet import words
 from relevance.calibration import temperature, threshold
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.model import STEP, Model, shipped
+from relevance.thesis import thesis_model
+from relevance.types import UNDETERMINED, Identification
 
 Costs = npt.NDArray[np.floating[Any]]
 
-UNDETERMINED = "und"
 LETTERS = 1000
 SLICES = 4
 MIN_SECOND = 25
@@ -49,23 +50,6 @@ FOREIGN = (4.0, 6.0)
 against another, from the second on nothing, as an English word in an isiZulu tweet."""
 GUARDED = 8
 """Words after which the guard grows no more: mixed text keeps its chance."""
-
-
-class Identification(NamedTuple):
-    """What a text is written in.
-
-    language: ISO 639-3, or "und": no words, or a language the model only knows as "another".
-    score: probability of that class at equal priors, 0 to 1. margin: nats a word to the next language; 0 where that is
-    likelier.
-    family_share: part of the different words that fit a language of the model's family (Nguni) at least as well as any
-    other. words: all words looked at (long texts are sampled).
-    """
-
-    language: str
-    score: float
-    margin: float
-    family_share: float
-    words: int
 
 
 NOTHING = Identification(UNDETERMINED, 0.0, 0.0, 0.0, 0)
@@ -266,8 +250,6 @@ def identify(
     if isinstance(languages, str):
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     if model == "afriweb":
-        from relevance.thesis import thesis_model
-
         return thesis_model().identify(texts)
     if isinstance(model, str) and model != "southern":
         raise ModelError(model, "is neither southern nor afriweb; load other models with relevance.model.load")

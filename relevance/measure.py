@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from relevance.alphabet import words
-from relevance.identification import UNDETERMINED, Identification, Identifier, sampled
+from relevance.identification import Identifier, sampled
 from relevance.page import Page
+from relevance.types import UNDETERMINED, Identification
 
 ALONE = 5
 """Words from which a block is judged by itself."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from relevance.errors import PolicyError
-from relevance.identification import UNDETERMINED
 from relevance.model import Model, shipped
 from relevance.plain_policies import AfriwebPolicy, KeepAllPolicy, PlainPolicy, ThresholdPolicy
 from relevance.policy import Policy, Target
+from relevance.types import UNDETERMINED
 from relevance.yield_policy import YieldPolicy
 
 POLICIES: dict[str, type[PlainPolicy]] = {

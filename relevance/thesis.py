@@ -16,9 +16,9 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from relevance.arpa import Arpa, export
-from relevance.identification import UNDETERMINED, Identification
 from relevance.model import SHIPPED, shipped
 from relevance.storage import read
+from relevance.types import UNDETERMINED, Identification
 
 MARGIN = 1e-3
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
