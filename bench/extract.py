@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench.table import Columns, Row, show, times
 from corpus.selection import main_blocks
@@ -58,7 +58,7 @@ def _ours(html: bytes, *, whole: bool = False, titles: bool = True) -> str:
     return "\n".join(blocks[place].text for place in chosen)
 
 
-def _trafilatura(**options: bool) -> Extractor:
+def _trafilatura(**options: Any) -> Extractor:
     import trafilatura
 
     return lambda html: trafilatura.extract(html, **options) or ""
