@@ -146,6 +146,7 @@ def test_the_main_language_is_that_of_most_words() -> None:
         ("heading short short main", [0, 3]),
         ("heading links", []),
         ("main short links short main", [0, 4]),
+        ("main short nav short main", [0, 4]),
         ("main list list main", [0, 1, 2, 3]),
         ("nav nav", []),
         ("", []),
@@ -161,6 +162,13 @@ def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
     assert main_blocks(blocks) == [0]
     assert main_blocks(blocks, whole=True) == [0, 1, 2, 3, 4]
     assert main_blocks([*blocks, Block(LONG * 5, "main", apart=True)]) == [0, 5]
+
+
+def test_a_caption_parts_no_title_from_its_text_and_no_list_from_what_is_before_it() -> None:
+    caption = Block("x", "main", apart=True)
+    kinds = ["heading", "short", "", "short", "short", "main", "", "list", "main", "", "list", "links"]
+    blocks = [Block("x", kind) if kind else caption for kind in kinds]
+    assert main_blocks(blocks) == [0, 5, 7, 8]
 
 
 # -- links
