@@ -31,7 +31,7 @@ KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "
 """Weight of a block's words by its kind."""
 APART = 0.3
 """What is left of the weight of a block that stands apart. (Weighed words of 91 article pages differ from those of the
-articles by 15 % in the median and 23 % in the mean; by 24 and 36 % where such blocks weigh as others.)"""
+articles by 15 % in the median and 23 % in the mean; by 24 and 37 % where such blocks weigh as others.)"""
 
 _OPTIONS = LexborDocumentOptions.WO_EVENTS  # else each option that is chosen is copied, with all there is in it
 _LIST_ITEMS = frozenset(("li", "td", "th", "dt", "option"))

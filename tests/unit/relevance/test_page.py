@@ -260,9 +260,25 @@ def test_what_stands_beside_a_long_paragraph_does_not_stand_apart() -> None:
     assert apart(f"<div><p>{LONG * 9}</p><p>{LONG}</p></div><p>{LONG}</p>") == [False, False, True]
 
 
-def test_what_stands_beside_a_list_does_not_stand_apart() -> None:
-    entries = f"<ol>{f'<li>{LONG}</li>' * 4}</ol>"
-    assert apart(f"<div><p>{LONG}</p>{entries}<p>{LONG}</p></div><p>{LONG}</p>") == [False] * 6 + [True]
+@pytest.mark.parametrize(
+    "entries",
+    [
+        f"<ol>{f'<li>{LONG}</li>' * 6}</ol>",
+        f"<ul>{f'<li>{LONG}</li>' * 6}</ul>",
+        f"<table>{f'<tr><td>{LONG}</td></tr>' * 6}</table>",
+        f"<table><tr>{f'<td>{LONG}</td>' * 6}</tr></table>",
+        f"<dl>{f'<dt>x</dt><dd>{LONG}</dd>' * 6}</dl>",
+        f"<blockquote>{f'<p>{LONG}</p>' * 6}</blockquote>",
+    ],
+)
+def test_what_stands_beside_a_list_does_not_stand_apart(entries: str) -> None:
+    assert not any(apart(f"<div><p>{LONG}</p>{entries}<p>{LONG}</p></div>"))
+
+
+def test_the_part_is_found_without_asides() -> None:
+    captions = f"<div>{f'<figcaption>{LONG}</figcaption>' * 2}</div>"
+    text = f"<p>{LONG}</p>"
+    assert apart(f"<div>{text * 3}</div>{text}{captions}") == [False] * 3 + [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -270,9 +286,7 @@ def test_what_stands_beside_a_list_does_not_stand_apart() -> None:
     [
         "<figure><img><figcaption>{}</figcaption></figure>",
         "<div class='wp-caption alignleft'>{}</div>",
-        "<div id=comments><div class=user>{}</div></div>",
         "<div class='block related_posts'>{}</div>",
-        "<div id=right-sidebar>{}</div>",
         "<ul><li class='widget widget_text'>{}</li></ul>",
     ],
 )
@@ -282,31 +296,75 @@ def test_asides_stand_apart_wherever_they_are(aside: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["category-related", "commentary", "relatedness", "elementor-widget-text", "widget Blog", "widgets-on"]
+    "name",
+    [
+        "captioned",
+        "category-related",
+        "comments",
+        "has-sidebar",
+        "relatedness",
+        "health-related",
+        "elementor-widget-text",
+        "widget Blog",
+        "widgets-on",
+    ],
 )
 def test_names_like_those_of_asides_say_nothing(name: str) -> None:
     assert not any(apart(f"<div class='{name}'><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>"))
 
 
-def test_an_aside_with_most_of_the_text_is_what_the_page_is_for() -> None:
-    comments = f"<div id=comments>{f'<p>{LONG}</p>' * 4}</div>"
-    assert apart(f"<div><p>{LONG}</p></div>{comments}") == [True, False, False, False, False]
+def test_captions_with_most_of_the_text_are_what_the_page_is_for() -> None:
+    story = f"<figure><img><figcaption>{LONG}</figcaption></figure>" * 4
+    assert not any(apart(f"<div><p>{LONG}</p><p>{LONG}</p></div>{story}"))
+
+
+def test_parts_that_a_page_builder_calls_widgets_are_text_whatever_their_sizes() -> None:
+    parts = [f"<div class='so-panel widget'><p>{LONG * count}</p></div>" for count in (6, 2, 1, 1)]
+    assert not any(apart(f"<div>{''.join(parts)}</div>"))
+    assert not any(apart(f"<article><p>{LONG * 4}</p><p>{LONG * 4}</p>{''.join(parts[1:])}</article>"))
+
+
+def test_each_kind_of_aside_is_held_against_what_the_others_leave() -> None:
+    boxes = f"<div class=widget><p>{LONG}</p></div>" * 2
+    captions = f"<figcaption>{LONG}</figcaption>"
+    text = f"<div><p>{LONG}</p><p>{LONG}</p>"
+    assert apart(f"{text}{captions * 2}</div>{boxes}") == [False] * 2 + [True] * 4
+    assert apart(f"{text}{captions * 3}</div>{boxes}") == [False] * 5 + [True] * 2
+
+
+def test_what_has_a_heading_is_a_card_not_a_caption() -> None:
+    card = f"<div class=thumbnail><img><div class=caption><h3>Card</h3><p>{LONG}</p></div></div>"
+    assert not any(apart(f"<div><p>{LONG}</p><p>{LONG}</p>{card}</div>"))
+
+
+def test_many_comments_are_text_as_the_article_is() -> None:
+    article = f"<div><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
+    comments = [f"<ol id=comments>{f'<li class=comment><p>{LONG}</p></li>' * count}</ol>" for count in (1, 2)]
+    assert apart(article + comments[0]) == [False] * 3 + [True]
+    assert not any(apart(article + comments[1]))
 
 
 @pytest.mark.parametrize(
-    "hidden", ["hidden", "hidden=hidden", "style='color:red; Display : none'", "style=visibility:hidden"]
+    "hidden", ["hidden", "hidden=hidden", "style='color:red; Display : none'", "style=display:none"]
 )
-def test_what_nobody_is_shown_is_none_of_the_text(hidden: str) -> None:
-    assert kinds(f"<div {hidden}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["nav", "main", "main"]
+def test_an_item_of_microdata_that_is_hidden_is_none_of_the_text(hidden: str) -> None:
+    assert kinds(f"<div itemscope {hidden}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["nav", "main", "main"]
 
 
-@pytest.mark.parametrize("shown", ["hidden=until-found", "style=display:block", "style=x-display:none", "data-hidden"])
-def test_what_is_shown_is_text(shown: str) -> None:
-    assert kinds(f"<div {shown}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
+@pytest.mark.parametrize("item", ["", "itemscope itemprop=acceptedAnswer"])
+@pytest.mark.parametrize("hidden", ["hidden", "hidden=until-found", "style=display:none", "style=visibility:hidden"])
+def test_what_a_reader_may_open_is_text(item: str, hidden: str) -> None:
+    answers = f"<h3>Question?</h3><div {item} {hidden}><p>{LONG}</p></div>" * 2
+    assert kinds(f"{answers}<p>{LONG}</p><p>{LONG}</p>") == ["heading", "main"] * 2 + ["main"] * 2
+
+
+@pytest.mark.parametrize("shown", ["", "style=display:block", "style=x-display:none", "data-hidden"])
+def test_an_item_of_microdata_that_is_shown_is_text(shown: str) -> None:
+    assert kinds(f"<div itemscope {shown}><p>{LONG}</p></div><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 3
 
 
 def test_a_page_that_a_script_will_show_has_its_text() -> None:
-    assert kinds(f"<body style=visibility:hidden><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 2
+    assert kinds(f"<body itemscope hidden><p>{LONG}</p><p>{LONG}</p>") == ["main"] * 2
 
 
 @pytest.mark.parametrize("html", ["", "<p>short</p>", "<div><div>a</div></div><ul><li>b</ul>"])
