@@ -88,7 +88,7 @@ def _extract_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--whole-pages",
         action="store_true",
-        help="also short paragraphs apart from a page's main part: comments, teasers, notices",
+        help="also short paragraphs apart from a page's main part: captions, comments, sidebars",
     )
     sub.add_argument("--min-words", type=int, default=1, metavar="N", help="drop documents of fewer words (default 1)")
     sub.add_argument(

@@ -50,8 +50,8 @@ _REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of running text; kind is a key of KINDS. apart: no navigation, but outside of the part that the page's
-    text stands in."""
+    """A piece of running text; kind is a key of KINDS. apart: no navigation, but in an aside, such as a caption, or
+    outside of the part that the page's text stands in."""
 
     text: str
     kind: str
