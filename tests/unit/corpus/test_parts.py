@@ -162,13 +162,13 @@ def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
     assert main_blocks(blocks) == [0]
     assert main_blocks(blocks, whole=True) == [0, 1, 2, 3, 4]
     assert main_blocks([*blocks, Block(LONG * 5, "main", apart=True)]) == [0, 5]
+    assert main_blocks([Block(LONG * 5, "heading", apart=True), *blocks]) == [1]
 
 
-def test_a_caption_parts_no_title_from_its_text_and_no_list_from_what_is_before_it() -> None:
-    caption = Block("x", "main", apart=True)
-    kinds = ["heading", "short", "", "short", "short", "main", "", "list", "main", "", "list", "links"]
-    blocks = [Block("x", kind) if kind else caption for kind in kinds]
-    assert main_blocks(blocks) == [0, 5, 7, 8]
+def test_what_stands_apart_parts_no_title_from_its_text_and_no_list_from_what_is_before_it() -> None:
+    apart = [Block("x", kind, apart=True) for kind in ("short", "links", "list", "main")]
+    title, text, entry, menu = (Block("x", kind) for kind in ("heading", "main", "list", "links"))
+    assert main_blocks([title, *apart, text, *apart, entry, *apart, text, *apart, entry, menu]) == [0, 5, 10, 15]
 
 
 # -- links
