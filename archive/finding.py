@@ -26,7 +26,8 @@ class Finder:
     """Moves through the plain bytes of one file, from record to record.
 
     ``is_arc``: it is an ARC file. ``gap``: the line ends before the record in hand, or the end of the file. ``asked``:
-    plain offset of a record that was asked for by its place, as ARC files may begin with any record there (-1: none).
+    plain offset of a record that was asked for by its place (line ends may stand before it), as ARC files may begin
+    with any record there (-1: none).
     """
 
     def __init__(self, plain: PlainBytes, report: Report, asked: int) -> None:
@@ -90,7 +91,7 @@ class Finder:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.begins(buffer, start, any_record=plain.base + start == self.asked):
+            if arc.begins(buffer, start, any_record=plain.base + start == self.asked + len(self.gap)):
                 self.is_arc = True
                 return -1
             if START.match(buffer, start) is not None:

@@ -352,6 +352,18 @@ def test_every_place_in_an_index_has_its_record(pack: Callable[[bytes], bytes], 
     assert sorted(found) == [b"\n\nc", b"a", b"b"]
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
+def test_reading_may_begin_with_any_unit_of_an_arc_file(pack: Callable[[bytes], bytes]) -> None:
+    units = [
+        pack(arc_record(b"1", b"filedesc://x")),
+        *(pack(b"\n" * ends + arc_record(b"%d" % ends)) for ends in range(3)),
+    ]
+    for first in range(1, 4):
+        reader = Reader(io.BytesIO(b"".join(units)), offset=sum(map(len, units[:first])))
+        assert [record.block() for record in reader] == [b"0", b"1", b"2"][first - 1 :]
+        assert reader.damages == []
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
 def test_a_place_beyond_its_unit_is_looked_for_no_further(pack: Callable[[bytes], bytes]) -> None:
     unit = pack(plain_record(b"x"))
