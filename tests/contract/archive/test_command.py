@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -18,7 +19,8 @@ import pytest
 from archive import Reader, WarcWriter, WriterConfig
 from archive.cdxj import IndexBuilder, lookup, write_lines
 from archive.cli import FAULTS, GOOD, INTERRUPTED, USAGE, main
-from archive.convert import plain_digest
+from archive.convert import convert, plain_digest
+from archive.errors import ConvertError
 from archive.sink import Sink
 from tests.unit.archive.pages import page
 
@@ -322,6 +324,32 @@ def test_one_file_does_not_keep_the_others_from_it(
     assert not bad.with_suffix(".gz").exists()
     assert main(["convert", "--to", "gz", good, str(bad)]) == USAGE  # is there already
     assert "bad.warc.xz cannot be converted" in capsys.readouterr().err
+
+
+def test_get_says_what_it_cuts(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("archive.cli.MAX_BODY_BYTES", 10)
+    with WarcWriter(tmp_path, "crawl", config=WriterConfig(reserve_bytes=0)) as writer:
+        for size in (10, 11):
+            url, head = f"http://h.example/{size}", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+            writer.write(page(size, url=url, response_head=head, payload=gzip.compress(b"a" * size)))
+        writer.sync()
+    for size, code in ((10, GOOD), (11, FAULTS)):
+        assert main(["get", str(writer.finished[0]), f"http://h.example/{size}"]) == code
+        out, err = capsysbinary.readouterr()
+        assert (out, b"cut: longer than 10 bytes without its coding" in err) == (b"a" * 10, code == FAULTS)
+
+
+def test_a_copy_that_reads_back_differently_does_not_become_the_file(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Sink._put
+    monkeypatch.setattr(Sink, "_put", lambda sink, data: put(sink, data.replace(b"WARC-Date: 2", b"WARC-Date: 3")))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ConvertError, match="the copy reads back differently"):
+        convert(path, tmp_path / "copy.warc")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_indexes_that_are_none_are_not_merged(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -214,6 +214,14 @@ def test_digests() -> None:
     assert digest_holds("sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"") is False
 
 
+def test_a_pack_is_full_with_its_bytes_and_a_large_record_has_one_of_its_own() -> None:
+    sizes = (10, 100, 10, 89, 1, 50, 99, 10)
+    packed = make_codec("xz", pack_bytes=100).encode([b"x" * size for size in sizes])
+    packs = list(dict.fromkeys(place.offset for place in packed.places))
+    assert [packs.index(place.offset) for place in packed.places] == [0, 1, 2, 2, 2, 3, 3, 4]
+    assert [place.inner for place in packed.places] == [0, 0, 0, 10, 99, 0, 50, 0]
+
+
 def test_settings_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="99 is no level of xz: 0 to 9"):
         WarcWriter(tmp_path, "x", config=WriterConfig(level=99))
