@@ -68,7 +68,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
         crawl.start()
     assert crawl.wait() == [0, 0]
     assert 302 in {request.status for request in crawl.requests()}
-    infos, pages, sources = [], set(), {}
+    infos, pages, sources, depths = [], set(), {}, set()
     for path in (crawl.folder / "warc").glob("*.warc.xz"):
         with Reader(path) as reader:
             for record in reader:
@@ -77,7 +77,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
                     infos.append(told)
                 elif told.get("kind") == "page":
                     sources[record.url] = told["source"]  # redirects, too
-                    assert told["depth"].isdigit()
+                    depths.add(int(told["depth"]))
                 elif record.type in ("response", "revisit"):
                     pages.add(record.url)
     assert infos
@@ -85,6 +85,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
     found = {source for source in sources.values() if source != "seed"}
     assert "seed" in sources.values()
     assert len(found) > 10
+    assert depths >= {0, 1, 2}
     assert found <= pages, "a source is not the URL of a page in the archive"
 
 
