@@ -14,6 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.embedded_redis import EmbeddedRedis
+from crawler.fetch.errors import DnsError
 from crawler.held import HeldLease
 from crawler.preflight import PreflightError, check, find_spider
 from crawler.redis_link import RedisUnreachableError, ping, refuse_eviction
@@ -245,6 +246,21 @@ def test_a_url_that_cannot_be_asked_for_ends_its_own_lease_only() -> None:
     assert "bad_url" in OUTCOMES
 
 
+def test_a_feed_that_nobody_answers_is_asked_again_by_its_own_schedule() -> None:
+    lease = Lease("t", "http://a.test/feed", Kind.FEED, "http://a.test", "", 0, 0)
+    worker = Mock()
+    polls = worker.stores.polls
+    worker.next_due.side_effect = [HeldLease(lease, 0, (0.0, 0.0), 1.0, Mock()), None]
+    polls.request.side_effect = ValueError("no URL")
+    scheduler = FrontierScheduler(worker)
+    assert scheduler.next_request() is None
+    request = Request("http://b.test/feed", meta={"lease": lease})
+    scheduler._failed(Mock(value=DnsError("no such host"), request=request))
+    asked = [call.args for call in polls.fail.call_args_list]
+    assert asked == [(lease, lease.url, "bad_url"), (lease, "http://b.test/feed", "dns")]
+    assert [call.args for call in worker.finish.call_args_list] == [(lease, polls.fail.return_value, None)] * 2
+
+
 def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
     done = run("fetch", "http://127.0.0.1:9/", CONTACT="me@a.test")
     assert "RefusedAddressError" in done.stderr
@@ -252,3 +268,4 @@ def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
     nobody = run("fetch", "http://127.0.0.1:9/")
     assert nobody.returncode == 1
     assert nobody.stderr.startswith("no contact")
+    assert len(nobody.stderr.splitlines()) == 1

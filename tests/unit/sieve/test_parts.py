@@ -177,6 +177,17 @@ def test_newest_keys_stay_few_arrays() -> None:
     assert (newest.all() == keys).all()
 
 
+def test_a_filter_grows_with_the_keys(tmp_path: Path) -> None:
+    seen = Seen(RunStore(tmp_path, durable=False), SeenConfig(run_keys=10_000, filter_keys=100))
+    keys = random_keys(4000)
+    for part in np.split(keys[:3000], 30):
+        seen.screen(part)
+        seen.admit(part)
+        seen.work(10_000)
+    assert seen.screen(keys[3000:])[1].mean() < 0.1
+    seen.close()
+
+
 def test_a_failed_merge_is_put_off_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
