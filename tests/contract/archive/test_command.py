@@ -114,6 +114,7 @@ def test_stats(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert stats["captures"]["host"] == {f"host{n}.example": 4 for n in range(3)}
     assert stats["captures"]["language"] == {"zul": COUNT}
     assert stats["captures"]["year"] == {"2026": COUNT}
+    assert stats["captures"]["type"] == {"text/html": COUNT}
     assert main(["stats", "--top", "1", str(path)]) == GOOD
     assert "by host" in capsys.readouterr().out
 

@@ -55,7 +55,9 @@ def test_languages_by_a_model_of_ones_own(tmp_path: Path, capsys: pytest.Capture
     out = tmp_path / "out.jsonl"
     assert run("extract", path, "-o", out, "--model", model, "--language", "ces") == 0
     assert [row["text"] for row in rows(out)] == [CZECH]
+    capsys.readouterr()
     assert run("extract", path, "-o", out, "--language", "ces") == 2
+    assert capsys.readouterr().err.endswith("; of a model of your own: --model FILE\n")
     assert run("extract", path, "-o", out, "--model", path, "--language", "ces") == 2
     assert "is no language model" in capsys.readouterr().err
 

@@ -57,6 +57,7 @@ def test_hash_set_grows_and_forgets_the_oldest() -> None:
     assert hashes.forgotten
     assert values[0] not in hashes
     assert all(value in hashes for value in values[-hashes.capacity :])
+    assert not any(hashes.add(value) for value in values[-hashes.capacity :])
 
 
 def test_hash_set_of_an_enough_size_forgets_nothing() -> None:
