@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -44,7 +45,7 @@ _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 """Words wanted, by what the page declares."""
 
 
-class PlainPolicy:
+class PlainPolicy(ABC):
     """Judges a page by its words, ranks a link by the verdict on the page it stands on, and learns nothing."""
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
@@ -60,9 +61,9 @@ class PlainPolicy:
             found = replace(found, words=0, total=0, raw=0)
         return replace(self.decide(page, found, context), blocks=found.blocks)
 
+    @abstractmethod
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
         """The verdict on a page whose words have been counted."""
-        raise NotImplementedError
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         return [(self.link_priority(link), "") for link in links]
@@ -76,7 +77,7 @@ class PlainPolicy:
     def deltas(self) -> dict[str, tuple[int, ...]]:
         return {}
 
-    def absorb(self, counts: Counts) -> None:
+    def absorb(self, counts: Counts) -> None:  # noqa: B027 - one that learns overrides it
         """Nothing to learn."""
 
     def link_priority(self, link: LinkContext) -> float:
