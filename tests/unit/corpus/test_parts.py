@@ -333,7 +333,7 @@ def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path, monkeypatc
     with pytest.raises(BrokenPipeError) as broken:
         opened.close()
     assert broken.value.filename == str(pipe)
-    monkeypatch.setattr("corpus.cli._extract", Mock(side_effect=broken.value))
+    monkeypatch.setattr("corpus.commands.extract.run", Mock(side_effect=broken.value))
     assert main(["extract", "x", "-o", str(pipe)]) == 2
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert link.is_symlink()
