@@ -58,6 +58,14 @@ class Record:
         """For the reader: the header is not one of WARC's."""
         self._headers = headers
 
+    def alone(self) -> Record:
+        """This record with no bytes but its own: to be kept while others are read, or sent to another process. Only
+        of one that is in memory."""
+        record = Record(self.path, self.unit, self.inner, self._buffer[self.start : self.block_start + self.length], 0)
+        record.block_start, record.length = self.block_start - self.start, self.length
+        record.plain_offset, record.damage, record._headers = self.plain_offset, self.damage, self._headers
+        return record
+
     def set_stream(self, stream: Rest) -> None:
         """For the reader: the block is not in memory; it can be read once, until the reader goes on."""
         self._stream = stream

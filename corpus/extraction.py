@@ -16,10 +16,10 @@ from archive import ArchiveError, Reader, Record
 from corpus.dedup import DEFAULT_BYTES, Deduplicator
 from corpus.document import Document, main_language
 from corpus.inputs import STDIN, open_stored
-from corpus.records import Read, read_record
+from corpus.parallel import Readers
+from corpus.records import Read, Reading
 from corpus.report import Report
 from corpus.tally import Tally
-from relevance import RelevanceError
 from relevance.identification import Identifier
 
 
@@ -42,21 +42,32 @@ class Choice:
 
 @dataclass(slots=True)
 class Extraction:
-    """One run over any number of files; ``tally`` says what became of everything."""
+    """One run over any number of files; ``tally`` says what became of everything. ``processes`` above 1: so many read
+    (another one puts together), with the same result."""
 
     choice: Choice = field(default_factory=Choice)
     report: Report = field(default_factory=lambda: Report(quiet=True))
     tally: Tally = field(default_factory=Tally)
+    processes: int = 1
     _dedup: Deduplicator | None = field(default=None, init=False)
+    _reading: Reading = field(init=False)
+    _readers: Readers | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.choice.dedup_bytes:
             self._dedup = Deduplicator(self.choice.dedup_bytes)
+        self._reading = Reading(self.choice.identifier, self.choice.links, self.choice.whole_pages)
+        if self.processes > 1:
+            self._readers = Readers(self._reading, self.processes)
 
     def documents(self, files: Sequence[str]) -> Iterator[Document]:
         """The documents of these archives, ``-`` being standard input."""
-        for name in files:
-            yield from self.counted(name, self._opened(name))
+        try:
+            for name in files:
+                yield from self.counted(name, self._opened(name))
+        finally:
+            if self._readers is not None:
+                self._readers.close()
         if self._dedup is not None and self._dedup.forgotten:
             self.report.warn(
                 "the memory for duplicates was full, the oldest were forgotten: "
@@ -82,28 +93,28 @@ class Extraction:
     def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
         """The documents of one archive, read from its start."""
         with self.report.progress(Path(name).name, _size(name)) as tick, Reader(file) as reader:
-            for record in reader:
+            for record, read in self._read(reader):
                 tick(record.offset)
-                document = self._record(record)
+                document = self._taken(record, read)
                 if document is not None:
                     yield document
             self._damages(reader)
+
+    def _read(self, reader: Reader) -> Iterator[tuple[Record, Read]]:
+        if self._readers is not None:
+            return self._readers.read(reader)
+        return ((record, self._reading(record)) for record in reader)
 
     def _damages(self, reader: Reader) -> None:
         for damage in reader.damages:
             self.tally.damages += 1
             self.report.warn(f"damage: {damage}")
 
-    def _record(self, record: Record) -> Document | None:
+    def _taken(self, record: Record, read: Read) -> Document | None:
+        """The document of a record that has been read, when it is wanted."""
         self.tally.records += 1
-        try:
-            choice = self.choice
-            read = read_record(record, choice.identifier, links=choice.links, whole=choice.whole_pages)
-            why = "no HTTP head"
-        except (RelevanceError, ArchiveError, ValueError) as error:
-            read, why = Read(reason="failed"), str(error)
         if read.reason == "failed":
-            self.report.warn(f"failed: {record.url} at {record.path}:{record.offset}+{record.inner}: {why}")
+            self.report.warn(f"failed: {record.url} at {record.path}:{record.offset}+{record.inner}: {read.why}")
         self.tally.dropped_paragraphs["aside"] += read.asides
         self.tally.notes.update(read.notes)
         if read.document is None:

@@ -12,12 +12,12 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from archive import Record
+from archive import ArchiveError, Record
 from corpus.anchors import place_links
 from corpus.document import Document, Link, Paragraph, main_language
 from corpus.languages import paragraph_languages
 from corpus.selection import main_blocks, without_markup
-from relevance import Page, read_page
+from relevance import Page, RelevanceError, read_page
 from relevance.identification import Identifier
 from relevance.page import MAX_BODY
 from relevance.robots_tag import robots_tag
@@ -38,13 +38,30 @@ _OURS = "ulwembu"
 class Read:
     """What became of a record: a ``document``, or a ``reason`` of :data:`corpus.tally.RECORD_REASONS` why not.
 
-    ``asides``: blocks that are no main text. ``notes``: names of :attr:`corpus.tally.Tally.notes`.
+    ``why``: of "failed", in words. ``asides``: blocks that are no main text. ``notes``: names of
+    :attr:`corpus.tally.Tally.notes`.
     """
 
     document: Document | None = None
     reason: str = ""
+    why: str = ""
     asides: int = 0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How records are read, see :func:`read_record`; called with one, which may be as bad as it likes."""
+
+    identifier: Identifier | None = None
+    links: bool = False
+    whole: bool = False
+
+    def __call__(self, record: Record) -> Read:
+        try:
+            return read_record(record, self.identifier, links=self.links, whole=self.whole)
+        except (RelevanceError, ArchiveError, ValueError) as error:
+            return Read(reason="failed", why=str(error))
 
 
 def read_record(
@@ -54,7 +71,7 @@ def read_record(
     text (as much work again). ``whole``: also what stands apart from the page's main part."""
     reason = _unfit(record)
     if reason:
-        return Read(reason=reason)
+        return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
     media, content_type = record.media_type, record.content_type or None
     body = record.body(MAX_BODY + 1)
     if not media and _LOOKS_HTML.search(body, 0, 1024):

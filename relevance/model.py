@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -80,10 +80,15 @@ def _packed(evidence: Evidence) -> list[bytes]:
 
 
 class Model:
-    """Scores words and texts against the classes of one model file."""
+    """Scores words and texts against the classes of one model file.
 
-    def __init__(self, meta: Mapping[str, Any], arrays: storage.Arrays) -> None:
+    path: of that file; a model that has one is pickled as its name, so that the processes of one machine share its
+    arrays. The file must be as it was, then.
+    """
+
+    def __init__(self, meta: Mapping[str, Any], arrays: storage.Arrays, path: Path | None = None) -> None:
         self.meta = meta
+        self._path = path
         self.classes: tuple[str, ...] = tuple(c["name"] for c in meta["classes"])
         self.labels: tuple[str, ...] = tuple(c["label"] for c in meta["classes"])
         self._step = float(meta["step"])
@@ -117,6 +122,9 @@ class Model:
         stages = self.meta.get("second_stage", {})
         names = {self.classes[place] for place in group}
         return [place for place, name in enumerate(self.classes) if name in names or stages.get(name) in names]
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return super().__reduce_ex__(protocol) if self._path is None else (load, (self._path,))
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -218,13 +226,13 @@ def load(path: Path) -> Model:
     mapped = storage.map_arrays(cache) if cache else None
     if mapped is not None:
         with suppress(*storage.MISFITS):  # a damaged cache is made anew
-            return Model(meta, mapped)
+            return Model(meta, mapped, path)
     try:
         arrays = lay_out(storage.read(path))
         if cache and storage.save_arrays(cache, arrays):
             arrays = storage.map_arrays(cache) or arrays
             _give_back_memory()
-        return Model(meta, arrays)
+        return Model(meta, arrays, path)
     except storage.MISFITS as error:
         raise storage.damaged(path, error) from error
 

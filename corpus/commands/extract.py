@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 from corpus.commands.common import FAULTS, GOOD, expect_other
@@ -57,6 +58,13 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         metavar="MIB",
         help="memory for duplicates (default %(default)s; 0: keep duplicates)",
     )
+    sub.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how many read pages at a time (default 1; 0: one a processor); the result is the same",
+    )
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
 
@@ -67,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output != STDOUT:
         expect_other(files, options.output)
     form = FORMS[options.format or form_of(options.output)]
-    extraction = Extraction(choice, Report(quiet=options.quiet))
+    processes = options.processes or len(os.sched_getaffinity(0))
+    extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes)
     with open_output(options.output) as out:
         for document in extraction.documents(files):
             out.write(form(document).encode("utf-8", "replace"))
@@ -82,8 +91,8 @@ def _choice(options: argparse.Namespace) -> Choice:
     for code in sorted(languages - set(known)):
         hint = "" if options.model else "; of a model of your own: --model FILE"
         raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
-    if options.min_words < 0 or options.dedup_mib < 0:
-        raise UsageFault("--min-words and --dedup-mib: not below 0")
+    if min(options.min_words, options.dedup_mib, options.processes) < 0:
+        raise UsageFault("--min-words, --dedup-mib and --processes: not below 0")
     links = (options.format or form_of(options.output)) == "vertical"
     # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
     identifier = Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)

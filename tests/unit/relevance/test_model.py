@@ -1,5 +1,6 @@
 import math
 import os
+import pickle
 import random
 import re
 import resource
@@ -260,6 +261,15 @@ def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:
     assert len(list((tmp_path / "cache").iterdir())) == 1
     monkeypatch.setenv("RELEVANCE_CACHE", "")
     assert np.allclose(load(tmp_path / "m.model").word_logs(tokens), expected)
+
+
+def test_a_model_goes_to_another_process_as_the_name_of_its_file() -> None:
+    sent = pickle.dumps(shipped())
+    assert len(sent) < 1000
+    tokens = ["umuntu", "house"]
+    assert np.array_equal(pickle.loads(sent).evidence(tokens), shipped().evidence(tokens))
+    made = in_memory(training.train(SMALL, corpus()))
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).evidence(tokens), made.evidence(tokens))
 
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
