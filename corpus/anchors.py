@@ -9,10 +9,10 @@ is parsed, or that has such characters itself), None says so and no link is plac
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from urllib.parse import quote, urljoin, urlsplit
 
-from corpus.document import Link
+from corpus.document import Link, Source
 from relevance import Page, read_page
 from relevance.encoding import decode
 from relevance.page import MAX_BODY
@@ -28,6 +28,9 @@ _MARK = re.compile("([\U000f0000-\U000fffef\U00100000])")
 _Span = tuple[int, int, str]
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
 
+Locate = Callable[[str, int], Source | None]
+"""From a link's href and the letter of the page's text at which its tag begins."""
+
 
 def absolute(href: str, page: Page) -> str:
     """The URL that a link leads to, fit for an attribute (no spaces, quotes or angle brackets); "" unless http(s)."""
@@ -42,58 +45,82 @@ def absolute(href: str, page: Page) -> str:
 
 
 def place_links(
-    body: bytes, content_type: str | None, page: Page, wanted: Collection[int] | None = None
+    body: bytes,
+    content_type: str | None,
+    page: Page,
+    wanted: Collection[int] | None = None,
+    locate: Locate | None = None,
 ) -> list[tuple[Link, ...]] | None:
     """For each block of ``page`` (which was read from ``body``) its links, in order; None: they cannot be placed.
 
-    ``wanted``: places of the blocks whose links are given (None: all); others have none. Costs about as much again as
-    reading the page. Links without text (images) have no place and are left out.
+    ``wanted``: places of the blocks whose links are given (None: all); others have none. ``locate`` gives the links
+    their source. Costs about as much again as reading the page. Links without text (images) have no place and are left
+    out.
     """
     marked = _marked(decode(body[:MAX_BODY], content_type).text)
     if marked is None:
         return None
-    again = read_page(marked.encode("utf-8", "replace"), page.url, "text/html; charset=utf-8")
-    marks = (link for link in again.links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + _MOST)
-    targets = {link.text[0]: link.href for link in marks}
-    blocks = [found for block in again.blocks if (found := _taken_off(block.text))[0]]
+    text, tags = marked
+    again = read_page(text.encode("utf-8", "replace"), page.url, "text/html; charset=utf-8")
+    marks = (link for link in again.links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
+    hrefs = {link.text[0]: link.href for link in marks}
+    blocks: list[tuple[str, list[_Span]]] = []
+    opened = ""
+    for block in again.blocks:
+        plain, spans, opened = _taken_off(block.text, opened)
+        if plain:
+            blocks.append((plain, spans))
     if [text for text, _ in blocks] != [block.text for block in page.blocks]:
         return None
+
+    def link(start: int, end: int, mark: str) -> Link | None:
+        url = absolute(hrefs[mark], page) if mark in hrefs else ""
+        return Link(start, end, url, locate and locate(hrefs[mark], tags[ord(mark) - _FIRST])) if url else None
+
     return [
-        tuple(_trimmed(spans, text, targets, page)) if wanted is None or place in wanted else ()
+        tuple(found for span in _trimmed(spans, text) if (found := link(*span)) is not None)
+        if wanted is None or place in wanted
+        else ()
         for place, (text, spans) in enumerate(blocks)
     ]
 
 
-def _marked(text: str) -> str | None:
+def _marked(text: str) -> tuple[str, list[int]] | None:
+    """The page with marks in it, and where the tag of each began before."""
     if _MARK.search(text):
         return None
     parts: list[str] = []
-    count = unended = done = 0
+    tags: list[int] = []
+    unended = done = 0
     for match in _OPEN_TAG.finditer(text):
         if match[1] is None:
             unended += 1
             if unended > _MOST_UNENDED:
                 return None
-        elif "href" in match[1].lower() and count < _MOST:
-            parts += (text[done : match.end()], chr(_FIRST + count))
-            count, done = count + 1, match.end()
-    return _CLOSE_TAG.sub(lambda match: _END + match[0], "".join((*parts, text[done:])))
+        elif "href" in match[1].lower() and len(tags) < _MOST:
+            parts += (text[done : match.end()], chr(_FIRST + len(tags)))
+            tags.append(match.start())
+            done = match.end()
+    return _CLOSE_TAG.sub(lambda match: _END + match[0], "".join((*parts, text[done:]))), tags
 
 
-def _taken_off(text: str) -> tuple[str, list[_Span]]:
-    """A block's text as it is without marks, and where each mark had its link.
+def _taken_off(text: str, opened: str) -> tuple[str, list[_Span], str]:
+    """A block's text as it is without marks, where each mark had its link, and the mark of a link that began at its
+    end, whose text is in the blocks to come: as ``opened``, "": none.
 
     A mark between two spaces had them apart: they are one.
     """
     parts: list[str] = []
     size, spans = 0, []
-    start, mark = -1, ""
+    start, mark = 0 if opened else -1, opened
     for piece in _MARK.split(text):
         if piece == _END:
             if start >= 0:
                 spans.append((start, size, mark))
             start = -1
         elif _MARK.fullmatch(piece):
+            if start >= 0:  # a link that is not closed ends where the next begins
+                spans.append((start, size, mark))
             start, mark = size, piece
         else:
             if piece.startswith(" ") and (not size or parts[-1].endswith(" ")):
@@ -101,17 +128,21 @@ def _taken_off(text: str) -> tuple[str, list[_Span]]:
             if piece:
                 parts.append(piece)
                 size += len(piece)
+    plain = "".join(parts).rstrip(" ")
+    if start >= len(plain):
+        return plain, spans, mark
     if start >= 0:
         spans.append((start, size, mark))
-    return "".join(parts).rstrip(" "), spans
+    return plain, spans, ""
 
 
-def _trimmed(spans: Sequence[_Span], text: str, targets: Mapping[str, str], page: Page) -> Iterator[Link]:
+def _trimmed(spans: Sequence[_Span], text: str) -> Iterator[_Span]:
+    """The spans without the white space at their ends; without those that have nothing else."""
     for start, end, mark in spans:
         end = min(end, len(text))
         while start < end and text[start] == " ":
             start += 1
         while end > start and text[end - 1] == " ":
             end -= 1
-        if start < end and mark in targets and (url := absolute(targets[mark], page)):
-            yield Link(start, end, url)
+        if start < end:
+            yield start, end, mark

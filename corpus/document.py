@@ -21,12 +21,24 @@ _MANY_LETTERS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """How a link stands in what it was read from. ``href`` and ``markup`` (between its tags): as written there;
+    ``address_at`` and ``anchor_at``: bytes before its address and its text, -1: not known."""
+
+    href: str
+    markup: str
+    address_at: int = -1
+    anchor_at: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """The letters ``start`` to ``end`` of a paragraph's text are the anchor of a link to ``url`` (absolute)."""
 
     start: int
     end: int
     url: str
+    source: Source | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

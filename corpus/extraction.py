@@ -17,7 +17,7 @@ from corpus.dedup import DEFAULT_BYTES, Deduplicator
 from corpus.document import Document, main_language
 from corpus.inputs import STDIN, open_stored
 from corpus.parallel import Readers
-from corpus.records import Read, Reading
+from corpus.records import Read, Reading, ReadRecord
 from corpus.report import Report
 from corpus.tally import Tally
 from relevance.identification import Identifier
@@ -43,20 +43,23 @@ class Choice:
 @dataclass(slots=True)
 class Extraction:
     """One run over any number of files; ``tally`` says what became of everything. ``processes`` above 1: so many read
-    (another one puts together), with the same result."""
+    (another one puts together), with the same result. ``reading``: of a record, where it is not to be read as
+    ``choice`` says."""
 
     choice: Choice = field(default_factory=Choice)
     report: Report = field(default_factory=lambda: Report(quiet=True))
     tally: Tally = field(default_factory=Tally)
     processes: int = 1
+    reading: ReadRecord | None = None
     _dedup: Deduplicator | None = field(default=None, init=False)
-    _reading: Reading = field(init=False)
+    _reading: ReadRecord = field(init=False)
     _readers: Readers | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.choice.dedup_bytes:
             self._dedup = Deduplicator(self.choice.dedup_bytes)
-        self._reading = Reading(self.choice.identifier, self.choice.links, self.choice.whole_pages)
+        choice = self.choice
+        self._reading = self.reading or Reading(choice.identifier, choice.links, choice.whole_pages)
         if self.processes > 1:
             self._readers = Readers(self._reading, self.processes)
 
@@ -66,13 +69,17 @@ class Extraction:
             for name in files:
                 yield from self.counted(name, self._opened(name))
         finally:
-            if self._readers is not None:
-                self._readers.close()
+            self.close()
         if self._dedup is not None and self._dedup.forgotten:
             self.report.warn(
                 "the memory for duplicates was full, the oldest were forgotten: "
                 f"duplicates more than {self._dedup.capacity} paragraphs apart may have stayed"
             )
+
+    def close(self) -> None:
+        """Ends the processes that read, when there are any."""
+        if self._readers is not None:
+            self._readers.close()
 
     def counted(self, name: str, found: Iterator[Document]) -> Iterator[Document]:
         """What is found in a file, which is told and counted at its end; when it cannot be read on, that is its end."""
@@ -120,9 +127,10 @@ class Extraction:
         if read.document is None:
             self.tally.dropped[read.reason] += 1
             return None
-        return self._keep(read.document)
+        return self.keep(read.document)
 
-    def _keep(self, document: Document) -> Document | None:
+    def keep(self, document: Document) -> Document | None:
+        """What is wanted of a document, counted."""
         chosen = self._choose(document)
         if not chosen.paragraphs:
             self.tally.dropped["language"] += 1

@@ -48,6 +48,14 @@ def _agreed(before: str | None, after: str | None) -> str:
     return before if before == after else UNDETERMINED
 
 
+_LANGUAGES = {tag: language for language, tag in TAGS.items()}
+
+
 def html_tag(language: str) -> str:
     """The tag for a lang attribute: ISO 639-1 where there is one, else the ISO 639-3 code; "" for "und"."""
     return "" if language == UNDETERMINED else TAGS.get(language, language)
+
+
+def of_html_tag(tag: str) -> str:
+    """The language that :func:`html_tag` gave this tag."""
+    return _LANGUAGES.get(tag, tag) or UNDETERMINED

@@ -20,7 +20,7 @@ from multiprocessing.connection import wait
 
 from archive import ArchiveError, Record
 from corpus.errors import CorpusError
-from corpus.records import Read, Reading
+from corpus.records import Read, ReadRecord
 
 _BATCH_BYTES = 1 << 20
 _BATCHES_EACH = 3
@@ -34,7 +34,7 @@ _Batch = tuple[list[Record], Future[list[Read]]]
 class Readers:
     """``processes`` that read records. To be closed."""
 
-    def __init__(self, reading: Reading, processes: int) -> None:
+    def __init__(self, reading: ReadRecord, processes: int) -> None:
         self._reading = reading
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
@@ -113,10 +113,10 @@ def _until_fault(records: Iterable[Record], faults: list[Exception]) -> Iterator
         faults.append(error)
 
 
-_reading: Reading | None = None
+_reading: ReadRecord | None = None
 
 
-def _begin(reading: Reading) -> None:
+def _begin(reading: ReadRecord) -> None:
     """The beginning of a process."""
     global _reading  # noqa: PLW0603
     _reading = reading

@@ -1,5 +1,8 @@
 """From a record of an archive to a document, or to the reason why it is none.
 
+In three steps, so that who needs less can stop or choose in between: :func:`capture_of`, :func:`page_of`,
+:func:`document_of`; :func:`read_record` is all of them.
+
 Read are answers with status 200 (``response``), ``resource`` and ``conversion`` records (WET) that hold HTML, XHTML or
 plain text. Transfer- and content-codings (gzip, deflate, br, zstd) are taken off, at most :data:`MAX_BODY` bytes of a
 page are looked at. Encodings: byte order mark, HTTP, meta, then UTF-8 or windows-1252 (:mod:`relevance.encoding`).
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from archive import ArchiveError, Record
@@ -49,19 +52,28 @@ class Read:
     notes: tuple[str, ...] = ()
 
 
+ReadRecord = Callable[[Record], Read]
+"""A way to read records, which may be as bad as they like; it can be sent to another process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How records are read, see :func:`read_record`; called with one, which may be as bad as it likes."""
+    """How records are read, see :func:`read_record`."""
 
     identifier: Identifier | None = None
     links: bool = False
     whole: bool = False
 
     def __call__(self, record: Record) -> Read:
-        try:
-            return read_record(record, self.identifier, links=self.links, whole=self.whole)
-        except (RelevanceError, ArchiveError, ValueError) as error:
-            return Read(reason="failed", why=str(error))
+        return never_failing(lambda: read_record(record, self.identifier, links=self.links, whole=self.whole))
+
+
+def never_failing(read: Callable[[], Read]) -> Read:
+    """What is read; "failed" where that cannot be."""
+    try:
+        return read()
+    except (RelevanceError, ArchiveError, ValueError) as error:
+        return Read(reason="failed", why=str(error))
 
 
 def read_record(
@@ -69,6 +81,35 @@ def read_record(
 ) -> Read:
     """``identifier``: names the languages (None: the shipped model). ``links``: also find where the links stand in the
     text (as much work again). ``whole``: also what stands apart from the page's main part."""
+    capture = capture_of(record)
+    if isinstance(capture, Read):
+        return capture
+    page = page_of(record, capture)
+    if isinstance(page, Read):
+        return page
+    chosen = main_blocks(page.blocks, whole=whole)
+    placing = links and capture.is_html and bool(page.links)
+    places = place_links(capture.body, capture.content_type, page, frozenset(chosen)) if placing else None
+    notes = capture.notes + (("links",) if placing and places is None else ())
+    return replace(document_of(record, page, chosen, places, identifier), notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The content of a record that may be a page. ``notes``: as of :class:`Read`."""
+
+    body: bytes
+    media: str
+    content_type: str | None
+    notes: tuple[str, ...]
+
+    @property
+    def is_html(self) -> bool:
+        return self.media in _HTML
+
+
+def capture_of(record: Record) -> Capture | Read:
+    """What a record captured, its codings taken off, or why it is no page."""
     reason = _unfit(record)
     if reason:
         return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
@@ -80,20 +121,19 @@ def read_record(
         return Read(reason="media_type")
     if not record.in_memory and not record.whole():
         return Read(reason="damaged")
-    notes: tuple[str, ...] = ("cut",) if len(body) > MAX_BODY else ()
-    page = read_page(body, _valid_utf8(record.url), content_type, _OURS)
+    return Capture(body, media, content_type, ("cut",) if len(body) > MAX_BODY else ())
+
+
+def page_of(record: Record, capture: Capture) -> Page | Read:
+    """The page that was captured, or why it is not to be read."""
+    page = read_page(capture.body, _valid_utf8(record.url), capture.content_type, _OURS)
     if _is_binary(page):
-        return Read(reason="binary", notes=notes)
-    if record.type == "conversion" and media in _TEXT:
+        return Read(reason="binary", notes=capture.notes)
+    if record.type == "conversion" and capture.media in _TEXT:
         page = replace(page, blocks=without_markup([block.text for block in page.blocks]))
     if _NOT_KEPT & (page.robots_meta | _robots_tag(record)):
-        return Read(reason="robots_meta", notes=notes)
-    chosen = main_blocks(page.blocks, whole=whole)
-    placing = links and media in _HTML and bool(page.links)
-    places = place_links(body, content_type, page, frozenset(chosen)) if placing else None
-    if placing and places is None:
-        notes += ("links",)
-    return replace(_document(record, page, chosen, places, identifier), notes=notes)
+        return Read(reason="robots_meta", notes=capture.notes)
+    return page
 
 
 def _unfit(record: Record) -> str:
@@ -121,13 +161,14 @@ def _is_binary(page: Page) -> bool:
     return len(_CONTROL.findall(text)) > _BINARY_SHARE * len(text)
 
 
-def _document(
+def document_of(
     record: Record,
     page: Page,
     chosen: Sequence[int],
     places: list[tuple[Link, ...]] | None,
     identifier: Identifier | None,
 ) -> Read:
+    """The document of the ``chosen`` blocks of a page, with the links that are in these ``places`` of all blocks."""
     asides = len(page.blocks) - len(chosen)
     if not chosen:
         return Read(reason="no_text", asides=asides)

@@ -13,18 +13,16 @@ from corpus.document import Document, Paragraph, from_json, main_language
 from corpus.errors import FormatError
 from corpus.extraction import Choice, Extraction
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, unpacked
+from corpus.languages import of_html_tag
 from corpus.report import Report
 from corpus.tally import Tally
 from corpus.vertical_reader import VerticalDocument, read_vertical
-from relevance.languagetags import TAGS
-from relevance.types import UNDETERMINED
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
 _BOM = b"\xef\xbb\xbf"
 _STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical": rb"\s*<doc[\s>]"}
 _NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
-_LANGUAGES = {tag: language for language, tag in TAGS.items()}
 
 Fault = Callable[[FormatError], None]
 
@@ -41,7 +39,7 @@ def kind_of(name: str, head: bytes) -> str:
 def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
     """The documents of a vertical file, which know neither date nor charset. ``fault`` hears of damage, and of what is
     not vertical text: there the reading ends."""
-    rows = (row.decode("utf-8", "replace") for row in _lines(name, file, fault))
+    rows = (row.decode("utf-8", "replace") for row in lines(name, file, fault))
     try:
         for found in read_vertical(rows, name):
             yield _of_vertical(found)
@@ -52,8 +50,7 @@ def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Docu
 def _of_vertical(found: VerticalDocument) -> Document:
     identity, url, title = (found.attributes.get(key, "") for key in ("id", "url", "title"))
     paragraphs = tuple(
-        Paragraph(paragraph.text, language=_LANGUAGES.get(paragraph.lang, paragraph.lang) or UNDETERMINED)
-        for paragraph in found.paragraphs
+        Paragraph(paragraph.text, language=of_html_tag(paragraph.lang)) for paragraph in found.paragraphs
     )
     return Document(identity, url, title, language=main_language(paragraphs), paragraphs=paragraphs)
 
@@ -61,7 +58,7 @@ def _of_vertical(found: VerticalDocument) -> Document:
 def read_jsonl(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
     """The documents of a file of JSON lines. ``fault`` hears of each line that is none, and of each place where the
     file is damaged; reading goes on behind it where it can."""
-    for number, row in enumerate(_lines(name, file, fault), 1):
+    for number, row in enumerate(lines(name, file, fault), 1):
         line = row.removeprefix(_BOM) if number == 1 else row
         try:
             if len(line) > MAX_LINE:
@@ -72,7 +69,7 @@ def read_jsonl(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
             fault(FormatError(name, number, str(error)))
 
 
-def _lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
+def lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
     """The lines of a file; of one that is too long a little more than :data:`MAX_LINE`, of one that damage cuts off
     nothing."""
     damages: list[Damage] = []

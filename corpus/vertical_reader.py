@@ -30,7 +30,7 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 class Token:
     """``glued``: no white space between it and the token before. ``columns``: what stands after the form, links
     excepted. ``link``: URL of the link whose text ends here, ``length`` its tokens. ``image``: it stands for this
-    image (its form is "")."""
+    image (its form is ""). ``line``: of its file."""
 
     form: str
     glued: bool = False
@@ -38,6 +38,7 @@ class Token:
     link: str = ""
     length: int = 0
     image: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
@@ -154,6 +155,7 @@ class _Reading:
             self._open.sentences.append(self._sentence)
         token = _parse(row)
         token.glued, self._glue = self._glue and bool(self._sentence), False
+        token.line = number
         self._sentence.append(token)
 
 

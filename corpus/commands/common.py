@@ -9,6 +9,9 @@ from typing import Protocol
 
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN
+from relevance.identification import Identifier
+from relevance.model import load, shipped
+from relevance.types import UNDETERMINED
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -29,3 +32,26 @@ def expect_other(files: Sequence[str], target: str) -> None:
     """UsageFault when what is to be written would take the place of a file to read."""
     if Path(target).exists() and any(name != STDIN and Path(name).samefile(target) for name in files):
         raise UsageFault(f"{target}: is one of the files to read")
+
+
+def language_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--language",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="only this language (ISO 639-3; may be repeated)",
+    )
+    sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
+
+
+def languages_of(options: argparse.Namespace) -> tuple[frozenset[str], Identifier]:
+    """The languages that were asked for, and what names them. UsageFault for one that the model does not know."""
+    model = load(options.model) if options.model else shipped()
+    known = sorted({label for label in model.labels if label != UNDETERMINED})
+    languages = frozenset(code for part in options.language for code in part.split(",") if code)
+    for code in sorted(languages - set(known)):
+        hint = "" if options.model else "; of a model of your own: --model FILE"
+        raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
+    # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
+    return languages, Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other
+from corpus.commands.common import FAULTS, GOOD, expect_other, language_arguments, languages_of
 from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
@@ -16,9 +15,6 @@ from corpus.inputs import expand
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
-from relevance.identification import Identifier
-from relevance.model import load, shipped
-from relevance.types import UNDETERMINED
 
 HELP = "WARC files to documents: main text, language by paragraph, without duplicates"
 EPILOG = """examples:
@@ -37,14 +33,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--format", choices=list(FORMS), help="default: by the name of OUT (.jsonl .txt .vert), else jsonl"
     )
-    sub.add_argument(
-        "--language",
-        action="append",
-        default=[],
-        metavar="CODE",
-        help="only this language (ISO 639-3; may be repeated)",
-    )
-    sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
+    language_arguments(sub)
     sub.add_argument(
         "--whole-pages",
         action="store_true",
@@ -85,17 +74,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _choice(options: argparse.Namespace) -> Choice:
-    model = load(options.model) if options.model else shipped()
-    known = sorted({label for label in model.labels if label != UNDETERMINED})
-    languages = frozenset(code for part in options.language for code in part.split(",") if code)
-    for code in sorted(languages - set(known)):
-        hint = "" if options.model else "; of a model of your own: --model FILE"
-        raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
+    languages, identifier = languages_of(options)
     if min(options.min_words, options.dedup_mib, options.processes) < 0:
         raise UsageFault("--min-words, --dedup-mib and --processes: not below 0")
     links = (options.format or form_of(options.output)) == "vertical"
-    # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
-    identifier = Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)
     return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier, options.whole_pages)
 
 

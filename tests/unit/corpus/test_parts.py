@@ -211,6 +211,9 @@ def test_links_are_placed_by_mark_and_not_by_their_words() -> None:
         ("<p><a href=/u>open <b>and</b> shut", [("open and shut", "https://a.example/u")]),
         ("<!-- <a href=/c>x</a> --><script>'<a href=/s>'</script><p><a href=/r>r</a>", [("r", "https://a.example/r")]),
         ("<p>x <a href='http://[bad'>bad</a>", []),
+        ("<p>x <a href=/1>one <a href=/2>two</a>", [("one", "https://a.example/1"), ("two", "https://a.example/2")]),
+        ("<p>x <a href=/c><div><h3>Head</h3>y</div></a><p>z", [("Head", "https://a.example/c")]),
+        ("<p>x <a href=/i><img src=x></a><p>y <a href=/j></a><p>z", []),
         ("<p>x <a href='/&eacute;?a=1&amp;b=2'>e</a>", [("e", "https://a.example/%C3%A9?a=1&b=2")]),
     ],
 )  # fmt: skip
