@@ -1,4 +1,5 @@
-"""From web archives to a corpus: documents, vertical text, statistics. Knows nothing of the crawl but its files.
+"""From web archives to a corpus: documents, vertical text, statistics, links to Wikipedia (:mod:`corpus.wikilinks`).
+Knows nothing of the crawl but its files.
 
 ``python -m corpus --help``; the same from Python::
 

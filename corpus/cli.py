@@ -1,4 +1,4 @@
-"""The command ``python -m corpus``: documents and statistics out of web archives.
+"""The command ``python -m corpus``: documents, statistics and links to Wikipedia out of web archives.
 
 Exit codes: 0 all good; 1 some records failed or were damaged (what was good has been written); 2 wrong usage, nothing
 was written.
@@ -13,18 +13,18 @@ import sys
 from collections.abc import Sequence
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout
-from corpus.commands import extract, stats
+from corpus.commands import extract, links, links_tables, stats
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
 from relevance import RelevanceError
 
-COMMANDS: dict[str, Command] = {"extract": extract, "stats": stats}
+COMMANDS: dict[str, Command] = {"extract": extract, "links": links, "links-tables": links_tables, "stats": stats}
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    text = "Make documents and statistics out of web archives."
+    text = "Make documents, statistics and links to Wikipedia out of web archives."
     top = argparse.ArgumentParser(prog="python -m corpus", description=text)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():

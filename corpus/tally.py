@@ -30,13 +30,13 @@ PARAGRAPH_REASONS = {
     "language": "not in a wanted language",
     "duplicate": "a paragraph seen before, or short ones before it",
 }
+NOTES = {"cut": "longer than 8 MiB, only the beginning was read", "links": "their links could not be placed"}
 FAULTS = frozenset(("damaged", "failed"))
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one run. ``notes``: what was kept, but not as it should be (``cut``: only the first 8 MiB of a page;
-    ``links``: links left out of the vertical)."""
+    """Counts of one run. ``notes``: pages that were kept, but not as they should be, by :data:`NOTES`."""
 
     files: int = 0
     records: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -55,3 +56,21 @@ def languages_of(options: argparse.Namespace) -> tuple[frozenset[str], Identifie
         raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
     # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
     return languages, Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)
+
+
+def processes_argument(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how many read pages at a time (default 1; 0: one a processor); the result is the same",
+    )
+
+
+def processes_of(options: argparse.Namespace) -> int:
+    """UsageFault when it is below 0."""
+    if options.processes < 0:
+        raise UsageFault("--processes: not below 0")
+    found: int = options.processes
+    return found or len(os.sched_getaffinity(0))

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 
-from corpus.commands.common import FAULTS, GOOD, expect_other, language_arguments, languages_of
+from corpus.commands.common import (
+    FAULTS,
+    GOOD,
+    expect_other,
+    language_arguments,
+    languages_of,
+    processes_argument,
+    processes_of,
+)
 from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
@@ -14,7 +21,7 @@ from corpus.forms import FORMS, form_of
 from corpus.inputs import expand
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
-from corpus.tally import PARAGRAPH_REASONS, RECORD_REASONS, Tally
+from corpus.tally import NOTES, PARAGRAPH_REASONS, RECORD_REASONS
 
 HELP = "WARC files to documents: main text, language by paragraph, without duplicates"
 EPILOG = """examples:
@@ -47,13 +54,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         metavar="MIB",
         help="memory for duplicates (default %(default)s; 0: keep duplicates)",
     )
-    sub.add_argument(
-        "--processes",
-        type=int,
-        default=1,
-        metavar="N",
-        help="how many read pages at a time (default 1; 0: one a processor); the result is the same",
-    )
+    processes_argument(sub)
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
 
@@ -64,8 +65,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output != STDOUT:
         expect_other(files, options.output)
     form = FORMS[options.format or form_of(options.output)]
-    processes = options.processes or len(os.sched_getaffinity(0))
-    extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes)
+    extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes_of(options))
     with open_output(options.output) as out:
         for document in extraction.documents(files):
             out.write(form(document).encode("utf-8", "replace"))
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _choice(options: argparse.Namespace) -> Choice:
     languages, identifier = languages_of(options)
-    if min(options.min_words, options.dedup_mib, options.processes) < 0:
-        raise UsageFault("--min-words, --dedup-mib and --processes: not below 0")
+    if options.min_words < 0 or options.dedup_mib < 0:
+        raise UsageFault("--min-words and --dedup-mib: not below 0")
     links = (options.format or form_of(options.output)) == "vertical"
     return Choice(languages, options.min_words, options.dedup_mib << 20, links, identifier, options.whole_pages)
 
@@ -90,7 +90,7 @@ def _summary(extraction: Extraction, options: argparse.Namespace) -> None:
     for reason, count in tally.dropped_paragraphs.most_common():
         if count:
             detail.append(f"{count:>9,} paragraphs: {PARAGRAPH_REASONS[reason]}")
-    detail += [f"{count:>9,} pages: {name}" for name, count in _notes(tally)]
+    detail += [f"{count:>9,} pages: {NOTES[note]}" for note, count in tally.notes.most_common()]
     extraction.report.ok(
         f"{options.output}: {tally.documents:,} documents, {tally.paragraphs:,} paragraphs, {tally.words:,} words "
         f"from {tally.records:,} records of {tally.files} files; left out:",
@@ -98,8 +98,3 @@ def _summary(extraction: Extraction, options: argparse.Namespace) -> None:
     )
     if tally.faults:
         extraction.report.warn(f"{tally.damages} damaged places, {tally.faults - tally.damages} records that failed")
-
-
-def _notes(tally: Tally) -> list[tuple[str, int]]:
-    words = {"cut": "longer than 8 MiB, only the beginning was read", "links": "their links could not be placed"}
-    return [(words[note], count) for note, count in tally.notes.most_common()]

@@ -1,0 +1,126 @@
+"""``corpus links-tables``: Wikipedia's dumps to the tables that ``corpus links`` looks titles up in."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from corpus.commands.common import GOOD, expect_other
+from corpus.errors import FormatError, UsageFault
+from corpus.inputs import expand, open_stored
+from corpus.outputs import check_target, open_output
+from corpus.report import Report
+from corpus.sources import lines
+from corpus.wikilinks.dumps import rows, table_of
+from corpus.wikilinks.tables import FILES, Row, Titles
+
+HELP = "Wikipedia's dumps (page, redirect, page_props) to tables for links"
+EPILOG = """example:
+  python -m corpus links-tables zuwiki-20240101-{page,redirect,page_props}.sql.gz -o tables/zu
+  python -m corpus links data/zulu/warc -o links.tsv --tables zu=tables/zu
+
+Dumps are at https://dumps.wikimedia.org/ by edition and date; those of one edition make one folder. The page dump is
+needed; redirect gives redirects.tsv, page_props disambiguations.tsv. Which is which is seen in the files.
+Exit code: 0 all good, 2 wrong usage, or a dump that is damaged (the folder is as it was).
+"""
+_SUFFIXES = tuple(f".sql{stored}" for stored in ("", ".gz", ".xz", ".zst"))
+_ARTICLE = "0"
+_HERE = frozenset(("", "NULL"))
+Write = Callable[[str], object]
+
+
+def arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("-o", "--output", required=True, metavar="FOLDER", help="is made where it is not there")
+
+
+def run(options: argparse.Namespace) -> int:
+    dumps = _dumps(expand(options.files, _SUFFIXES))
+    folder = Path(options.output)
+    if not folder.exists() and folder.parent.is_dir():
+        folder.mkdir()
+    names = ["titles", "pages"]
+    names += ["redirects"] if "redirect" in dumps else []
+    names += ["disambiguations"] if "page_props" in dumps else []
+    targets = {name: str(folder / FILES[name]) for name in names}
+    for target in targets.values():
+        check_target(target)
+        expect_other(list(dumps.values()), target)
+    counts = dict.fromkeys(names, 0)
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(open_output(target)) for name, target in targets.items()}
+
+        def writer(name: str) -> Write:
+            def write(row: str) -> None:
+                files[name].write(f"{row}\n".encode())
+                counts[name] += 1
+
+            return write
+
+        pages = Titles(_pages(dumps["page"], writer("titles"), writer("pages")))
+        if "redirect" in dumps:
+            _redirects(dumps["redirect"], pages, writer("redirects"))
+        if "page_props" in dumps:
+            _disambiguations(dumps["page_props"], pages, writer("disambiguations"))
+    Report(quiet=options.quiet).ok(f"{folder}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    return GOOD
+
+
+def _dumps(files: Sequence[str]) -> dict[str, str]:
+    """The files by their tables."""
+    found: dict[str, str] = {}
+    for file in files:
+        table = table_of(_lines(file))
+        if table not in ("page", "redirect", "page_props"):
+            raise UsageFault(f"{file}: no dump of page, redirect or page_props")
+        if table in found:
+            raise UsageFault(f"{file}: a second dump of {table}; each folder is of one edition")
+        found[table] = file
+    if "page" not in found:
+        raise UsageFault("a dump of the table page is needed (…-page.sql.gz)")
+    return found
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """FormatError where the file is damaged: a table that lacks titles would be worse than none."""
+
+    def fault(error: FormatError) -> None:
+        raise error
+
+    with open_stored(path) as file:
+        yield from lines(path, file, fault)
+
+
+def _pages(path: str, titles: Write, pages: Write) -> Iterator[Row]:
+    """The articles and redirects, written and given."""
+    for number, namespace, title in rows(_lines(path), "page", ("page_id", "page_namespace", "page_title"), path):
+        if namespace == _ARTICLE:
+            key, name = _number(number, path), _plain(title)
+            titles(name)
+            pages(f"{key}\t{name}")
+            yield key, name
+
+
+def _redirects(path: str, pages: Titles, write: Write) -> None:
+    columns = ("rd_from", "rd_namespace", "rd_title", "rd_interwiki")
+    for number, namespace, title, wiki in rows(_lines(path), "redirect", columns, path):
+        name = pages.get(_number(number, path))
+        if name is not None and namespace == _ARTICLE and wiki in _HERE:
+            write(f"{_plain(title)}\t{name}")
+
+
+def _disambiguations(path: str, pages: Titles, write: Write) -> None:
+    for number, kind in rows(_lines(path), "page_props", ("pp_page", "pp_propname"), path):
+        if kind == "disambiguation" and (name := pages.get(_number(number, path))) is not None:
+            write(name)
+
+
+def _number(written: str, path: str) -> int:
+    if not (written.isascii() and written.isdigit() and len(written) < 19):
+        raise UsageFault(f"{path}: {written[:40]!r} is no number of a page")
+    return int(written)
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.replace("_", " ").split())

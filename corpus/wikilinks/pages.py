@@ -1,0 +1,121 @@
+"""Archived pages with links to Wikipedia: their text with these links alone, each with its place in the page.
+
+Most pages have none: they are left by a look at their bytes, before anything of them is parsed. Nothing is lost by it:
+an address on Wikipedia has "wikipedia" in it, in letters of any case, also in UTF-16; or escapes for some of them, and
+these begin with ``&#`` or ``%``.
+
+Offsets are given only where the bytes at that place are the address or anchor, else -1: they count in the page as
+``python -m archive get FILE PLACE`` gives it, without transfer- and content-coding, which is what can be looked up in
+archives of any compression.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, replace
+
+from archive import Record
+from corpus.anchors import absolute, place_links
+from corpus.document import Source
+from corpus.records import Read, capture_of, document_of, never_failing, page_of
+from corpus.selection import main_blocks
+from corpus.wikilinks.address import target_of
+from corpus.wikilinks.choice import of_wikimedia
+from corpus.wikilinks.mentions import target_of_link
+from relevance.encoding import Decoded, decode
+from relevance.identification import Identifier
+from relevance.page import MAX_BODY
+
+_NAME = b"wikipedia"
+_ESCAPED_HOST = re.compile(rb"//[^/?#\s\"'<>]{0,100}(?:&#|%[0-9a-fA-F]{2})")
+_TAG = re.compile(r"""<a\b((?>[^>"']|"[^"]*"|'[^']*')*+)>""", re.I)
+_ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?""")
+_ANCHOR_ENDS = re.compile(r"</?a(?=[\s>/])", re.I)
+_BOMS = {"utf-8": 3, "utf-16-be": 2, "utf-16-le": 2}
+TEXTS = ("all", "whole", "main")
+
+
+def may_link(body: bytes, url: str = "") -> bool:
+    """May this page have links to Wikipedia? False is certain. At some 500 MB/s."""
+    lowered = body.lower()
+    if _NAME in lowered or _NAME in url.lower().encode("utf-8", "replace"):
+        return True
+    if b"\0" in lowered and _NAME in lowered.replace(b"\0", b""):
+        return True
+    return _ESCAPED_HOST.search(body) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPages:
+    """Reads records. ``text``: which blocks of a page, :data:`TEXTS`: all, or what ``corpus extract`` takes (whole:
+    with ``--whole-pages``). ``wikimedia``: also pages of Wikipedia and its sisters. Reasons beside those of
+    :mod:`corpus.tally`: wikimedia, no_link, unplaced."""
+
+    text: str = "all"
+    identifier: Identifier | None = None
+    wikimedia: bool = True
+
+    def __call__(self, record: Record) -> Read:
+        return never_failing(lambda: self._read(record))
+
+    def _read(self, record: Record) -> Read:
+        capture = capture_of(record)
+        if isinstance(capture, Read):
+            return capture
+        if not self.wikimedia and of_wikimedia(record.url):
+            return Read(reason="wikimedia")
+        if not capture.is_html or not may_link(capture.body, record.url):
+            return Read(reason="no_link")
+        page = page_of(record, capture)
+        if isinstance(page, Read):
+            return page
+        base = absolute("", page)
+        if not any(target_of(link.href, base) for link in page.links):
+            return Read(reason="no_link", notes=capture.notes)
+        chosen = range(len(page.blocks)) if self.text == "all" else main_blocks(page.blocks, whole=self.text == "whole")
+        finder = _Finder(capture.body[:MAX_BODY], decode(capture.body[:MAX_BODY], capture.content_type), base)
+        places = place_links(capture.body, capture.content_type, page, frozenset(chosen), finder)
+        if places is None:
+            return Read(reason="unplaced", notes=capture.notes)
+        linked = [tuple(link for link in links if target_of_link(link) is not None) for links in places]
+        if not any(linked):
+            return Read(reason="no_link", notes=capture.notes)
+        return replace(document_of(record, page, chosen, linked, self.identifier), notes=capture.notes)
+
+
+class _Finder:
+    """Where links to Wikipedia stand in the bytes of a page; fast when it is asked in the order of the page."""
+
+    def __init__(self, body: bytes, decoded: Decoded, base: str) -> None:
+        self._body, self._base = body, base
+        self._text, self._charset = decoded.text, decoded.charset
+        self._start = _BOMS[decoded.charset] if decoded.source == "bom" else 0
+        self._letters, self._bytes = 0, self._start
+
+    def __call__(self, href: str, at: int) -> Source | None:
+        tag = _TAG.match(self._text, at) if target_of(href, self._base) is not None else None
+        if tag is None:
+            return None
+        end = _ANCHOR_ENDS.search(self._text, tag.end())
+        markup = self._text[tag.end() : end.start() if end is not None else len(self._text)]
+        address_at = -1
+        for attribute in _ATTRIBUTE.finditer(self._text, tag.start(1), tag.end(1)):
+            if attribute[1].lower() == "href":
+                written = (attribute[2] or "").strip("\"'")
+                if html.unescape(written).strip() == href:
+                    address_at = self._byte(attribute.start(2) + (attribute[2] != written), written)
+                break
+        return Source(href, markup, address_at, self._byte(tag.end(), markup))
+
+    def _byte(self, letter: int, expected: str) -> int:
+        """The byte at which this letter of the text begins; -1 when what is expected does not stand there."""
+        if letter < self._letters:
+            self._letters, self._bytes = 0, self._start
+        try:
+            between = self._text[self._letters : letter].encode(self._charset)
+            wanted = expected.encode(self._charset)
+        except UnicodeEncodeError:
+            return -1
+        self._letters, self._bytes = letter, self._bytes + len(between)
+        return self._bytes if self._body.startswith(wanted, self._bytes) else -1

@@ -1,0 +1,86 @@
+"""Archives and vertical files -> mentions of Wikipedia's articles; every drop counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from corpus.document import Document
+from corpus.errors import FormatError, UsageFault
+from corpus.extraction import Choice, Extraction
+from corpus.inputs import beginning, open_stored
+from corpus.report import Report
+from corpus.sources import kind_of
+from corpus.tally import RECORD_REASONS, Tally
+from corpus.wikilinks.choice import LinkChoice, of_wikimedia
+from corpus.wikilinks.mentions import WORDS, Mention, mentions
+from corpus.wikilinks.pages import LinkedPages
+from corpus.wikilinks.verticals import linked_documents
+from relevance.identification import Identifier
+
+DOCUMENT_REASONS = {
+    **RECORD_REASONS,
+    "no_link": "no link to Wikipedia",
+    "unplaced": "its links could not be placed in its text",
+    "wikimedia": "a page of Wikipedia or a sister of it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where links are looked for. ``text``: which blocks of a page (:data:`corpus.wikilinks.pages.TEXTS`);
+    ``languages`` of paragraphs, empty: all; ``wikimedia``: also documents on Wikipedia and its sisters; ``processes``:
+    as of :class:`corpus.extraction.Extraction`."""
+
+    text: str = "all"
+    words: int = WORDS
+    languages: frozenset[str] = frozenset()
+    identifier: Identifier | None = None
+    wikimedia: bool = True
+    processes: int = 1
+
+
+@dataclass(slots=True)
+class Search:
+    """One run over any number of files. ``tally.dropped`` counts by :data:`DOCUMENT_REASONS`, ``choice.dropped`` links
+    by reason, ``found`` those that were given."""
+
+    scope: Scope = field(default_factory=Scope)
+    choice: LinkChoice = field(default_factory=LinkChoice)
+    report: Report = field(default_factory=lambda: Report(quiet=True))
+    tally: Tally = field(default_factory=Tally)
+    found: int = 0
+
+    def mentions(self, files: Sequence[str]) -> Iterator[Mention]:
+        """The mentions in these archives and vertical files, in their order. UsageFault at JSON lines."""
+        scope = self.scope
+        wanted = Choice(scope.languages, dedup_bytes=0)
+        pages = LinkedPages(scope.text, scope.identifier, scope.wikimedia)
+        archives = Extraction(wanted, self.report, self.tally, scope.processes, pages)
+        try:
+            for name in files:
+                for document in archives.counted(name, self._opened(name, archives)):
+                    for mention in mentions(document, self.choice.of_document(document.url), scope.words):
+                        self.found += 1
+                        yield mention
+        finally:
+            archives.close()
+
+    def _opened(self, name: str, archives: Extraction) -> Iterator[Document]:
+        with open_stored(name) as stored:
+            head, file = beginning(stored)
+            kind = kind_of(name, head)
+            if kind == "jsonl":
+                raise UsageFault(f"{name}: JSON lines have no links; give the archives, or vertical files")
+            if kind == "archive":
+                yield from archives.read(name, file)
+                return
+            for document in linked_documents(name, file, self._fault):
+                if not self.scope.wikimedia and of_wikimedia(document.url):
+                    self.tally.dropped["wikimedia"] += 1
+                elif (kept := archives.keep(document)) is not None:
+                    yield kept
+
+    def _fault(self, error: FormatError) -> None:
+        self.tally.damages += 1
+        self.report.warn(str(error))

@@ -1,0 +1,99 @@
+"""Documents of vertical files with their links to Wikipedia.
+
+A document without "wikipedia" in its lines is passed over before its tokens are read. Offsets of a link count the
+file's bytes without its compression: before ``<link``, and before the line of the first token of its text; behind
+damage, those that could be read. A document that does not keep the format is told, and the next one read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import BinaryIO
+
+from corpus.document import Document, Link, Paragraph, Source, main_language
+from corpus.errors import FormatError
+from corpus.languages import of_html_tag
+from corpus.sources import Fault, lines
+from corpus.vertical_reader import Token, VerticalDocument, VerticalParagraph, read_vertical
+from corpus.wikilinks.address import target_of
+
+MAX_DOCUMENT = 64 << 20
+"""Bytes of a document: what a longer one has behind them is not read, so it is told as one that does not end."""
+_END = b"</doc>"
+_NAME = b"wikipedia"
+
+
+def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
+    """The documents of a vertical file that name Wikipedia; their paragraphs have the links to it, and no others.
+    ``fault`` hears of damage."""
+    rows: list[bytes] = []
+    number = at = count = size = 0  # lines and bytes of the documents before, and of this one
+    for row in lines(name, file, fault):
+        count += 1
+        size += len(row) + 1
+        if size <= MAX_DOCUMENT:
+            rows.append(row)
+        if row.startswith(_END):
+            yield from _read(name, rows, number, at, fault)
+            rows, number, at, count, size = [], number + count, at + size, 0, 0
+    if any(row.strip() for row in rows):
+        yield from _read(name, rows, number, at, fault)
+
+
+def _read(name: str, rows: Sequence[bytes], number: int, at: int, fault: Fault) -> Iterator[Document]:
+    """The document of these lines; ``number`` lines and ``at`` bytes are before them."""
+    if rows[-1].startswith(_END) and _NAME not in b"\n".join(rows).lower():
+        return
+    starts = list(accumulate((len(row) + 1 for row in rows), initial=at))
+    try:
+        for found in read_vertical((row.decode("utf-8", "replace") for row in rows), name):
+            yield _document(name, found, _Lines(rows, starts))
+    except FormatError as error:
+        fault(FormatError(name, number + error.line, f"{error.reason}; this document is left out"))
+
+
+class _Lines:
+    """The lines of a document, and where in the file each begins."""
+
+    def __init__(self, rows: Sequence[bytes], starts: Sequence[int]) -> None:
+        self._rows = rows
+        self._starts = starts
+
+    def start(self, token: Token) -> int:
+        return self._starts[token.line - 1]
+
+    def link(self, token: Token) -> int:
+        return self.start(token) + self._rows[token.line - 1].find(b"<link=")
+
+
+def _document(name: str, found: VerticalDocument, file_lines: _Lines) -> Document:
+    identity, url, title = (found.attributes.get(key, "") for key in ("id", "url", "title"))
+    paragraphs = tuple(_paragraph(paragraph, file_lines) for paragraph in found.paragraphs)
+    language = main_language(paragraphs)
+    return Document(identity, url, title, language=language, paragraphs=paragraphs, charset="utf-8", place=name)
+
+
+def _paragraph(found: VerticalParagraph, file_lines: _Lines) -> Paragraph:
+    parts: list[str] = []
+    begun: list[tuple[int, Token]] = []
+    links: list[tuple[int, int, Token, Token]] = []
+    size = 0
+    for sentence in found.sentences:
+        for token in sentence:
+            if size and not token.glued and token.form:
+                parts.append(" ")
+                size += 1
+            begun.append((size, token))
+            parts.append(token.form)
+            size += len(token.form)
+            if token.link and target_of(token.link) is not None:
+                start, first = begun[max(0, len(begun) - max(1, token.length))]
+                links.append((start, size, first, token))
+    text = "".join(parts)
+    placed = (
+        Link(start, end, last.link, Source(last.link, text[start:end], file_lines.link(last), file_lines.start(first)))
+        for start, end, first, last in links
+        if start < end
+    )
+    return Paragraph(text, "heading" if found.heading else "main", of_html_tag(found.lang), tuple(placed))
