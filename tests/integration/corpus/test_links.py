@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import bench.links
 from archive import Exchange
 from corpus.cli import main
 from corpus.wikilinks.rows import COLUMNS
@@ -255,6 +256,16 @@ def test_several_processes_give_the_same(tmp_path: Path, capsys: pytest.CaptureF
         told.append({**summary(capsys), "output": ""})
     assert told[0] == told[1]
     assert (tmp_path / "1.tsv").read_bytes() == (tmp_path / "2.tsv").read_bytes()
+
+
+# -- beside the plain way
+
+
+def test_the_plain_way_finds_the_same_where_all_is_plain(tmp_path: Path) -> None:
+    path = bench.links.archive(tmp_path / "w", [PAGE.encode(), page(*ZULU).encode()])
+    assert bench.links.measure(bench.links.plain, path, 2)[0] == 3
+    assert bench.links.measure(bench.links.ours, path, 2)[0] == 3
+    assert bench.links.measure(bench.links.ours, bench.links.vertical(path), 2)[0] == 3
 
 
 # -- faults
