@@ -141,6 +141,12 @@ def test_quality_flags() -> None:
     assert quality(read(again)).terms["repeated"] > 0.5
 
 
+def test_comments_and_instructions_part_nothing() -> None:
+    """React puts one between any two pieces of a text."""
+    html = b"<p>Abantu <!-- -->abangu<!-- x -->ngi <b>5<!-- --></b> <?php x ?>bafikile.</p><!-- --><p>Babuyile.</p>"
+    assert [block.text for block in read_page(html, URL).blocks] == ["Abantu abangungi 5 bafikile.", "Babuyile."]
+
+
 def test_two_line_breaks_part_paragraphs() -> None:
     page = read("<body><div><br>one<br>two<br> <br><b>three</b><br><br><br>four <i><br></i><br>five</div>")
     assert [block.text for block in page.blocks] == ["one two", "three", "four", "five"]
