@@ -13,12 +13,18 @@ import sys
 from collections.abc import Sequence
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout
-from corpus.commands import extract, links, links_tables, stats
+from corpus.commands import dedup, extract, links, links_tables, stats
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
 from relevance import RelevanceError
 
-COMMANDS: dict[str, Command] = {"extract": extract, "links": links, "links-tables": links_tables, "stats": stats}
+COMMANDS: dict[str, Command] = {
+    "extract": extract,
+    "dedup": dedup,
+    "stats": stats,
+    "links": links,
+    "links-tables": links_tables,
+}
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
 
 

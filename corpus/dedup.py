@@ -8,9 +8,10 @@ paragraphs only is judged as a whole. A document of which nothing is left is a d
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from corpus.document import Document, Paragraph, main_language
+from corpus.document import Document, main_language
 from corpus.hashes import HashSet, text_hash
 
 LONG_CHARACTERS = 50
@@ -23,6 +24,24 @@ class Deduplicated:
 
     document: Document | None
     dropped: int = 0
+
+
+def new_places(texts: Sequence[str], is_new: Callable[[int], bool], long_characters: int) -> list[int]:
+    """The places of the paragraphs that stay, by these rules. ``is_new`` is asked of each long one, in order."""
+    kept: list[int] = []
+    waiting: list[int] = []
+    last_was_new = True
+    for place, text in enumerate(texts):
+        waiting.append(place)
+        if len(text) < long_characters:
+            continue
+        last_was_new = is_new(place)
+        if last_was_new:
+            kept += waiting
+        waiting.clear()
+    if last_was_new:
+        kept += waiting
+    return kept
 
 
 class Deduplicator:
@@ -47,26 +66,12 @@ class Deduplicator:
     def __call__(self, document: Document) -> Deduplicated:
         if not self._documents.add(text_hash(document.text)):
             return Deduplicated(None)
-        kept = self._new_ones(document.paragraphs)
-        if not kept:
+        texts = [paragraph.text for paragraph in document.paragraphs]
+        places = new_places(texts, lambda place: self._paragraphs.add(text_hash(texts[place])), self._long)
+        if not places:
             return Deduplicated(None)
+        kept = tuple(document.paragraphs[place] for place in places)
         dropped = len(document.paragraphs) - len(kept)
         if dropped:
             document = replace(document, paragraphs=kept, language=main_language(kept))
         return Deduplicated(document, dropped)
-
-    def _new_ones(self, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
-        kept: list[Paragraph] = []
-        waiting: list[Paragraph] = []
-        last_was_new = True
-        for paragraph in paragraphs:
-            waiting.append(paragraph)
-            if len(paragraph.text) < self._long:
-                continue
-            last_was_new = self._paragraphs.add(text_hash(paragraph.text))
-            if last_was_new:
-                kept += waiting
-            waiting.clear()
-        if last_was_new:
-            kept += waiting
-        return tuple(kept)

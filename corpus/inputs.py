@@ -31,6 +31,7 @@ _STORED = ("", ".gz", ".xz", ".zst", ".bz2", ".zip", ".7z", ".lz4")
 ARCHIVE_SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STORED)
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
+ROW_SUFFIXES = tuple(".tsv" + stored for stored in _STORED)
 _LOOK = 256 << 10
 _DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 

@@ -12,7 +12,7 @@ import gzip
 import lzma
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -59,15 +59,20 @@ def _special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
+Ready = Callable[[Path], None]
+"""Called with the hidden file when it is whole and synced, before it takes its place; an error leaves what was there.
+Never called for a target that is no regular file."""
+
+
 @contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
+def replaced(path: Path, ready: Ready | None = None) -> Iterator[BinaryIO]:
     """A file to write, that takes the place of ``path`` when the block ends well. An OSError names the target."""
     try:
         if _special(path):
             with path.open("wb") as file:
                 yield file
         else:
-            with _beside(Path(os.path.realpath(path))) as file:
+            with _beside(Path(os.path.realpath(path)), ready) as file:
                 yield file
     except OSError as error:
         if error.filename is None:
@@ -76,13 +81,15 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[BinaryIO]:
+def _beside(path: Path, ready: Ready | None) -> Iterator[BinaryIO]:
     hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with hidden.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if ready is not None:
+            ready(hidden)
         hidden.replace(path)
         fsync_folder(path.parent)
     finally:
@@ -107,7 +114,7 @@ def _packed(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def open_output(name: str) -> Iterator[BinaryIO]:
+def open_output(name: str, ready: Ready | None = None) -> Iterator[BinaryIO]:
     """Where results go: ``-`` is standard output (plain), else a file, compressed when its name ends so."""
     if name == STDOUT:
         expect_stdout()
@@ -115,5 +122,5 @@ def open_output(name: str) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     path = Path(name)
-    with replaced(path) as file, _packed(file, path.suffix) as packed:
+    with replaced(path, ready) as file, _packed(file, path.suffix) as packed:
         yield packed

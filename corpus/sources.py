@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from archive import Damage
 from corpus.document import Document, Paragraph, from_json, main_language
@@ -25,6 +25,7 @@ _STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical"
 _NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
 
 Fault = Callable[[FormatError], None]
+Made = TypeVar("Made")
 
 
 def kind_of(name: str, head: bytes) -> str:
@@ -56,15 +57,20 @@ def _of_vertical(found: VerticalDocument) -> Document:
 
 
 def read_jsonl(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
-    """The documents of a file of JSON lines. ``fault`` hears of each line that is none, and of each place where the
-    file is damaged; reading goes on behind it where it can."""
+    """The documents of a file of JSON lines; see :func:`each_line`."""
+    yield from each_line(name, file, fault, lambda line: from_json(line.decode("utf-8")))
+
+
+def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], Made]) -> Iterator[Made]:
+    """What ``make`` makes of each line that is not blank. ``fault`` hears of each line that it raises a ValueError for,
+    and of each place where the file is damaged; reading goes on behind it where it can."""
     for number, row in enumerate(lines(name, file, fault), 1):
         line = row.removeprefix(_BOM) if number == 1 else row
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"a line of more than {MAX_LINE >> 20} MiB")
             if line.strip():
-                yield from_json(line.decode("utf-8"))
+                yield make(line)
         except ValueError as error:
             fault(FormatError(name, number, str(error)))
 

@@ -43,11 +43,14 @@ class Token:
 
 @dataclass(slots=True)
 class VerticalParagraph:
-    """``lang`` as written, "" when not; ``heading`` 1 to 5, 0: none."""
+    """``lang`` as written, "" when not; ``heading`` 1 to 5, 0: none. ``first``, ``last``: the lines of its tags,
+    counted from 1."""
 
     lang: str = ""
     heading: int = 0
     sentences: list[list[Token]] = field(default_factory=list)
+    first: int = 0
+    last: int = 0
 
     @property
     def text(self) -> str:
@@ -129,11 +132,11 @@ class _Reading:
         if closing != (self._open is not None):
             raise FormatError(self._path, number, f"</{name}> without its beginning" if closing else f"<{name}> nested")
         self._sentence, self._glue = None, False
-        if closing:
-            self._open = None
+        if self._open is not None:
+            self._open.last, self._open = number, None
             return
         heading = int(name[1]) if name in _HEADINGS else 0
-        self._open = VerticalParagraph(_attributes(attributes).get("lang", ""), heading)
+        self._open = VerticalParagraph(_attributes(attributes).get("lang", ""), heading, first=number)
         if name == "head":
             self.document.head = self._open
         else:

@@ -22,25 +22,28 @@ _SHIFTS = np.arange(64, dtype=np.uint64)
 
 
 def _hashes(tokens: Sequence[str]) -> npt.NDArray[np.uint64]:
-    known: dict[str, int] = {}
-    digest = xxhash.xxh3_64_intdigest
-    for token in tokens:
-        if token not in known:
-            known[token] = digest(token.encode())
-    return np.fromiter((known[token] for token in tokens), np.uint64, len(tokens))
+    digests = b"".join(map(xxhash.xxh3_64_digest, map(str.encode, tokens)))
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
-def simhash(text: str) -> int:
-    """64 bits; 0 for a text without words. Cost: about 0.1 ms for 500 words."""
+def shingles(text: str, size: int) -> npt.NDArray[np.uint64]:
+    """The hashes of all runs of `size` words of a text, in order; of a shorter text one of all its words."""
     single = _hashes(words(text))
     if not len(single):
-        return 0
-    size = min(_SHINGLE, len(single))
+        return single
+    size = min(size, len(single))
     mixed = np.zeros(len(single) - size + 1, dtype=np.uint64)
     for offset in range(size):
         mixed = (mixed ^ single[offset : offset + len(mixed)]) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
-    unique = np.unique(mixed)
+    return mixed
+
+
+def simhash(text: str) -> int:
+    """64 bits; 0 for a text without words. Cost: about 0.1 ms for 500 words."""
+    unique = np.unique(shingles(text, _SHINGLE))
+    if not len(unique):
+        return 0
     ones = np.unpackbits(unique.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
     return int(((ones * 2 > len(unique)).astype(np.uint64) << _SHIFTS).sum(dtype=np.uint64))
 

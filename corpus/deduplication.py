@@ -1,0 +1,268 @@
+"""``corpus dedup``: one run over files of one form; every drop counted.
+
+Rules for documents: those of :mod:`corpus.dedup`, exactly, across all files and (with the keys of earlier runs) across
+runs. With ``near``, a long paragraph also goes when that share or more of its runs of five words is in what was kept
+before, wherever that is (the rule of onion: Pomikálek, "Removing Boilerplate and Duplicate Content from Web Corpora",
+2011); a document of short paragraphs only is looked at as one. Words are those of :mod:`relevance.alphabet`: neither
+case nor digits count. Rows of columns: the first of those that are equal in the chosen columns stays.
+
+Guarantees: what is kept depends on the order of what is read only, not on where files or runs begin; memory as
+:mod:`corpus.kept` says, and a batch of some MiB.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
+from typing import Any, BinaryIO
+
+import numpy as np
+import xxhash
+
+from corpus.dedup import LONG_CHARACTERS, new_places
+from corpus.errors import FormatError, UsageFault
+from corpus.inputs import beginning, open_stored
+from corpus.kept import Kept
+from corpus.report import Report
+from corpus.sources import each_line, kind_of
+from corpus.units import Unit, json_units, vertical_units
+from relevance.simhash import shingles
+
+NEAR = 0.5
+WORDS_A_RUN = 5
+_DOCUMENT, _PARAGRAPH = 1, 2
+"""Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
+_BATCH_ROWS = 1 << 14
+_BATCH_DOCUMENTS, _BATCH_BYTES = 1 << 10, 1 << 20
+
+UNIT_REASONS = {
+    "duplicate": "the same text as one before",
+    "near": "of short paragraphs, and nearly all was there before",
+    "nothing_new": "all of its paragraphs were there before",
+    "no_text": "without text",
+}
+PARAGRAPH_REASONS = {
+    "duplicate": "was there before",
+    "near": "nearly all of it was there before",
+    "short": "short ones before such a paragraph, or after the last one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """``near`` None: exact duplicates only; ``columns`` (from 0): the files have rows."""
+
+    long_characters: int = LONG_CHARACTERS
+    near: float | None = None
+    columns: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Counts:
+    """``read`` and ``kept``: documents, or rows; ``paragraphs``: kept."""
+
+    files: int = 0
+    read: int = 0
+    kept: int = 0
+    paragraphs: int = 0
+    damages: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    dropped_paragraphs: Counter[str] = field(default_factory=Counter)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "read": self.read,
+            "kept": self.kept,
+            "paragraphs": self.paragraphs,
+            "damages": self.damages,
+            "dropped": dict(sorted(self.dropped.items())),
+            "dropped_paragraphs": dict(sorted(self.dropped_paragraphs.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What is known again of a text: a key, and those of its runs of words."""
+
+    key: int
+    runs: set[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """``marks``: of the long paragraphs by place; of a document that has none of them the mark of all at place -1."""
+
+    unit: Unit
+    key: int
+    marks: dict[int, _Mark]
+
+
+class Deduplication:
+    """``listing`` is told of each drop, as a line of JSON."""
+
+    def __init__(
+        self, rules: Rules, kept: Kept, report: Report, listing: Callable[[str], object] | None = None
+    ) -> None:
+        self.counts = Counts()
+        self._rules = rules
+        self._kept = kept
+        self._report = report
+        self._listing = listing
+        self._form = ""
+
+    def results(self, files: Sequence[str]) -> Iterator[bytes]:
+        """What stays of these files, in order. A file that cannot be read on is told, and the others follow."""
+        for name in files:
+            before = self.counts.kept
+            try:
+                with open_stored(name) as stored:
+                    yield from self._of_file(name, stored)
+            except OSError as error:
+                self.counts.damages += 1
+                self._report.err(f"{name}: cannot be read on: {error}")
+            self.counts.files += 1
+            self._report.ok(f"{name}: {self.counts.kept - before} kept")
+
+    def _of_file(self, name: str, stored: BinaryIO) -> Iterator[bytes]:
+        if self._rules.columns:
+            yield from self._rows(name, stored)
+            return
+        head, file = beginning(stored)
+        form = kind_of(name, head) if head else self._form or "jsonl"
+        if form == "archive":
+            raise UsageFault(
+                f"{name}: neither JSON lines nor vertical text (of archives: corpus extract; rows: --columns)"
+            )
+        if self._form not in ("", form):
+            raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")
+        self._form = form
+        read = json_units if form == "jsonl" else vertical_units
+        for batch in _batches(read(name, file, self._fault)):
+            yield from self._documents(batch)
+
+    def _fault(self, error: FormatError) -> None:
+        self.counts.damages += 1
+        self._report.warn(str(error))
+
+    def _rows(self, name: str, file: BinaryIO) -> Iterator[bytes]:
+        rows = each_line(name, file, self._fault, _keyed(self._rules.columns))
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            self._kept.look_up(np.fromiter((key for key, _ in batch), np.uint64, len(batch)))
+            self.counts.read += len(batch)
+            for key, line in batch:
+                if self._kept.add(key):
+                    self.counts.kept += 1
+                    yield line + b"\n"
+                else:
+                    self.counts.dropped["duplicate"] += 1
+                    self._tell("duplicate", None, line.decode("utf-8", "replace"))
+
+    def _documents(self, batch: Sequence[Unit]) -> Iterator[bytes]:
+        marked = [self._marked(unit) for unit in batch]
+        keys = [one.key for one in marked]
+        for one in marked:
+            for mark in one.marks.values():
+                keys.append(mark.key)
+                keys += mark.runs
+        self._kept.look_up(np.array(keys, np.uint64))
+        for one in marked:
+            yield from self._judged(one)
+
+    def _marked(self, unit: Unit) -> _Marked:
+        text = "\n".join(unit.texts)
+        long = self._rules.long_characters
+        marks = {place: self._mark(part) for place, part in enumerate(unit.texts) if len(part) >= long}
+        return _Marked(unit, _key(text, _DOCUMENT), marks or {-1: self._mark(text)})
+
+    def _mark(self, text: str) -> _Mark:
+        runs = set(shingles(text, WORDS_A_RUN).tolist()) if self._rules.near is not None else set[int]()
+        return _Mark(_key(text, _PARAGRAPH), runs)
+
+    def _judged(self, one: _Marked) -> Iterator[bytes]:
+        unit = one.unit
+        self.counts.read += 1
+        reason, reasons = "", dict[int, str]()
+        if not any(unit.texts):
+            reason = "no_text"
+        elif one.key in self._kept:
+            reason = "duplicate"
+        elif -1 in one.marks:
+            reason = self._why_not(one.marks[-1])
+        if reason:
+            self.counts.dropped[reason] += 1
+            self._tell(reason, unit, "\n".join(unit.texts))
+            return
+
+        def is_new(place: int) -> bool:
+            reasons[place] = self._why_not(one.marks[place])
+            return not reasons[place]
+
+        places = new_places(unit.texts, is_new, self._rules.long_characters)
+        self._drop(unit, places, reasons)
+        if not places:
+            self.counts.dropped["nothing_new"] += 1
+            return
+        self._kept.add(one.key)
+        self.counts.kept += 1
+        self.counts.paragraphs += len(places)
+        yield unit.whole if len(places) == len(unit.texts) else unit.cut(places)
+
+    def _why_not(self, mark: _Mark) -> str:
+        """Why a text does not stay; "" when it does, and counts as kept from now on."""
+        if mark.key in self._kept:
+            return "duplicate"
+        if self._rules.near is not None and mark.runs and self._kept.share(mark.runs) >= self._rules.near:
+            return "near"
+        self._kept.add(mark.key)
+        self._kept.update(mark.runs)
+        return ""
+
+    def _drop(self, unit: Unit, kept: Sequence[int], reasons: dict[int, str]) -> None:
+        for place in sorted(set(range(len(unit.texts))).difference(kept)):
+            reason = reasons.get(place) or "short"
+            self.counts.dropped_paragraphs[reason] += 1
+            self._tell(reason, unit, unit.texts[place], place)
+
+    def _tell(self, reason: str, unit: Unit | None, text: str, place: int | None = None) -> None:
+        if self._listing is None:
+            return
+        whose = {"id": unit.id, "url": unit.url} if unit else {}
+        which = {} if place is None else {"paragraph": place + 1}
+        self._listing(json.dumps({"reason": reason, **whose, **which, "text": text}, ensure_ascii=False))
+
+
+def _key(text: str, seed: int) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed)
+
+
+def _keyed(columns: tuple[int, ...]) -> Callable[[bytes], tuple[int, bytes]]:
+    """A row's key by these columns, and the row; other columns give other keys. ValueError when it has not so many."""
+    digest, least = xxhash.xxh3_64_intdigest, max(columns) + 1
+    seed = digest(repr(columns).encode())
+    pick = itemgetter(*columns, columns[0])  # twice, so that it gives a tuple for one column, too
+
+    def keyed(line: bytes) -> tuple[int, bytes]:
+        row = line.split(b"\t")
+        if len(row) < least:
+            raise ValueError(f"{len(row)} columns, not {least}")
+        return digest(b"\t".join(pick(row)), seed), line
+
+    return keyed
+
+
+def _batches(units: Iterator[Unit]) -> Iterator[list[Unit]]:
+    batch: list[Unit] = []
+    size = 0
+    for unit in units:
+        batch.append(unit)
+        size += len(unit.whole)
+        if len(batch) >= _BATCH_DOCUMENTS or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

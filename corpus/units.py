@@ -1,0 +1,95 @@
+"""Documents of JSON lines or vertical text, read so that they can be written again as they stood.
+
+Guarantees: what is kept whole is written byte for byte as it was read (but for a byte order mark, and with a line feed
+at its end). Of a document of which paragraphs go, nothing else changes: in JSON but ``text``, ``paragraphs``, ``words``
+and ``language``, in vertical text nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from corpus.document import Document, from_json, main_language
+from corpus.errors import FormatError
+from corpus.sources import Fault, each_line, lines
+from corpus.vertical_reader import VerticalDocument, read_vertical
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """``texts``: of its paragraphs. ``whole``: as it stands in its file, with a line end. ``cut``: the same with the
+    paragraphs at these places only."""
+
+    id: str
+    url: str
+    texts: list[str]
+    whole: bytes
+    cut: Callable[[Sequence[int]], bytes]
+
+
+def json_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
+    """The documents of JSON lines; see :func:`corpus.sources.each_line`."""
+    yield from each_line(name, file, fault, _of_json)
+
+
+def _of_json(line: bytes) -> Unit:
+    document = from_json(line.decode("utf-8"))
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    return Unit(document.id, document.url, texts, line + b"\n", lambda places: _cut_json(line, document, places))
+
+
+def _cut_json(line: bytes, document: Document, places: Sequence[int]) -> bytes:
+    row = json.loads(line)
+    kept = tuple(document.paragraphs[place] for place in places)
+    row["text"] = "\n".join(paragraph.text for paragraph in kept)
+    if "paragraphs" in row:
+        row["paragraphs"] = [row["paragraphs"][place] for place in places]
+        row["language"] = main_language(kept)
+    if "words" in row:
+        row["words"] = sum(paragraph.words for paragraph in kept)
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def vertical_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
+    """The documents of vertical text. ``fault`` hears of damage, and of what is not vertical text: there the reading
+    ends."""
+    taken: list[bytes] = []
+
+    def passing() -> Iterator[str]:
+        for row in lines(name, file, fault):
+            taken.append(row)
+            yield row.decode("utf-8", "replace")
+
+    before = 0
+    try:
+        for document in read_vertical(passing(), name):
+            yield _of_vertical(document, [taken[0].removeprefix(_BOM), *taken[1:]], before)
+            before += len(taken)
+            taken.clear()
+    except FormatError as error:
+        fault(FormatError(name, error.line, f"{error.reason}; nothing is read from here on"))
+
+
+def _of_vertical(document: VerticalDocument, rows: list[bytes], before: int) -> Unit:
+    """``rows``: those of the document, ``before`` that many of the file."""
+
+    def cut(places: Sequence[int]) -> bytes:
+        kept = set(places)
+        left = list(rows)
+        for place in reversed(range(len(document.paragraphs))):
+            if place not in kept:
+                paragraph = document.paragraphs[place]
+                del left[paragraph.first - 1 - before : paragraph.last - before]
+        return _joined(left)
+
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    return Unit(document.attributes.get("id", ""), document.attributes.get("url", ""), texts, _joined(rows), cut)
+
+
+def _joined(rows: Sequence[bytes]) -> bytes:
+    return b"".join(row + b"\n" for row in rows)

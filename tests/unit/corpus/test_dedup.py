@@ -1,0 +1,302 @@
+"""Duplicates across files and runs: what is dropped, and that what stays is as it was."""
+
+import io
+import itertools
+import json
+import lzma
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.dedup_state import opened
+from corpus.deduplication import Deduplication, Rules
+from corpus.document import Document, Paragraph, to_json
+from corpus.errors import UsageFault
+from corpus.kept import Kept
+from corpus.report import Report
+from corpus.vertical import text_of
+
+LONG = [f"{word} " * 12 for word in ("Umongameli", "Abafundi", "Imvula", "Amabhubesi")]
+LONG = [text.strip() for text in LONG] + [
+    "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya nasemadolobheni.",
+    "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya nasezweni.",
+    "Abafundi besikole samabanga aphezulu bathole imiphumela emihle kakhulu kulo nyaka, kusho uthisha omkhulu.",
+]
+SHORT = ["Izindaba", "Ezemidlalo", "uThabo uthe yebo"]
+DIGITS = str.maketrans("0123456789", "ghijklmnop")
+TEXTS = st.lists(st.sampled_from(LONG + SHORT), max_size=5)
+EXACT, NEAR = Rules(), Rules(near=0.5)
+
+
+def line(texts: Sequence[str], identity: str = "1") -> bytes:
+    made = Document(identity, f"https://a.example/{identity}", language="zul", paragraphs=tuple(map(Paragraph, texts)))
+    return to_json(made).encode() + b"\n"
+
+
+def texts_of(written: bytes) -> list[list[str]]:
+    return [json.loads(row)["text"].split("\n") for row in written.splitlines()]
+
+
+def run(folder: Path, pieces: bytes | Sequence[bytes], rules: Rules = EXACT, kept: Kept | None = None) -> bytes:
+    """What one run writes for these files."""
+    dedup = Deduplication(rules, kept or Kept(), Report(quiet=True))
+    names = []
+    for number, piece in enumerate([pieces] if isinstance(pieces, bytes) else pieces):
+        path = folder / f"in{number}.jsonl"
+        path.write_bytes(piece)
+        names.append(str(path))
+    return b"".join(dedup.results(names))
+
+
+@contextmanager
+def counted(folder: Path, output: Path, newest_keys: int = 1 << 19, *, near: bool = False) -> Iterator[Kept]:
+    """Keys beside the state of `folder`; after the block the output has its name and is counted."""
+    hidden = folder / "hidden"
+    with opened(folder / "state", str(output), near=near) as state:
+        kept = Kept(state.earlier, newest_keys)
+        yield kept
+        hidden.write_bytes(b"")
+        state.commit(kept.keys(), hidden)
+        hidden.replace(output)
+        state.done()
+        kept.close()
+
+
+def naive(documents: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The exact rules once more, with the texts themselves."""
+    seen: set[str] = set()
+    stay = []
+    for texts in documents:
+        whole = "\n".join(texts)
+        if not whole or "D" + whole in seen:
+            continue
+        groups: list[list[str]] = [[]]
+        for text in texts:
+            groups[-1].append(text)
+            if len(text) >= 50:
+                groups.append([])
+        kept, new = [], True
+        for group in groups[:-1]:
+            new = group[-1] not in seen
+            seen.add(group[-1])
+            kept += group if new else []
+        kept += groups[-1] if new else []
+        if kept:
+            seen.add("D" + whole)
+            stay.append(kept)
+    return stay
+
+
+@given(st.lists(TEXTS, max_size=12))
+def test_exact_is_what_sets_of_texts_say(documents: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        written = run(Path(folder), b"".join(line(texts, str(number)) for number, texts in enumerate(documents)))
+    assert texts_of(written) == naive(documents)
+
+
+@given(st.lists(TEXTS, max_size=10), st.lists(st.integers(0, 10), max_size=3), st.booleans(), st.integers(1, 4))
+@settings(max_examples=60)
+@example([[LONG[0]], [LONG[1]], [LONG[2]], [LONG[0]]], [1, 2, 3], False, 1)
+def test_runs_one_after_the_other_give_what_one_run_gives(
+    documents: list[list[str]], cuts: list[int], near: bool, newest_keys: int
+) -> None:
+    """However the input is split over runs and files, and however early keys go to disk."""
+    rows = [line(texts, str(number)) for number, texts in enumerate(documents)]
+    rules = NEAR if near else EXACT
+    bounds = [0, *sorted(cuts), len(rows)]
+    parts = [rows[start:end] for start, end in itertools.pairwise(bounds)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        together = run(folder, b"".join(rows), rules)
+        small = Kept(newest_keys=newest_keys)
+        assert run(folder, rows or b"", rules, small) == together
+        small.close()
+        written = []
+        for number, part in enumerate(parts):
+            with counted(folder, folder / f"out{number}", newest_keys, near=near) as kept:
+                written.append(run(folder, b"".join(part), rules, kept))
+        assert b"".join(written) == together
+        for number, part in enumerate(parts):  # made again, they come out the same
+            with counted(folder, folder / f"out{number}", newest_keys, near=near) as kept:
+                assert run(folder, b"".join(part), rules, kept) == written[number]
+
+
+def test_nearly_the_same_goes_and_half_new_stays(tmp_path: Path) -> None:
+    first = f"{LONG[4]} {LONG[6]}"
+    edited = first.replace("ndawonye", "kanyekanye").upper() + " 2024"
+    half = f"{LONG[6]} {' '.join(str(hex(n)).translate(DIGITS) for n in range(1000, 1018))}"
+    rows = [line([text]) for text in (first, edited, half)]
+    assert texts_of(run(tmp_path, rows, EXACT)) == [[first], [edited], [half]]
+    assert texts_of(run(tmp_path, rows, NEAR)) == [[first], [half]]
+    assert texts_of(run(tmp_path, rows, Rules(near=0.1))) == [[first]]
+    assert texts_of(run(tmp_path, rows, Rules(near=1.0))) == [[first], [edited], [half]]
+
+
+def test_a_list_that_was_there_nearly_goes_as_a_whole(tmp_path: Path) -> None:
+    items = ["UThabo noSipho bathenga isinkwa", "Ukudla kwasekuseni kuyabiza manje", "Izingane zidlala ibhola phandle"]
+    rows = [line(items), line([*items, "Okusha"])]
+    assert texts_of(run(tmp_path, rows, NEAR)) == [items]
+    assert texts_of(run(tmp_path, rows, EXACT)) == [items, [*items, "Okusha"]]
+
+
+def test_text_without_words_is_compared_exactly_only(tmp_path: Path) -> None:
+    rows = [line(["1 2 3 4 5 " * 10]), line(["6 7 8 9 10 " * 10])]
+    assert len(texts_of(run(tmp_path, rows, NEAR))) == 2
+
+
+def test_of_a_cut_document_nothing_else_changes(tmp_path: Path) -> None:
+    row = {
+        "score": 0.10000000000000001,
+        "id": "2",
+        "language": "eng",
+        "text": "\n".join(["Izindaba", LONG[0], LONG[4]]),
+        "words": 99,
+        "paragraphs": [
+            {"kind": "heading", "language": "eng", "label": 1},
+            {"kind": "main", "language": "eng", "label": 2},
+            {"kind": "main", "language": "zul", "label": 3},
+        ],
+    }
+    plain = {"text": "\n".join([LONG[0], LONG[6]]), "language": "zul"}
+    written = run(tmp_path, [line([LONG[0]]), json.dumps(row).encode() + b"\n", json.dumps(plain).encode()])
+    _, second, third = (json.loads(one) for one in written.splitlines())
+    cut = {"text": LONG[4], "words": 13, "language": "zul", "paragraphs": row["paragraphs"][2:]}  # type: ignore[index]
+    assert second == {**row, **cut}
+    assert list(second) == list(row)
+    assert third == {**plain, "text": LONG[6]}
+
+
+def test_what_stays_whole_stays_byte_for_byte(tmp_path: Path) -> None:
+    odd = b'{ "text":"\\u0055mfula",  "x":1e3, "x":2}'
+    assert run(tmp_path, [b"\xef\xbb\xbf" + odd, b"\n\n", odd[:-1] + b', "y":[]}\r\n']) == odd + b"\n"
+
+
+VERTICAL = """
+<doc title="A" id="1" url="u">
+<head>
+Izindaba\tn
+</head>
+<div class="x">
+<h2>
+Isihloko\tn
+</h2>
+<p lang="zu">
+{0}
+</p>
+</div>
+<p>
+{1}
+</p>
+</doc>
+"""
+
+
+def vertical(*texts: str, column: str = "\tlemma") -> str:
+    return VERTICAL.format(*("\n".join(word + column for word in text.split()) for text in texts))
+
+
+def test_lines_of_vertical_text_stay_as_they_were(tmp_path: Path) -> None:
+    first, second = vertical(LONG[0], LONG[1]), vertical(LONG[0], LONG[2], column="\tother\ttag")
+    (tmp_path / "in.vert").write_bytes(b"\xef\xbb\xbf" + (first + second + second).encode())
+    dedup = Deduplication(EXACT, Kept(), Report(quiet=True))
+    written = b"".join(dedup.results([str(tmp_path / "in.vert")])).decode()
+    head, cut = second[: second.index("<h2>")], second[second.index("</div>") :]
+    assert written == first + head + cut
+    assert dedup.counts.dropped == {"duplicate": 1}
+    assert dedup.counts.dropped_paragraphs == {"duplicate": 1, "short": 1}
+
+
+def test_forms_give_the_same(tmp_path: Path) -> None:
+    made = [
+        Document(str(number), f"https://a.example/{number}", "Izindaba", paragraphs=tuple(map(Paragraph, texts)))
+        for number, texts in enumerate([LONG[:3], [SHORT[0], LONG[1], LONG[3]], LONG[4:], LONG[3:6]])
+    ]
+    (tmp_path / "in.vert").write_text("".join(map(text_of, made)))
+    (tmp_path / "in.jsonl").write_text("".join(to_json(one) + "\n" for one in made))
+    for rules in (EXACT, NEAR):
+        counts = []
+        for name in ("in.vert", "in.jsonl"):
+            dedup = Deduplication(rules, Kept(), Report(quiet=True))
+            b"".join(dedup.results([str(tmp_path / name)]))
+            counts.append((dedup.counts.dropped, dedup.counts.dropped_paragraphs, dedup.counts.paragraphs))
+        assert counts[0] == counts[1]
+        assert counts[0][1]["near"] == (2 if rules is NEAR else 0)
+
+
+def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
+    rows = [b"1\tx\ty", b"2\tx\ty", b"3\txy\t", b"4\tx", b"5\tx\tz", b"", b"6\tx\tz\tmore"]
+    (tmp_path / "in.tsv").write_bytes(b"\n".join(rows))
+
+    def kept(*columns: int) -> tuple[list[bytes], Deduplication]:
+        dedup = Deduplication(Rules(columns=columns), Kept(), Report(quiet=True))
+        return b"".join(dedup.results([str(tmp_path / "in.tsv")])).splitlines(), dedup
+
+    stay, dedup = kept(1, 2)
+    assert stay == [rows[0], rows[2], rows[4]]
+    assert (dedup.counts.read, dedup.counts.kept, dedup.counts.damages) == (5, 3, 1)
+    assert kept(1)[0] == [rows[0], rows[2]]
+    assert kept(0)[0] == [row for row in rows if row]
+
+
+def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
+    kept, oracle = Kept(newest_keys=10), set[int]()
+    for start in range(0, 500, 7):
+        keys = [(start + step) * 0x9E3779B97F4A7C15 % 2**64 for step in range(0, 40, 3)]
+        kept.look_up(np.array(keys, np.uint64))
+        assert kept.share(set(keys)) == len(oracle & set(keys)) / len(keys)
+        for key in keys:
+            assert (key in kept) == (key in oracle)
+            assert kept.add(key) == (key not in oracle)
+            oracle.add(key)
+    assert kept.keys().tolist() == sorted(oracle)
+    kept.close()
+
+
+def test_a_full_folder_for_temporary_files_is_no_damaged_input(tmp_path: Path, monkeypatch: Any) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sieve.store.RunWriter.append", full)
+    rows = [line([text]) for text in LONG]
+    with pytest.raises(UsageFault, match=r"TMPDIR.*No space left"):
+        run(tmp_path, rows, kept=Kept(newest_keys=1))
+
+
+def test_a_listing_says_what_was_dropped_and_why(tmp_path: Path) -> None:
+    told: list[str] = []
+    rows = [[LONG[4]], [SHORT[0], LONG[5]], [LONG[4]], [LONG[6]], [SHORT[1], LONG[6]], []]
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"".join(line(texts, str(number)) for number, texts in enumerate(rows)))
+    dedup = Deduplication(NEAR, Kept(), Report(quiet=True), told.append)
+    assert len(texts_of(b"".join(dedup.results([str(path)])))) == 2
+    listed = [json.loads(row) for row in told]
+    assert [(one["id"], one["reason"], one.get("paragraph")) for one in listed] == [
+        ("1", "short", 1),
+        ("1", "near", 2),
+        ("2", "duplicate", None),
+        ("4", "short", 1),
+        ("4", "duplicate", 2),
+        ("5", "no_text", None),
+    ]
+    assert [one["text"] for one in listed] == [SHORT[0], LONG[5], LONG[4], SHORT[1], LONG[6], ""]
+    assert dedup.counts.dropped == {"nothing_new": 2, "duplicate": 1, "no_text": 1}
+
+
+def test_packed_input_and_damage_in_it(tmp_path: Path) -> None:
+    streams = [lzma.compress(line([text])) for text in LONG[:3]]
+    bad = bytearray(streams[1])
+    bad[len(bad) // 2] ^= 255
+    path = tmp_path / "in.jsonl.xz"
+    path.write_bytes(streams[0] + bytes(bad) + streams[2])
+    said = io.StringIO()
+    dedup = Deduplication(EXACT, Kept(), Report(stream=said))
+    assert texts_of(b"".join(dedup.results([str(path)]))) == [[LONG[0]], [LONG[2]]]
+    assert dedup.counts.damages == 1
+    assert "in.jsonl.xz:2: breaks off" in said.getvalue()
