@@ -13,6 +13,7 @@ others were made after it, it has to come out with the same keys: they left out 
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,9 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
     except LockedError:
         raise UsageFault(f"{folder}: another process is working with this state") from None
     try:
+        # Each run of keys stays open as long as the state; most systems allow 1,024 files where nobody asks for more.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         store = RunStore(inside)
         try:
             yield State(folder, store, output, near=near)

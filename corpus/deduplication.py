@@ -153,14 +153,16 @@ class Deduplication:
         rows = each_line(name, file, self._fault, _keyed(self._rules.columns))
         while batch := list(islice(rows, _BATCH_ROWS)):
             self._kept.look_up(np.fromiter((key for key, _ in batch), np.uint64, len(batch)))
-            self.counts.read += len(batch)
+            stay: list[bytes] = []
             for key, line in batch:
                 if self._kept.add(key):
                     self.counts.kept += 1
-                    yield line + b"\n"
+                    stay += (line, b"\n")
                 else:
                     self.counts.dropped["duplicate"] += 1
                     self._tell("duplicate", None, line.decode("utf-8", "replace"))
+            self.counts.read += len(batch)
+            yield b"".join(stay)
 
     def _documents(self, batch: Sequence[Unit]) -> Iterator[bytes]:
         marked = [self._marked(unit) for unit in batch]
@@ -175,13 +177,14 @@ class Deduplication:
 
     def _marked(self, unit: Unit) -> _Marked:
         text = "\n".join(unit.texts)
-        long = self._rules.long_characters
-        marks = {place: self._mark(part) for place, part in enumerate(unit.texts) if len(part) >= long}
-        return _Marked(unit, _key(text, _DOCUMENT), marks or {-1: self._mark(text)})
-
-    def _mark(self, text: str) -> _Mark:
-        runs = set(shingles(text, WORDS_A_RUN).tolist()) if self._rules.near is not None else set[int]()
-        return _Mark(_key(text, _PARAGRAPH), runs)
+        least = self._rules.long_characters
+        places = [place for place, part in enumerate(unit.texts) if len(part) >= least] or [-1]
+        judged = [text if place < 0 else unit.texts[place] for place in places]
+        runs: Sequence[set[int]] = [set()] * len(judged)
+        if self._rules.near is not None:
+            runs = [set(hashes.tolist()) for hashes in shingles(judged, WORDS_A_RUN)]
+        marks = [_Mark(_key(part, _PARAGRAPH), known) for part, known in zip(judged, runs, strict=True)]
+        return _Marked(unit, _key(text, _DOCUMENT), dict(zip(places, marks, strict=True)))
 
     def _judged(self, one: _Marked) -> Iterator[bytes]:
         unit = one.unit

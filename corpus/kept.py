@@ -1,8 +1,8 @@
 """What has been kept, as 64-bit keys: by this run, and by earlier ones.
 
 Guarantees: exact, nothing is forgotten. In memory are the newest keys (a set of about half a million, 50 MB) and those
-of the batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.runs`), 8 bytes a key, with a
-quarter of a byte of index in memory. Those of this run are in the folder for temporary files (``TMPDIR``) until the
+of the batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.runs`), 8 bytes a key, with
+up to half a byte of index in memory. Those of this run are in the folder for temporary files (``TMPDIR``) until the
 run ends.
 """
 
