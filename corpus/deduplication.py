@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import xxhash
@@ -34,6 +34,9 @@ from relevance.simhash import shingles
 
 NEAR = 0.5
 WORDS_A_RUN = 5
+Row = tuple[int, bytes]
+"""Its key and the line."""
+Read = TypeVar("Read", Unit, Row)
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
 _BATCH_ROWS = 1 << 14
@@ -119,19 +122,29 @@ class Deduplication:
         """What stays of these files, in order. A file that cannot be read on is told, and the others follow."""
         for name in files:
             before = self.counts.kept
-            try:
-                with open_stored(name) as stored:
-                    yield from self._of_file(name, stored)
-            except OSError as error:
-                self.counts.damages += 1
-                self._report.err(f"{name}: cannot be read on: {error}")
+            if self._rules.columns:
+                rows = self._readable(name, self._rows)
+                while batch := list(islice(rows, _BATCH_ROWS)):
+                    yield self._judged_rows(batch)
+            else:
+                for units in _batches(self._readable(name, self._units)):
+                    yield from self._judged_units(units)
             self.counts.files += 1
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
 
-    def _of_file(self, name: str, stored: BinaryIO) -> Iterator[bytes]:
-        if self._rules.columns:
-            yield from self._rows(name, stored)
-            return
+    def _readable(self, name: str, read: Callable[[str, BinaryIO], Iterator[Read]]) -> Iterator[Read]:
+        """What can be read of a file. Only errors of reading are caught here, none of what is done with it."""
+        try:
+            with open_stored(name) as stored:
+                yield from read(name, stored)
+        except OSError as error:
+            self.counts.damages += 1
+            self._report.err(f"{name}: cannot be read on: {error}")
+
+    def _rows(self, name: str, stored: BinaryIO) -> Iterator[Row]:
+        return each_line(name, stored, self._fault, _keyed(self._rules.columns))
+
+    def _units(self, name: str, stored: BinaryIO) -> Iterator[Unit]:
         head, file = beginning(stored)
         form = kind_of(name, head) if head else self._form or "jsonl"
         if form == "archive":
@@ -141,30 +154,26 @@ class Deduplication:
         if self._form not in ("", form):
             raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")
         self._form = form
-        read = json_units if form == "jsonl" else vertical_units
-        for batch in _batches(read(name, file, self._fault)):
-            yield from self._documents(batch)
+        return (json_units if form == "jsonl" else vertical_units)(name, file, self._fault)
 
     def _fault(self, error: FormatError) -> None:
         self.counts.damages += 1
         self._report.warn(str(error))
 
-    def _rows(self, name: str, file: BinaryIO) -> Iterator[bytes]:
-        rows = each_line(name, file, self._fault, _keyed(self._rules.columns))
-        while batch := list(islice(rows, _BATCH_ROWS)):
-            self._kept.look_up(np.fromiter((key for key, _ in batch), np.uint64, len(batch)))
-            stay: list[bytes] = []
-            for key, line in batch:
-                if self._kept.add(key):
-                    self.counts.kept += 1
-                    stay += (line, b"\n")
-                else:
-                    self.counts.dropped["duplicate"] += 1
-                    self._tell("duplicate", None, line.decode("utf-8", "replace"))
-            self.counts.read += len(batch)
-            yield b"".join(stay)
+    def _judged_rows(self, batch: Sequence[Row]) -> bytes:
+        self._kept.look_up(np.fromiter((key for key, _ in batch), np.uint64, len(batch)))
+        self.counts.read += len(batch)
+        stay: list[bytes] = []
+        for key, line in batch:
+            if self._kept.add(key):
+                self.counts.kept += 1
+                stay += (line, b"\n")
+            else:
+                self.counts.dropped["duplicate"] += 1
+                self._tell("duplicate", None, line.decode("utf-8", "replace"))
+        return b"".join(stay)
 
-    def _documents(self, batch: Sequence[Unit]) -> Iterator[bytes]:
+    def _judged_units(self, batch: Sequence[Unit]) -> Iterator[bytes]:
         marked = [self._marked(unit) for unit in batch]
         keys = [one.key for one in marked]
         for one in marked:
@@ -243,13 +252,13 @@ def _key(text: str, seed: int) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed)
 
 
-def _keyed(columns: tuple[int, ...]) -> Callable[[bytes], tuple[int, bytes]]:
+def _keyed(columns: tuple[int, ...]) -> Callable[[bytes], Row]:
     """A row's key by these columns, and the row; other columns give other keys. ValueError when it has not so many."""
     digest, least = xxhash.xxh3_64_intdigest, max(columns) + 1
     seed = digest(repr(columns).encode())
     pick = itemgetter(*columns, columns[0])  # twice, so that it gives a tuple for one column, too
 
-    def keyed(line: bytes) -> tuple[int, bytes]:
+    def keyed(line: bytes) -> Row:
         row = line.split(b"\t")
         if len(row) < least:
             raise ValueError(f"{len(row)} columns, not {least}")

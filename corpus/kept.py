@@ -96,5 +96,5 @@ class Kept:
     def _write(self, work: Work) -> None:
         try:
             Job(work).finish()
-        except OSError as error:  # told apart from a file that cannot be read on
+        except OSError as error:
             raise UsageFault(f"keys cannot be written to the folder for temporary files (TMPDIR): {error}") from None

@@ -120,7 +120,11 @@ def _write(
             listing = stack.enter_context(open_output(options.dropped))
 
             def tell(line: str) -> None:
-                listing.write(f"{line}\n".encode("utf-8", "replace"))
+                try:
+                    listing.write(f"{line}\n".encode("utf-8", "replace"))
+                except OSError as error:
+                    error.filename = error.filename or options.dropped
+                    raise
 
         dedup = Deduplication(rules, kept, report, tell)
         with open_output(options.output, ready) as out:

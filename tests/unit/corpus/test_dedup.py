@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import bench.dedup
 from corpus.dedup_state import opened
 from corpus.deduplication import Deduplication, Rules
 from corpus.document import Document, Paragraph, to_json
@@ -257,6 +258,59 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
             oracle.add(key)
     assert kept.keys().tolist() == sorted(oracle)
     kept.close()
+
+
+def test_a_listing_that_cannot_be_written_is_no_damaged_input(tmp_path: Path) -> None:
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "in.jsonl").write_bytes(line([LONG[0]]) * 2)
+    dedup = Deduplication(EXACT, Kept(), Report(quiet=True), full)
+    with pytest.raises(OSError, match="No space"):
+        list(dedup.results([str(tmp_path / "in.jsonl")]))
+
+
+def test_what_was_read_before_a_disk_failed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(io.RawIOBase):
+        name = "in.jsonl"
+
+        def __init__(self) -> None:
+            self.left = line(LONG) * 600  # less than a batch, more than is read at once
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: Any) -> int:
+            if not self.left:
+                raise OSError(5, "Input/output error")
+            part, self.left = self.left[: len(buffer)], self.left[len(buffer) :]
+            buffer[: len(part)] = part
+            return len(part)
+
+    @contextmanager
+    def failing(_: str) -> Iterator[io.BufferedReader]:
+        yield io.BufferedReader(Failing())
+
+    monkeypatch.setattr("corpus.deduplication.open_stored", failing)
+    said = io.StringIO()
+    dedup = Deduplication(EXACT, Kept(), Report(stream=said))
+    assert texts_of(b"".join(dedup.results(["in.jsonl", "in.jsonl"]))) == [LONG]
+    assert (dedup.counts.damages, dedup.counts.files) == (2, 2)
+    assert dedup.counts.read > 300
+    assert "-ERR in.jsonl: cannot be read on: [Errno 5]" in said.getvalue()
+
+
+def test_the_same_as_written_by_hand(tmp_path: Path) -> None:
+    """At some size, and as the benchmark's peers have it."""
+    source, by_hand = tmp_path / "in.jsonl", tmp_path / "out"
+    source.write_text("".join(bench.dedup.documents(300)))
+    bench.dedup.peer_set(str(source), str(by_hand))
+    assert texts_of(run(tmp_path, source.read_bytes(), kept=Kept(newest_keys=100))) == texts_of(by_hand.read_bytes())
+    rows = tmp_path / "in.tsv"
+    rows.write_text("".join(bench.dedup.rows(40_000)))
+    bench.dedup.peer_rows(str(rows), str(by_hand))
+    dedup = Deduplication(Rules(columns=(1, 2, 4, 5)), Kept(newest_keys=100), Report(quiet=True))
+    assert b"".join(dedup.results([str(rows)])) == by_hand.read_bytes()
 
 
 def test_a_full_folder_for_temporary_files_is_no_damaged_input(tmp_path: Path, monkeypatch: Any) -> None:
