@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from relevance.encoding import decode
 from relevance.page import _without_open_noscript, read_page
 from relevance.quality import quality
-from relevance.simhash import distance, distances, exact, simhash
+from relevance.simhash import distance, distances, exact, shingles, simhash
 from tests.sample import sentences
 
 URL = "http://a.example/"
@@ -108,6 +108,16 @@ def test_any_nesting_is_a_page(parts: Any) -> None:
 def test_deep_nesting_ends() -> None:
     assert read("<div>" * 20_000 + "x").blocks
     assert len(read("<nav>" * 3000 + "x").blocks) == 1
+
+
+def test_shingles_of_many_texts_are_those_of_each() -> None:
+    texts = ["a b c d e f", "", "1 2", "a b", "c d e f", "e d c"]
+    together = [found.tolist() for found in shingles(texts, 3)]
+    assert together == [shingles([text], 3)[0].tolist() for text in texts]
+    assert [len(found) for found in together] == [4, 0, 0, 1, 2, 1]
+    assert together[4] == together[0][2:]
+    assert together[5] != together[0][2:3]
+    assert shingles([], 3) == []
 
 
 def test_simhash_is_near_for_alike_texts() -> None:
