@@ -93,6 +93,7 @@ class WarcWriter:
         self._error: BaseException | None = None
         self._closed = False
         self.finished: list[Path] = []
+        self.written_bytes = 0
 
     @classmethod
     def resume(cls, journal: Journal, state: State, config: WriterConfig) -> WarcWriter:
@@ -300,6 +301,7 @@ class WarcWriter:
         file = self._file or self._open_file()
         self.config.step("pack-append")
         start = file.append(job.encoded.blob)
+        self.written_bytes += len(job.encoded.blob)
         for entry in job.index_lines(file.name, start, self._settings["compression"] == "xz"):
             self._index.add(entry)
         self.config.step("pack-note")

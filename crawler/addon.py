@@ -70,6 +70,8 @@ _COMPONENTS: dict[str, dict[str, Any]] = {
     },
 }
 
+_FIGURES: dict[str, Any] = {"crawler.metrics.Metrics": 510}
+
 
 class Ulwembu:
     """The add-on; its only work is to put settings in place before the crawler reads them."""
@@ -84,9 +86,11 @@ class Ulwembu:
         for name, value in {**DEFAULTS, **_SAFE_DEFAULTS, **_FRONTIER_DECIDES}.items():
             settings.set(name, value, priority="addon")
         settings.set("USER_AGENT", user_agent(settings), priority="addon")
+        # Where nobody asks for figures, what serves them is not even imported.
+        more = {"EXTENSIONS": _FIGURES} if str(settings.get("METRICS_PORT")) != "0" else {}
         for setting, components in {"DOWNLOAD_HANDLERS": _HANDLERS, **_COMPONENTS}.items():
             # What the project says about a component of ours wins, whatever else it has stays.
-            merged = {**components, **settings.getdict(setting)}
+            merged = {**components, **more.get(setting, {}), **settings.getdict(setting)}
             settings.set(setting, merged, priority=settings.getpriority(setting) or 0)
 
 

@@ -48,7 +48,7 @@ _LONGEST_PAUSE_S = 5.0
 @dataclass(slots=True)
 class Committer:
     """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error; `polls_of` is the
-    day that polls were last counted for."""
+    day that polls were last counted for, `blocked_by` what finished pages wait for now: "redis", "disk" or ""."""
 
     archive: WarcWriter
     sieve: RedisSieve
@@ -59,6 +59,7 @@ class Committer:
     stopped: Callable[[], bool]
     keep_all: bool = True
     polls_of: str = ""
+    blocked_by: str = ""
 
     def begin(self, seeds: Callable[[], list[Candidate]]) -> None:
         """Enqueue what the crawl starts from."""
@@ -129,8 +130,11 @@ class Committer:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                return action()
+                done = action()
+                self.blocked_by = ""
+                return done
             except (*_AWAY, ArchiveFull) as error:
+                self.blocked_by = "disk" if isinstance(error, ArchiveFull) else "redis"
                 if self.stopped():
                     raise
                 if pause_s == _FIRST_PAUSE_S:

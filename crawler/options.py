@@ -40,6 +40,13 @@ OPTIONS: tuple[Option, ...] = (
         "redis://, rediss:// or unix:// URL of the fleet's Redis (or the environment's); empty: private, in DATA_DIR.",
     ),
     Option("CONTACT", "", "Web page or mail address that site owners can turn to; part of the user agent. Required."),
+    Option(
+        "METRICS_PORT",
+        0,
+        "Figures for Prometheus are served on this port, or the first free of the nine after it; 0: nowhere.",
+        65_535,
+    ),
+    Option("METRICS_HOST", "127.0.0.1", "Address of this machine on which they are served (0.0.0.0: on all)."),
     Option("FETCH_ALLOWED_NETWORKS", [], "Networks beyond the public Internet that may be fetched (CIDR, comma list)."),
     Option("FETCH_HOSTS_FILE", "", "File in the form of hosts(5), asked before DNS."),
     Option("FETCH_CA_FILE", "", "PEM file of a further certificate authority to trust."),

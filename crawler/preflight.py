@@ -10,6 +10,7 @@ import fcntl
 import math
 import os
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,8 @@ from seeds.errors import SeedsError
 from seeds.reader import check_contact
 
 HARVEST = "harvest"
+METRICS_PORTS = 10
+"""So many workers of a machine may have the same settings."""
 _DAY_S = 86_400
 _OF_POLICY = ("RELEVANCE_POLICY", "RELEVANCE_OPTIONS", "RELEVANCE_MODEL")
 _LONGEST_PREFIX_BYTES = 100
@@ -82,6 +85,8 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
         faults += _owner_faults(data_folder(settings, spider.spec.name), spider.spec.name)
     if faults:
         raise PreflightError("\n".join(faults))
+    if settings.getint("METRICS_PORT"):
+        metrics_socket(settings).close()
 
 
 def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
@@ -191,6 +196,19 @@ def _file_faults(settings: BaseSettings) -> list[str]:
         except ValueError as error:
             faults.append(f"FRONTIER_OPT_OUT_FILE {error}")
     return faults
+
+
+def metrics_socket(settings: BaseSettings) -> socket.socket:
+    """Listens on the first port for figures that is free; PreflightError when none can be had."""
+    host, first = str(settings.get("METRICS_HOST")), settings.getint("METRICS_PORT")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    last = min(first + METRICS_PORTS, 1 << 16) - 1
+    for port in range(first, last + 1):
+        try:
+            return socket.create_server((host, port), family=family)
+        except OSError as error:
+            why = error.strerror
+    raise PreflightError(f"METRICS_PORT: no port from {first} to {last} of METRICS_HOST {host} can be used: {why}")
 
 
 def _limit_faults(settings: BaseSettings) -> list[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -100,17 +101,23 @@ def ping(url: str) -> None:
 def refuse_eviction(url: str) -> None:
     """:class:`RedisUnreachableError` when the server throws keys away at its memory limit: a host's delay, or what has
     been seen. One that does not tell is taken as it is."""
-    try:
-        with contextlib.closing(client(url)) as server:
-            memory = server.info("memory")
-    except redis.RedisError:
-        return
+    memory = memory_facts(url)
     policy = memory.get("maxmemory_policy", "noeviction")
     if memory.get("maxmemory") and policy != "noeviction":
         raise RedisUnreachableError(
             f"the Redis at {without_password(url)} throws keys away when it is full (maxmemory-policy {policy}): "
             "hosts' delays could be forgotten; config set maxmemory-policy noeviction"
         )
+
+
+def memory_facts(url: str) -> dict[str, Any]:
+    """What the server at `url` says of its memory (INFO); nothing when it does not tell."""
+    try:
+        with contextlib.closing(client(url)) as server:
+            facts: dict[str, Any] = server.info("memory")
+            return facts
+    except redis.RedisError:
+        return {}
 
 
 def without_password(url: str) -> str:

@@ -96,6 +96,21 @@ class Worker:
         """The crawl's stores; open between :meth:`open` and :meth:`close`."""
         return self._stores
 
+    @property
+    def leases_held(self) -> int:
+        """Leases out to this process: waiting for their instant, under way, or not reported yet."""
+        return len(self._held)
+
+    @property
+    def intake_refused(self) -> bool:
+        """Whether Redis was at its memory limit when new URLs were last to be taken in."""
+        return self._full
+
+    @property
+    def blocked_by(self) -> str:
+        """See :attr:`Committer.blocked_by`."""
+        return self._committer.blocked_by
+
     # Lifetime
 
     async def open(self, spider: Spider) -> None:

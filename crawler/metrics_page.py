@@ -1,0 +1,55 @@
+"""The page that Prometheus reads, on the reactor that runs anyway."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from twisted.internet import reactor as running
+from twisted.python.failure import Failure
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET, Request, Site
+
+reactor: Any = running
+_IDLE_S = 20
+
+
+class Page(Resource):
+    """Answers with what `text` gives; several may ask at a time."""
+
+    isLeaf = True  # noqa: N815 - Twisted's name
+
+    def __init__(self, text: Callable[[], Awaitable[bytes]]) -> None:
+        Resource.__init__(self)
+        self._text = text
+
+    def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
+        task = asyncio.ensure_future(self._text())
+        task.add_done_callback(lambda done: self._answer(request, done))
+        request.notifyFinish().addErrback(lambda _: task.cancel())  # whoever asked has left
+        return NOT_DONE_YET
+
+    @staticmethod
+    def _answer(request: Request, done: asyncio.Future[bytes]) -> None:
+        if done.cancelled():
+            return
+        if (error := done.exception()) is not None:
+            request.processingFailed(Failure(error))
+            return
+        request.setHeader("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
+        request.write(done.result())
+        request.finish()
+
+
+def serve(text: Callable[[], Awaitable[bytes]], listening: socket.socket) -> Callable[[], object]:
+    """Answer ``/metrics`` on a socket that listens, which from now on is Twisted's; the call that ends it."""
+    root: Any = Resource()
+    root.putChild(b"metrics", Page(text))
+    listening.setblocking(False)  # Twisted expects it, and would wait in `accept` with all that the reactor does
+    with listening:  # Twisted has a copy of its own
+        port = reactor.adoptStreamPort(listening.fileno(), listening.family, Site(root, timeout=_IDLE_S))
+    stop: Callable[[], object] = port.stopListening
+    return stop

@@ -1,0 +1,213 @@
+"""What workers serve for Prometheus, against what the crawl really did."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawler.embedded_redis import EmbeddedRedis
+from crawler.metrics import PATIENCE_S
+from crawler.preflight import METRICS_PORTS
+from frontier.redis_frontier import RedisFrontier
+from tests.integration.crawler.harness import ROOT, Crawl, environment, run, wait_for
+from tests.integration.crawler.scraping import Scrape, get, ports_of, scrape
+from tests.web.server import serve
+from tests.web.spec import WebSpec, calm
+
+WEB = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=3000))
+HELD = 40
+
+
+def free_port() -> int:
+    """The first of as many free ports in a row as workers look for."""
+    for first in range(21_000, 29_000, METRICS_PORTS):
+        with ExitStack() as opened:
+            try:
+                for port in range(first, first + METRICS_PORTS):
+                    opened.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise AssertionError("no free ports")
+
+
+@contextmanager
+def held_crawl(folder: Path, **settings: str) -> Iterator[Crawl]:
+    """A crawl whose web answers only the first requests until it is let go; no worker yet."""
+    with ExitStack() as opened:
+        running = opened.enter_context(serve(WEB, folder / "web"))
+        crawl = Crawl(running, folder / "crawl", {"METRICS_PORT": str(free_port()), **settings})
+        opened.callback(crawl.kill)
+        running.hold(after=HELD)
+        yield crawl
+
+
+def settled(port: int) -> Scrape:
+    """A page on which all that was answered has been reported; who held the answers back holds the rest."""
+    before = scrape(port)
+    while True:
+        time.sleep(1)
+        after = scrape(port)
+        if after.sum("ulwembu_crawl_outcomes_total") == before.sum("ulwembu_crawl_outcomes_total") > 0:
+            return after
+        before = after
+
+
+def test_two_workers_with_the_same_settings_tell_what_the_crawl_did(tmp_path: Path) -> None:
+    with held_crawl(tmp_path) as crawl:
+        workers = [crawl.start(), crawl.start()]
+        first, second = ports_of(crawl)
+        assert {first, second} == {int(crawl.settings["METRICS_PORT"]) + place for place in (0, 1)}
+        crawl.await_requests(HELD)
+        pages = [settled(port) for port in (first, second)]
+        with EmbeddedRedis(crawl.folder / "state" / "redis") as server:
+            frontier = RedisFrontier(server.url, "zulu")
+            status = frontier.status()
+            frontier.close()
+        for page in pages:
+            told = {
+                "ulwembu_crawl_queued_urls": status.queued,
+                "ulwembu_crawl_leased_urls": status.leased,
+                "ulwembu_crawl_authorities": status.authorities,
+                "ulwembu_crawl_pages_total": status.pages,
+                "ulwembu_crawl_fetched_bytes_total": status.fetched_bytes,
+                "ulwembu_crawl_words_total": status.words,
+                "ulwembu_worker_redis_up": 1,
+                "ulwembu_crawl_undecided_urls": 0,
+            }
+            assert {name: page.value(name, crawl="zulu") for name in told} == told
+            assert page.sum("ulwembu_crawl_parked_urls") == status.parked
+            assert page.sum("ulwembu_crawl_outcomes_total", kind="page", result="ok") == status.pages > 0
+            judged = page.sum("ulwembu_crawl_judged_pages_total", verdict="kept")
+            assert 0 < judged < page.sum("ulwembu_crawl_judged_pages_total") == status.pages
+            assert (page.value("process_resident_memory_bytes") or 0) > 1e7
+        names = {dict(has)["worker"] for page in pages for name, has in page.values if name == "ulwembu_worker_info"}
+        assert names == {f"{socket.gethostname()}-{worker.pid}" for worker in workers}
+        held = sum(page.sum("ulwembu_worker_leases") for page in pages)
+        assert held == status.leased
+        answered = sum(page.sum("ulwembu_worker_responses_total", code="2xx") for page in pages)
+        assert answered == HELD == sum(page.sum("ulwembu_worker_requests_total") for page in pages) - held
+        crawl.running.let_go()
+        assert crawl.wait() == [0, 0]
+    assert "Traceback" not in crawl.logs()
+
+
+def test_no_label_names_a_host_and_scrapes_in_a_crowd_are_answered(tmp_path: Path) -> None:
+    with held_crawl(tmp_path) as crawl:
+        crawl.start()
+        (port,) = ports_of(crawl)
+        crawl.await_requests(HELD)
+        with ThreadPoolExecutor(50) as crowd:
+            pages = list(crowd.map(scrape, [port] * 50))
+        labels = {label for page in pages for _, has in page.values for label, _ in has}
+        assert labels <= {
+            "crawl", "worker", "version", "store", "code", "error", "level",
+            "reason", "kind", "result", "verdict", "language",
+        }  # fmt: skip
+        assert not [has for page in pages for _, has in page.values if any("127." in value for _, value in has)]
+        assert get(port, "/")[0] == 404
+        with socket.create_connection(("127.0.0.1", port)) as slow:
+            slow.sendall(b"GET /metr")  # and nothing more: others are answered all the same
+            assert scrape(port).value("ulwembu_worker_redis_up") == 1
+        with socket.create_connection(("127.0.0.1", port)) as gone:
+            gone.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        crawl.running.let_go()
+        assert crawl.wait() == [0]
+    assert "Traceback" not in crawl.logs()
+    assert "Unhandled" not in crawl.logs()
+
+
+@pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGSTOP])
+def test_without_redis_the_page_says_so_and_tells_nothing_old(tmp_path: Path, way: signal.Signals) -> None:
+    with (
+        EmbeddedRedis(tmp_path / "redis") as server,
+        held_crawl(tmp_path, REDIS_URL=server.url) as crawl,
+    ):
+        worker = crawl.start()
+        (port,) = ports_of(crawl)
+        crawl.await_requests(HELD)
+        pid = server.server_pid()
+        os.kill(pid, way)
+        try:
+            begun = time.monotonic()
+            page = scrape(port)
+            assert time.monotonic() - begun < PATIENCE_S + 2
+            assert page.value("ulwembu_worker_redis_up") == 0
+            assert not [name for name in page.names() if name.startswith(("ulwembu_crawl", "ulwembu_redis"))]
+            assert page.sum("ulwembu_worker_responses_total") == HELD
+            with ThreadPoolExecutor(50) as crowd:
+                assert {page.value("ulwembu_worker_redis_up") for page in crowd.map(scrape, [port] * 50)} == {0}
+            crawl.running.let_go()
+            wait_for(lambda: scrape(port).value("ulwembu_worker_blocked", store="redis") == 1)
+        finally:
+            if way is signal.SIGSTOP:
+                os.kill(pid, signal.SIGCONT)
+            else:
+                assert server.revive()
+        wait_for(lambda: worker.poll() is not None or up(port) == 1)
+        assert crawl.wait() == [0]
+    assert "Traceback" not in crawl.logs()
+
+
+def up(port: int) -> float | None:
+    """Whether a worker says that its Redis is there; None when it has gone itself."""
+    try:
+        return scrape(port).value("ulwembu_worker_redis_up")
+    except OSError:
+        return None
+
+
+def test_when_no_port_can_be_had_the_start_is_refused(tmp_path: Path) -> None:
+    seeds = tmp_path / "ndwedwe.toml"
+    seeds.write_text(
+        '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+    )
+    first = free_port()
+
+    def told(**settings: str) -> list[str]:
+        refused = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), **settings)
+        assert refused.returncode == 1
+        return refused.stderr.splitlines()
+
+    with ExitStack() as opened:
+        for port in range(first, first + METRICS_PORTS):
+            opened.enter_context(socket.create_server(("127.0.0.1", port)))
+        (line,) = told(METRICS_PORT=str(first))
+    assert f"METRICS_PORT: no port from {first} to {first + METRICS_PORTS - 1} of METRICS_HOST 127.0.0.1" in line
+    assert "Address already in use" in line
+    (line,) = told(METRICS_PORT=str(first), METRICS_HOST="192.0.2.1")
+    assert "of METRICS_HOST 192.0.2.1 can be used: Cannot assign requested address" in line
+    (line,) = told(METRICS_PORT="70000")
+    assert "setting METRICS_PORT='70000' is not a usable int (0 to 65535)" in line
+
+
+_LOADS = """
+import sys
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+from crawler.addon import Ulwembu
+
+settings = Settings({"METRICS_PORT": sys.argv[1]} if sys.argv[1] else {})
+Ulwembu().update_settings(settings)
+for name in settings.getdict("EXTENSIONS"):
+    load_object(name)
+print(*{"crawler.metrics", "prometheus_client", "twisted.web.server"} & set(sys.modules))
+"""
+
+
+@pytest.mark.parametrize(("port", "loaded"), [("", 0), ("0", 0), ("9", 3)])
+def test_where_nobody_asks_for_figures_nothing_of_them_is_loaded(port: str, loaded: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADS, port], cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, len(done.stdout.split())) == (0, loaded), done.stderr
