@@ -15,6 +15,7 @@ from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from crawler.gap_watch import GapWatch
 from crawler.redis_link import memory_facts
 from crawler.stores import Stores
 from crawler.version import VERSION
@@ -25,18 +26,21 @@ Values = Mapping[tuple[str, ...], float]
 _ERRORS = "downloader/exception_type_count/"
 _STATUSES = "downloader/response_status_count/"
 _LOGGED = "log_count/"
+_NOTHING_LOGGED: Values = {(level,): 0 for level in ("WARNING", "ERROR", "CRITICAL")}
+"""Of what was not there before Prometheus sees no increase."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlFacts:
     """The fleet's figures at one instant; `outcomes` by "kind:result", `languages` by "kept:LANGUAGE" and
-    "left:LANGUAGE", `memory` as Redis' INFO has it."""
+    "left:LANGUAGE", `memory` as Redis' INFO has it, `gaps` looked at and too short (None: there is no audit)."""
 
     status: FrontierStatus
     outcomes: Mapping[str, tuple[int, ...]]
     languages: Mapping[str, tuple[int, ...]]
     tally: Tally
     memory: Mapping[str, Any]
+    gaps: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +57,19 @@ class WorkerFacts:
     free_bytes: int | None
 
 
-def crawl_facts(stores: Stores) -> CrawlFacts:
-    """Five reads of Redis whose cost does not grow with the crawl. FrontierError, LinkError."""
+def crawl_facts(stores: Stores, watch: GapWatch) -> CrawlFacts:
+    """Five reads of Redis whose cost does not grow with the crawl, and what is new in the audit. FrontierError,
+    LinkError."""
     frontier = stores.frontier
+    if frontier.config.audit:
+        watch.look(frontier)
     return CrawlFacts(
         status=frontier.status(),
         outcomes=frontier.get_counts("outcomes"),
         languages=frontier.get_counts("languages"),
         tally=stores.sieve.tally(),
         memory=memory_facts(stores.home.url),
+        gaps=(watch.checked, watch.short) if frontier.config.audit else None,
     )
 
 
@@ -115,7 +123,8 @@ def of_worker(to: Families, facts: WorkerFacts) -> Iterator[Metric]:
     yield to.counters(
         "ulwembu_worker_errors_total", "Requests without an answer, by error.", ("error",), _by_name(stats, _ERRORS)
     )
-    yield to.counters("ulwembu_worker_log_lines_total", "Lines logged.", ("level",), _by_name(stats, _LOGGED))
+    logged = {**_NOTHING_LOGGED, **_by_name(stats, _LOGGED)}
+    yield to.counters("ulwembu_worker_log_lines_total", "Lines logged.", ("level",), logged)
     yield to.counter(
         "ulwembu_worker_archived_bytes_total", "Bytes written to WARC files, as stored.", facts.archived_bytes
     )
@@ -136,6 +145,10 @@ def of_crawl(to: Families, facts: CrawlFacts) -> Iterator[Metric]:
     yield to.counter("ulwembu_crawl_words_total", "Clean words of the target language.", status.words)
     started = status.started_ms / 1000
     yield to.gauge("ulwembu_crawl_started_seconds", "When the first lease was given (Unix time).", started)
+    if facts.gaps is not None:
+        checked, short = facts.gaps
+        yield to.counter("ulwembu_crawl_gaps_total", "Gaps between two requests to a host or an address.", checked)
+        yield to.counter("ulwembu_crawl_short_gaps_total", "Those shorter than the delay in force.", short)
     if memory:
         used, most = memory.get("used_memory", 0), memory.get("maxmemory", 0)
         yield to.gauge("ulwembu_redis_memory_bytes", "Memory that Redis uses for all that it has.", used)

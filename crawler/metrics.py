@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
+from crawler.gap_watch import GapWatch
 from crawler.measures import CrawlFacts, Families, WorkerFacts, crawl_facts, of_crawl, of_worker
 from crawler.metrics_page import serve
 from crawler.preflight import PreflightError, metrics_socket
@@ -45,6 +46,7 @@ class Metrics(Collector):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="metrics")
         self._look: asyncio.Future[CrawlFacts | None] | None = None
         self._facts: CrawlFacts | None = None
+        self._gaps = GapWatch()
         self._free_bytes: int | None = None
         self._stop: Callable[[], object] = lambda: None
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -88,7 +90,7 @@ class Metrics(Collector):
         stores = self._worker.stores
         self._free_bytes = shutil.disk_usage(stores.folder).free
         try:
-            return crawl_facts(stores)
+            return crawl_facts(stores, self._gaps)
         except (FrontierError, LinkError):
             return None
 

@@ -82,6 +82,44 @@ class Proof:
         return not self.short
 
 
+class Gaps:
+    """Looks at requests as they come, those of one host or address in the order of their begin."""
+
+    def __init__(self, tolerance_ms: int = 0) -> None:
+        self._tolerance_ms = tolerance_ms
+        self._last: dict[str, Fetch] = {}
+        self.fetches = 0
+        self.gaps = 0
+        self.short: list[Gap] = []
+
+    def __len__(self) -> int:
+        """Hosts and addresses that are remembered."""
+        return len(self._last)
+
+    def follow(self, rows: Iterable[AuditRow]) -> None:
+        """More rows of an audit stream; a lease ends before the next of its host begins, so they come in order."""
+        for fetch in _fetches(rows):
+            self.add(fetch)
+
+    def add(self, fetch: Fetch) -> None:
+        """One more."""
+        self.fetches += 1
+        before = self._last.get(fetch.of)
+        if before:
+            self.gaps += 1
+            gap_ms = fetch.start_ms - before.end_ms
+            if gap_ms + self._tolerance_ms < before.needed_ms:
+                self.short.append(Gap(fetch.of, gap_ms, before.needed_ms, before.name, fetch.name))
+        if before is None or fetch.end_ms + fetch.needed_ms >= before.end_ms + before.needed_ms:
+            self._last[fetch.of] = fetch
+
+    def forget(self, ago_ms: int) -> None:
+        """Let go of what had rested long enough so long before the newest request: its next gap, which cannot be too
+        short, is not counted. `ago_ms` is longer than any request takes."""
+        since_ms = max((fetch.end_ms for fetch in self._last.values()), default=0) - ago_ms
+        self._last = {of: fetch for of, fetch in self._last.items() if fetch.end_ms + fetch.needed_ms > since_ms}
+
+
 def verify(rows: Iterable[AuditRow], tolerance_ms: int = 0) -> Proof:
     """Check audit rows, of authorities and of addresses."""
     return _check(_fetches(rows), tolerance_ms)
@@ -133,17 +171,7 @@ def _plain(
 
 
 def _check(fetches: Iterable[Fetch], tolerance_ms: int) -> Proof:
-    last: dict[str, Fetch] = {}
-    short: list[Gap] = []
-    number = gaps = 0
+    found = Gaps(tolerance_ms)
     for fetch in sorted(fetches, key=lambda f: (f.of, f.start_ms, f.end_ms)):
-        number += 1
-        before = last.get(fetch.of)
-        if before:
-            gaps += 1
-            gap_ms = fetch.start_ms - before.end_ms
-            if gap_ms + tolerance_ms < before.needed_ms:
-                short.append(Gap(fetch.of, gap_ms, before.needed_ms, before.name, fetch.name))
-        if before is None or fetch.end_ms + fetch.needed_ms >= before.end_ms + before.needed_ms:
-            last[fetch.of] = fetch
-    return Proof(number, gaps, tuple(short))
+        found.add(fetch)
+    return Proof(found.fetches, found.gaps, tuple(found.short))

@@ -373,15 +373,16 @@ class RedisFrontier:
 
     def audit(self, batch: int = 10_000) -> Iterator[AuditRow]:
         """The audit stream, oldest row first (rows older than the last `audit_rows` are gone)."""
-        last = "-"
-        while True:
-            with answering(self.crawl):
-                rows = self._redis.xrange(self.keys.audit, last, count=batch)
-            for _, fields in rows:
-                yield wire.audit_row(fields[b"r"])
-            if len(rows) < batch:
-                return
-            last = f"({rows[-1][0].decode()}"
+        rows, last = self.audit_from("-", batch)
+        while rows:
+            yield from rows
+            rows, last = self.audit_from(last, batch)
+
+    def audit_from(self, place: str, most: int) -> tuple[list[AuditRow], str]:
+        """Up to `most` rows from a place in the stream on ("-": its begin), and the place behind them."""
+        with answering(self.crawl):
+            rows = self._redis.xrange(self.keys.audit, place, count=most)
+        return [wire.audit_row(fields[b"r"]) for _, fields in rows], f"({rows[-1][0].decode()}" if rows else place
 
 
 def _connect(url: str) -> redis.Redis:

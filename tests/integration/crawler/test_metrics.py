@@ -14,10 +14,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+import redis
 
 from crawler.embedded_redis import EmbeddedRedis
 from crawler.metrics import PATIENCE_S
 from crawler.preflight import METRICS_PORTS
+from frontier.audit import verify
 from frontier.redis_frontier import RedisFrontier
 from tests.integration.crawler.harness import ROOT, Crawl, environment, run, wait_for
 from tests.integration.crawler.scraping import Scrape, get, ports_of, scrape
@@ -63,8 +65,15 @@ def settled(port: int) -> Scrape:
         before = after
 
 
+def told_twice(url: str) -> None:
+    """Write the last request of the audit into it once more: as if there had been no delay at all."""
+    with redis.Redis.from_url(url) as client:
+        rows = [fields[b"r"] for _, fields in client.xrevrange("{zulu}:f:audit")]
+        client.xadd("{zulu}:f:audit", {"r": next(row for row in rows if b"end" in row and b"ok" in row)})
+
+
 def test_two_workers_with_the_same_settings_tell_what_the_crawl_did(tmp_path: Path) -> None:
-    with held_crawl(tmp_path) as crawl:
+    with held_crawl(tmp_path, FRONTIER_AUDIT="1") as crawl:
         workers = [crawl.start(), crawl.start()]
         first, second = ports_of(crawl)
         assert {first, second} == {int(crawl.settings["METRICS_PORT"]) + place for place in (0, 1)}
@@ -72,8 +81,9 @@ def test_two_workers_with_the_same_settings_tell_what_the_crawl_did(tmp_path: Pa
         pages = [settled(port) for port in (first, second)]
         with EmbeddedRedis(crawl.folder / "state" / "redis") as server:
             frontier = RedisFrontier(server.url, "zulu")
-            status = frontier.status()
+            status, proof = frontier.status(), verify(frontier.audit())
             frontier.close()
+            told_twice(server.url)
         for page in pages:
             told = {
                 "ulwembu_crawl_queued_urls": status.queued,
@@ -82,6 +92,8 @@ def test_two_workers_with_the_same_settings_tell_what_the_crawl_did(tmp_path: Pa
                 "ulwembu_crawl_pages_total": status.pages,
                 "ulwembu_crawl_fetched_bytes_total": status.fetched_bytes,
                 "ulwembu_crawl_words_total": status.words,
+                "ulwembu_crawl_gaps_total": proof.gaps,
+                "ulwembu_crawl_short_gaps_total": 0,
                 "ulwembu_worker_redis_up": 1,
                 "ulwembu_crawl_undecided_urls": 0,
             }
@@ -91,6 +103,8 @@ def test_two_workers_with_the_same_settings_tell_what_the_crawl_did(tmp_path: Pa
             judged = page.sum("ulwembu_crawl_judged_pages_total", verdict="kept")
             assert 0 < judged < page.sum("ulwembu_crawl_judged_pages_total") == status.pages
             assert (page.value("process_resident_memory_bytes") or 0) > 1e7
+        assert scrape(first).sum("ulwembu_crawl_short_gaps_total") >= 1
+        assert "Asked too soon: http" in crawl.logs()
         names = {dict(has)["worker"] for page in pages for name, has in page.values if name == "ulwembu_worker_info"}
         assert names == {f"{socket.gethostname()}-{worker.pid}" for worker in workers}
         held = sum(page.sum("ulwembu_worker_leases") for page in pages)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier import FrontierConfig, Limits, UnknownOutcome
-from frontier.audit import AuditRow, verify, verify_plain
+from frontier.audit import AuditRow, Gaps, verify, verify_plain
 from frontier.keys import Keys
 from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, row
 from frontier.traps import SKETCH_WIDTH, check, sketch_places
@@ -91,6 +91,20 @@ def test_the_audit_finds_what_is_too_short() -> None:
 def test_the_audit_sees_a_gap_across_a_short_fetch_inside_a_long_one() -> None:
     rows = [end("a", "", 0, 10_000), end("a", "", 100, 200), end("a", "", 5000, 5100)]
     assert len(verify(rows).short) == 2
+
+
+def test_an_audit_may_be_followed_row_by_row_without_remembering_all_hosts() -> None:
+    rows = [end(str(n % 2), "", n * 500, n * 500 + 499) for n in range(60)]
+    whole, gaps = verify(rows), Gaps()
+    for request in rows:
+        gaps.follow([request])
+        gaps.forget(ago_ms=1000)
+        assert len(gaps) <= 5
+    assert (gaps.fetches, gaps.gaps, sorted(gaps.short)) == (whole.fetches, whole.gaps, sorted(whole.short))
+    assert len(whole.short) == whole.gaps == 58
+    gaps.follow([end("new", "", 100_000, 100_100)])
+    gaps.forget(ago_ms=1000)
+    assert len(gaps) == 1
 
 
 def test_grants_and_what_was_not_sent_need_no_gap() -> None:
