@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import http.client
 import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawler.preflight import METRICS_PORTS
 from tests.integration.crawler.harness import Crawl, wait_for
+from tests.web.server import serve
+from tests.web.spec import WebSpec, calm
+
+WEB = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=3000))
+HELD = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +75,38 @@ def ports_of(crawl: Crawl) -> list[int]:
     """Where the workers serve, once all do."""
     wait_for(lambda: crawl.logs().count("Figures for Prometheus: /metrics on ") == len(crawl.workers))
     return [int(port) for port in re.findall(r"/metrics on 127\.0\.0\.1, port (\d+)", crawl.logs())]
+
+
+def free_port() -> int:
+    """The first of as many free ports in a row as workers look for."""
+    for first in range(21_000, 29_000, METRICS_PORTS):
+        with ExitStack() as opened:
+            try:
+                for port in range(first, first + METRICS_PORTS):
+                    opened.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise AssertionError("no free ports")
+
+
+@contextmanager
+def held_crawl(folder: Path, **settings: str) -> Iterator[Crawl]:
+    """A crawl whose web answers only the first requests until it is let go; no worker yet."""
+    with ExitStack() as opened:
+        running = opened.enter_context(serve(WEB, folder / "web"))
+        crawl = Crawl(running, folder / "crawl", {"METRICS_PORT": str(free_port()), **settings})
+        opened.callback(crawl.kill)
+        running.hold(after=HELD)
+        yield crawl
+
+
+def settled(port: int) -> Scrape:
+    """A page on which all that a held crawl was answered has been reported."""
+    before = scrape(port)
+    while True:
+        time.sleep(1)
+        after = scrape(port)
+        if after.sum("ulwembu_crawl_outcomes_total") == before.sum("ulwembu_crawl_outcomes_total") > 0:
+            return after
+        before = after

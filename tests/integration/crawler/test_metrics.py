@@ -8,9 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -21,48 +20,8 @@ from crawler.metrics import PATIENCE_S
 from crawler.preflight import METRICS_PORTS
 from frontier.audit import verify
 from frontier.redis_frontier import RedisFrontier
-from tests.integration.crawler.harness import ROOT, Crawl, environment, run, wait_for
-from tests.integration.crawler.scraping import Scrape, get, ports_of, scrape
-from tests.web.server import serve
-from tests.web.spec import WebSpec, calm
-
-WEB = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=3000))
-HELD = 40
-
-
-def free_port() -> int:
-    """The first of as many free ports in a row as workers look for."""
-    for first in range(21_000, 29_000, METRICS_PORTS):
-        with ExitStack() as opened:
-            try:
-                for port in range(first, first + METRICS_PORTS):
-                    opened.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            return first
-    raise AssertionError("no free ports")
-
-
-@contextmanager
-def held_crawl(folder: Path, **settings: str) -> Iterator[Crawl]:
-    """A crawl whose web answers only the first requests until it is let go; no worker yet."""
-    with ExitStack() as opened:
-        running = opened.enter_context(serve(WEB, folder / "web"))
-        crawl = Crawl(running, folder / "crawl", {"METRICS_PORT": str(free_port()), **settings})
-        opened.callback(crawl.kill)
-        running.hold(after=HELD)
-        yield crawl
-
-
-def settled(port: int) -> Scrape:
-    """A page on which all that was answered has been reported; who held the answers back holds the rest."""
-    before = scrape(port)
-    while True:
-        time.sleep(1)
-        after = scrape(port)
-        if after.sum("ulwembu_crawl_outcomes_total") == before.sum("ulwembu_crawl_outcomes_total") > 0:
-            return after
-        before = after
+from tests.integration.crawler.harness import ROOT, environment, run, wait_for
+from tests.integration.crawler.scraping import HELD, free_port, get, held_crawl, ports_of, scrape, settled
 
 
 def told_twice(url: str) -> None:

@@ -19,6 +19,7 @@ REPO = Path(__file__).parents[3]
 DEPLOY = REPO / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 MANUAL = REPO / "docs" / "fleet.md"
+RUNBOOK = REPO / "docs" / "runbook.md"
 
 
 def in_yaml(path: Path) -> list[Any]:
@@ -57,8 +58,11 @@ def test_redis_refuses_at_its_limit_and_evicts_nothing(configured: redis.Redis) 
 
 def test_compose() -> None:
     [compose] = in_yaml(DEPLOY / "compose.yaml")
-    assert set(compose["services"]) == {"redis", "worker"}
-    assert "ports" not in compose["services"]["redis"]
+    usual = {name for name, service in compose["services"].items() if "profiles" not in service}
+    assert usual == {"redis", "worker"}
+    assert {name for name in usual if "ports" in compose["services"][name]} == set()
+    published = [port for service in compose["services"].values() for port in service.get("ports", [])]
+    assert [port for port in published if not port.startswith("127.0.0.1:")] == []
     for service in compose["services"].values():
         for volume in service["volumes"]:
             source = volume.split(":")[0]
@@ -115,7 +119,9 @@ def test_systemd_units() -> None:
     assert said == []
 
 
-@pytest.mark.parametrize("path", [*UNITS, DEPLOY / "compose.yaml", DEPLOY / "kubernetes" / "worker.yaml", MANUAL])
+@pytest.mark.parametrize(
+    "path", [*UNITS, DEPLOY / "compose.yaml", DEPLOY / "kubernetes" / "worker.yaml", MANUAL, RUNBOOK]
+)
 def test_only_settings_that_exist_are_set(path: Path) -> None:
     known = {option.name for option in OPTIONS} | {"LOGSTATS_INTERVAL", "CRAWL"}
     used = set(re.findall(r"(?:-s |- )([A-Z_]{4,})=", path.read_text(encoding="utf-8")))
