@@ -48,6 +48,7 @@ class Metrics(Collector):
         self._facts: CrawlFacts | None = None
         self._gaps = GapWatch()
         self._free_bytes: int | None = None
+        self._over = False
         self._stop: Callable[[], object] = lambda: None
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -72,6 +73,7 @@ class Metrics(Collector):
 
     def _closed(self) -> None:
         self._stop()
+        self._over = True  # who is connected already may still ask
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _page(self) -> bytes:
@@ -80,6 +82,8 @@ class Metrics(Collector):
 
     async def _fleet(self) -> CrawlFacts | None:
         """The fleet's figures; None when they cannot be had in time."""
+        if self._over:
+            return None
         look = self._look
         if look is None or look.done():
             look = self._look = asyncio.get_running_loop().run_in_executor(self._thread, self._read)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
-from twisted.internet import reactor as running
 from twisted.python.failure import Failure
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request, Site
 
-reactor: Any = running
 _IDLE_S = 20
 
 
@@ -46,10 +44,12 @@ class Page(Resource):
 
 def serve(text: Callable[[], Awaitable[bytes]], listening: socket.socket) -> Callable[[], object]:
     """Answer ``/metrics`` on a socket that listens, which from now on is Twisted's; the call that ends it."""
-    root: Any = Resource()
+    from twisted.internet import reactor  # to import it is to choose one; Scrapy has
+
+    root, running = cast(Any, Resource()), cast(Any, reactor)
     root.putChild(b"metrics", Page(text))
     listening.setblocking(False)  # Twisted expects it, and would wait in `accept` with all that the reactor does
     with listening:  # Twisted has a copy of its own
-        port = reactor.adoptStreamPort(listening.fileno(), listening.family, Site(root, timeout=_IDLE_S))
+        port = running.adoptStreamPort(listening.fileno(), listening.family, Site(root, timeout=_IDLE_S))
     stop: Callable[[], object] = port.stopListening
     return stop
