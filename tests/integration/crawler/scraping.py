@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import socket
 import time
@@ -78,8 +79,8 @@ def ports_of(crawl: Crawl) -> list[int]:
 
 
 def free_port() -> int:
-    """The first of as many free ports in a row as workers look for."""
-    for first in range(21_000, 29_000, METRICS_PORTS):
+    """The first of as many free ports in a row as workers look for; each process of tests begins elsewhere."""
+    for first in range(21_000 + os.getpid() % 500 * METRICS_PORTS, 29_000, METRICS_PORTS):
         with ExitStack() as opened:
             try:
                 for port in range(first, first + METRICS_PORTS):
