@@ -92,7 +92,10 @@ class Metrics(Collector):
 
     def _read(self) -> CrawlFacts | None:
         stores = self._worker.stores
-        self._free_bytes = shutil.disk_usage(stores.folder).free
+        try:
+            self._free_bytes = shutil.disk_usage(stores.folder).free
+        except OSError:  # unmounted, or moved away: the worker will say so
+            self._free_bytes = None
         try:
             return crawl_facts(stores, self._gaps)
         except (FrontierError, LinkError):

@@ -200,7 +200,8 @@ def _file_faults(settings: BaseSettings) -> list[str]:
 
 def metrics_socket(settings: BaseSettings) -> socket.socket:
     """Listens on the first port for figures that is free; PreflightError when none can be had."""
-    host, first = str(settings.get("METRICS_HOST")), settings.getint("METRICS_PORT")
+    # An empty address would mean all of the machine's.
+    host, first = settings.get("METRICS_HOST") or "127.0.0.1", settings.getint("METRICS_PORT")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     last = min(first + METRICS_PORTS, 1 << 16) - 1
     for port in range(first, last + 1):

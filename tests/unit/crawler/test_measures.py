@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from scrapy.settings import Settings
 
 from archive.errors import ArchiveFull
 from crawler.committer import Committer
 from crawler.measures import Families, WorkerFacts, of_worker
 from crawler.metrics import Metrics
+from crawler.preflight import metrics_socket
 from frontier.errors import FrontierUnavailable
 
 
@@ -49,6 +52,24 @@ def test_a_worker_says_what_it_waits_for() -> None:
 def test_room_that_nobody_has_looked_for_is_not_told() -> None:
     assert ("ulwembu_worker_free_bytes",) in told({})
     assert ("ulwembu_worker_free_bytes",) not in told({}, free_bytes=None)
+
+
+def test_a_folder_that_is_gone_and_a_redis_that_is_away_cost_only_their_own_figures(tmp_path: Path) -> None:
+    metrics = Metrics(Mock())
+    metrics._worker = worker = Mock()
+    worker.stores.folder = tmp_path
+    worker.stores.frontier.audit_from.side_effect = FrontierUnavailable("zulu", "away")
+    assert metrics._read() is None
+    assert metrics._free_bytes
+    worker.stores.folder = tmp_path / "gone"
+    assert metrics._read() is None
+    assert metrics._free_bytes is None
+
+
+def test_an_empty_address_is_not_all_addresses() -> None:
+    settings = Settings({"METRICS_PORT": 21_000, "METRICS_HOST": ""})
+    with metrics_socket(settings) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
 
 
 def test_who_asks_behind_the_end_of_a_crawl_gets_no_figures_and_no_fault() -> None:
