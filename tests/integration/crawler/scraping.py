@@ -14,6 +14,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawler.embedded_redis import EmbeddedRedis
 from crawler.preflight import METRICS_PORTS
 from tests.integration.crawler.harness import Crawl, wait_for
 from tests.web.server import serve
@@ -96,6 +97,8 @@ def held_crawl(folder: Path, **settings: str) -> Iterator[Crawl]:
     """A crawl whose web answers only the first requests until it is let go; no worker yet."""
     with ExitStack() as opened:
         running = opened.enter_context(serve(WEB, folder / "web"))
+        if "REDIS_URL" not in settings:  # a member that is not killed, and so stops it in the end
+            opened.enter_context(EmbeddedRedis(folder / "crawl" / "state" / "redis"))
         crawl = Crawl(running, folder / "crawl", {"METRICS_PORT": str(free_port()), **settings})
         opened.callback(crawl.kill)
         running.hold(after=HELD)
