@@ -5,6 +5,8 @@ A record that is left out is a counted reason (:mod:`corpus.tally`), not an exce
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class CorpusError(Exception):
     """Root of all errors of this package."""
@@ -22,3 +24,7 @@ class FormatError(CorpusError):
         self.path = path
         self.line = line
         self.reason = reason
+
+
+Fault = Callable[[FormatError], None]
+"""Hears of what is wrong in a file while the rest of it is read on."""

@@ -6,20 +6,19 @@ not end the run; memory is bounded (a record's body is looked at up to 8 MiB, ha
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from archive import ArchiveError, Reader, Record
+from archive import Reader, Record
 from corpus.dedup import DEFAULT_BYTES, Deduplicator
 from corpus.document import Document, main_language
-from corpus.inputs import STDIN, open_stored
+from corpus.inputs import open_stored, stored_size
 from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord
 from corpus.report import Report
-from corpus.tally import Tally
+from corpus.tally import Tally, counted
 from relevance.identification import Identifier
 
 
@@ -67,7 +66,7 @@ class Extraction:
         """The documents of these archives, ``-`` being standard input."""
         try:
             for name in files:
-                yield from self.counted(name, self._opened(name))
+                yield from counted(name, self._opened(name), self.report, self.tally)
         finally:
             self.close()
         if self._dedup is not None and self._dedup.forgotten:
@@ -81,25 +80,13 @@ class Extraction:
         if self._readers is not None:
             self._readers.close()
 
-    def counted(self, name: str, found: Iterator[Document]) -> Iterator[Document]:
-        """What is found in a file, which is told and counted at its end; when it cannot be read on, that is its end."""
-        before, faults = self.tally.documents, self.tally.faults
-        try:
-            yield from found
-        except (OSError, ArchiveError) as error:
-            self.tally.damages += 1
-            self.report.err(f"{name}: cannot be read on: {error}")
-        self.tally.files += 1
-        documents, bad = self.tally.documents - before, self.tally.faults - faults
-        self.report.ok(f"{name}: {documents} documents" + (f", {bad} faults" if bad else ""))
-
     def _opened(self, name: str) -> Iterator[Document]:
         with open_stored(name) as file:
             yield from self.read(name, file)
 
     def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
         """The documents of one archive, read from its start."""
-        with self.report.progress(Path(name).name, _size(name)) as tick, Reader(file) as reader:
+        with self.report.progress(Path(name).name, stored_size(name)) as tick, Reader(file) as reader:
             for record, read in self._read(reader):
                 tick(record.offset)
                 document = self._taken(record, read)
@@ -164,11 +151,3 @@ class Extraction:
             return document
         self.tally.dropped_paragraphs["language"] += len(document.paragraphs) - len(kept)
         return replace(document, paragraphs=kept, language=main_language(kept))
-
-
-def _size(name: str) -> int | None:
-    """Stored bytes of a file, None when they are not known (a pipe)."""
-    if name == STDIN:
-        return None
-    found = Path(name).stat()
-    return found.st_size if stat.S_ISREG(found.st_mode) else None

@@ -12,6 +12,7 @@ import glob
 import io
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -147,3 +148,11 @@ def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk
     if kind is not None:
         kind.content_start = _DOCUMENT_START
     yield from Unpacked(source, kind, path, damages)
+
+
+def stored_size(name: str) -> int | None:
+    """Stored bytes of a file, None when they are not known (a pipe)."""
+    if name == STDIN:
+        return None
+    found = Path(name).stat()
+    return found.st_size if stat.S_ISREG(found.st_mode) else None

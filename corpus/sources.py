@@ -6,17 +6,19 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from archive import Damage
 from corpus.document import Document, Paragraph, from_json, main_language
-from corpus.errors import FormatError
+from corpus.errors import Fault, FormatError
 from corpus.extraction import Choice, Extraction
-from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, unpacked
+from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, stored_size, unpacked
 from corpus.languages import of_html_tag
 from corpus.report import Report
-from corpus.tally import Tally
+from corpus.tally import Tally, counted
 from corpus.vertical_reader import VerticalDocument, read_vertical
+from corpus.vertical_rows import documents_of
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
@@ -24,7 +26,6 @@ _BOM = b"\xef\xbb\xbf"
 _STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical": rb"\s*<doc[\s>]"}
 _NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
 
-Fault = Callable[[FormatError], None]
 Made = TypeVar("Made")
 
 
@@ -51,7 +52,8 @@ def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Docu
 def _of_vertical(found: VerticalDocument) -> Document:
     identity, url, title = (found.attributes.get(key, "") for key in ("id", "url", "title"))
     paragraphs = tuple(
-        Paragraph(paragraph.text, language=of_html_tag(paragraph.lang)) for paragraph in found.paragraphs
+        Paragraph(paragraph.text, "heading" if paragraph.heading else "main", of_html_tag(paragraph.lang))
+        for paragraph in found.paragraphs
     )
     return Document(identity, url, title, language=main_language(paragraphs), paragraphs=paragraphs)
 
@@ -83,10 +85,12 @@ def lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
     size = number = 0
     for chunk in unpacked(file, name, damages):
         *whole, rest = chunk.data.split(b"\n")
-        for piece in whole:
-            number += 1
-            yield b"".join((*parts, piece))
+        if whole:
+            whole[0] = b"".join((*parts, whole[0]))
             parts, size = [], 0
+        for row in whole:
+            number += 1
+            yield row
         if size <= MAX_LINE:
             parts.append(rest[: MAX_LINE + 1])
             size += len(rest)
@@ -104,10 +108,7 @@ def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool
     """The documents of all files: those of archives in all languages and with duplicates. ``jsonl``: standard input
     is of that kind, whatever it begins with. A file that cannot be read is told, and the others follow."""
     archives = Extraction(Choice(dedup_bytes=0), report, tally)
-
-    def fault(error: FormatError) -> None:
-        tally.damages += 1
-        report.warn(str(error))
+    fault = _teller(report, tally)
 
     def opened(name: str) -> Iterator[Document]:
         with open_stored(name) as stored:
@@ -121,4 +122,36 @@ def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool
                 yield document
 
     for name in files:
-        yield from archives.counted(name, opened(name))
+        yield from counted(name, opened(name), report, tally)
+
+
+def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterator[list[str]]:
+    """The rows of each document of vertical files (:func:`corpus.vertical_rows.documents_of`), to be written again:
+    bytes that are no UTF-8 are surrogates. What is left out is told, and so is a file that cannot be read on."""
+    fault = _teller(report, tally)
+
+    def rows(name: str, file: BinaryIO) -> Iterator[str]:
+        for number, row in enumerate(lines(name, file, fault), 1):
+            if len(row) > MAX_LINE:
+                fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
+            yield row.decode("utf-8", "surrogateescape")
+
+    def opened(name: str) -> Iterator[list[str]]:
+        size = stored_size(name)
+        with open_stored(name) as file, report.progress(Path(name).name, size) as tick:
+            for document in documents_of(rows(name, file), name, fault):
+                tally.documents += 1
+                if size is not None:
+                    tick(file.tell())
+                yield document
+
+    for name in files:
+        yield from counted(name, opened(name), report, tally)
+
+
+def _teller(report: Report, tally: Tally) -> Fault:
+    def fault(error: FormatError) -> None:
+        tally.damages += 1
+        report.warn(str(error))
+
+    return fault

@@ -7,8 +7,14 @@ Reasons for records (each record of a file is counted once): :data:`RECORD_REASO
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+from archive import ArchiveError
+from corpus.report import Report
+
+T = TypeVar("T")
 
 RECORD_REASONS = {
     "record_type": "no capture: warcinfo, request, metadata, ...",
@@ -67,3 +73,16 @@ class Tally:
             "dropped_paragraphs": dict(sorted(self.dropped_paragraphs.items())),
             "notes": dict(sorted(self.notes.items())),
         }
+
+
+def counted(name: str, found: Iterator[T], report: Report, tally: Tally) -> Iterator[T]:
+    """What is found in a file, which is told and counted at its end; when it cannot be read on, that is its end."""
+    before, faults = tally.documents, tally.faults
+    try:
+        yield from found
+    except (OSError, ArchiveError) as error:
+        tally.damages += 1
+        report.err(f"{name}: cannot be read on: {error}")
+    tally.files += 1
+    documents, bad = tally.documents - before, tally.faults - faults
+    report.ok(f"{name}: {documents} documents" + (f", {bad} faults" if bad else ""))

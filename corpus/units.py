@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from corpus.document import Document, from_json, main_language
-from corpus.errors import FormatError
-from corpus.sources import Fault, each_line, lines
+from corpus.errors import Fault, FormatError
+from corpus.sources import each_line, lines
 from corpus.vertical_reader import VerticalDocument, read_vertical
 
 _BOM = b"\xef\xbb\xbf"

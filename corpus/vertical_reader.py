@@ -1,29 +1,20 @@
 """Vertical text: one token a line, structure in tags. Reading.
 
-Reads what :mod:`corpus.vertical` writes, and the spellings that older files have: ``<link="U">`` and ``<link="U"/>``,
-``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional columns (lemma, tag) before the links; ``h1`` to
-``h5`` as paragraphs with a heading; images; line ends of CR and LF, a byte order mark, ``>`` in values. Unknown
-structures are passed over. A file that breaks off inside a document, or closes what is not open, is a
-:class:`corpus.errors.FormatError` with its line.
+Reads what :mod:`corpus.vertical` and :mod:`corpus.manatee` write, and the spellings that older files have:
+``<link="U">`` and ``<link="U"/>``, ``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional columns
+(lemma, tag) before the links; ``h1`` to ``h5`` as paragraphs with a heading; images; line ends of CR and LF, a byte
+order mark, ``>`` in values. Unknown structures are passed over. A file that breaks off inside a document, or closes
+what is not open, is a :class:`corpus.errors.FormatError` with its line.
 """
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from corpus.errors import FormatError
 from corpus.vertical import unescape_token
-
-_TAG = re.compile(r"""<(/?)([a-zA-Z][\w]*)(\s(?>[^>"]|"[^"]*")*+|\s[^>]*|)(/?)>\Z""")
-_ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
-_LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
-_LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
-_IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
-_NO_CHARACTER = re.compile(r"&#\d{10,}+;?")  # html.unescape makes an int of it, however long
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
+from corpus.vertical_rows import HEADINGS, PARAGRAPHS, Nesting, Tag, columns_of, image_of, tag_of, without_mark
 
 
 @dataclass(slots=True)
@@ -77,82 +68,68 @@ def sentence_text(sentence: Iterable[Token]) -> str:
 
 def read_vertical(rows: Iterable[str], path: str = "<vertical>") -> Iterator[VerticalDocument]:
     """The documents of a file's lines (with or without line ends), one in memory at a time."""
-    reader, number = _Reading(path), 0
-    for number, row in enumerate(rows, 1):
-        document = reader.take(number, (row.removeprefix("\ufeff") if number == 1 else row).rstrip("\r\n"))
-        if document is not None:
-            yield document
-    if reader.document is not None:
+    reader, nesting, number = _Reading(), Nesting(path), 0
+    for number, row in enumerate(without_mark(rows), 1):
+        row = row.rstrip("\r\n")
+        if not row:
+            continue
+        tag = tag_of(row)
+        nesting.take(number, tag)
+        if tag is None:
+            reader.token(number, row)
+        else:
+            reader.tag(number, tag)
+            if not nesting.document:
+                yield reader.document
+    if nesting.document:
         raise FormatError(path, number, "the file ends inside a document")
 
 
 class _Reading:
-    """Where in a document the reading stands."""
+    """The document that is being read, out of rows that keep to the form."""
 
-    def __init__(self, path: str) -> None:
-        self.document: VerticalDocument | None = None
-        self._path = path
-        self._open: VerticalParagraph | None = None
+    def __init__(self) -> None:
+        self.document = VerticalDocument()
+        self._open = VerticalParagraph()
         self._sentence: list[Token] | None = None
         self._glue = False
+        self._anchor: tuple[str, int] | None = None  # URL of the <a> that is open, and its tokens so far
 
-    def take(self, number: int, row: str) -> VerticalDocument | None:
-        """One line more; the document that it ends."""
-        match = _TAG.match(row)
-        if match is None:
-            if row:
-                self._token(number, row)
-            return None
-        closing, name, attributes = bool(match[1]), match[2].lower(), match[3]
-        if name == "doc":
-            return self._doc(number, closing, attributes)
-        if self.document is None:
-            raise FormatError(self._path, number, f"<{name}> outside of a document")
-        if name == "g":
+    def tag(self, number: int, tag: Tag) -> None:
+        if tag.name == "g":
             self._glue = True
-        elif name == "s":
-            self._sentence_tag(number, closing)
-        elif name in ("p", "head") or name in _HEADINGS:
-            self._paragraph_tag(number, name, closing, attributes)
-        return None
+        elif tag.name == "s":
+            self._glue = False
+            self._sentence = None if tag.closing else []
+            if self._sentence is not None:
+                self._open.sentences.append(self._sentence)
+        elif tag.name == "a":
+            self._anchor_tag(tag)
+        elif tag.name in PARAGRAPHS:
+            self._paragraph_tag(number, tag)
+        elif tag.name == "doc" and not tag.closing:
+            self.document = VerticalDocument(tag.attributes)
 
-    def _doc(self, number: int, closing: bool, attributes: str) -> VerticalDocument | None:
-        if closing == (self.document is None):
-            raise FormatError(self._path, number, "</doc> without <doc>" if closing else "<doc> inside a document")
-        if not closing:
-            self.document = VerticalDocument(_attributes(attributes))
-            return None
-        if self._open is not None:
-            raise FormatError(self._path, number, "</doc> inside a paragraph")
-        done, self.document = self.document, None
-        return done
+    def _anchor_tag(self, tag: Tag) -> None:
+        if tag.closing and self._anchor and self._sentence:
+            self._sentence[-1].link, self._sentence[-1].length = self._anchor
+        self._anchor = None if tag.closing else (tag.attributes.get("href", ""), 0)
 
-    def _paragraph_tag(self, number: int, name: str, closing: bool, attributes: str) -> None:
-        assert self.document is not None
-        if closing != (self._open is not None):
-            raise FormatError(self._path, number, f"</{name}> without its beginning" if closing else f"<{name}> nested")
-        self._sentence, self._glue = None, False
-        if self._open is not None:
-            self._open.last, self._open = number, None
+    def _paragraph_tag(self, number: int, tag: Tag) -> None:
+        self._sentence, self._glue, self._anchor = None, False, None
+        if tag.closing:
+            self._open.last = number
             return
-        heading = int(name[1]) if name in _HEADINGS else 0
-        self._open = VerticalParagraph(_attributes(attributes).get("lang", ""), heading, first=number)
-        if name == "head":
+        attributes = tag.attributes
+        heading = tag.name[1] if tag.name in HEADINGS else attributes.get("heading", "")
+        level = int(heading) if heading in ("1", "2", "3", "4", "5") else 0
+        self._open = VerticalParagraph(attributes.get("lang", ""), level, first=number)
+        if tag.name == "head":
             self.document.head = self._open
         else:
             self.document.paragraphs.append(self._open)
 
-    def _sentence_tag(self, number: int, closing: bool) -> None:
-        if self._open is None or closing != (self._sentence is not None):
-            raise FormatError(self._path, number, "</s> without <s>" if closing else "<s> where none may begin")
-        self._glue = False
-        self._sentence = None if closing else []
-        if self._sentence is not None:
-            self._open.sentences.append(self._sentence)
-
-    def _token(self, number: int, row: str) -> None:
-        if self._open is None:
-            raise FormatError(self._path, number, "a token outside of a paragraph")
+    def token(self, number: int, row: str) -> None:
         if self._sentence is None:
             self._sentence = []
             self._open.sentences.append(self._sentence)
@@ -160,28 +137,17 @@ class _Reading:
         token.glued, self._glue = self._glue and bool(self._sentence), False
         token.line = number
         self._sentence.append(token)
-
-
-def _attributes(text: str) -> dict[str, str]:
-    return {name: _unescaped(value) for name, value in _ATTRIBUTE.findall(text)}
-
-
-def _unescaped(written: str) -> str:
-    return html.unescape(_NO_CHARACTER.sub("\ufffd", written))
+        if self._anchor is not None:
+            self._anchor = (self._anchor[0], self._anchor[1] + 1)
 
 
 def _parse(row: str) -> Token:
-    first, *rest = row.split("\t")
-    image = _IMAGE.match(first)
-    token = Token("", image=_unescaped(image[1])) if image else Token(unescape_token(first))
-    columns = []
-    for column in rest:
-        link, length = _LINK.match(column), _LENGTH.match(column)
-        if link:
-            token.link = _unescaped(link[1])
-        elif length:
-            token.length = int(length[1])
-        else:
-            columns.append(column)
-    token.columns = tuple(columns)
-    return token
+    columns = columns_of(row)
+    image = image_of(columns.form)
+    return Token(
+        form="" if image is not None else unescape_token(columns.form),
+        columns=tuple(map(unescape_token, columns.others)),
+        link=columns.link or "",
+        length=columns.length,
+        image=image or "",
+    )

@@ -11,7 +11,7 @@ from corpus.extraction import Choice, Extraction
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
 from corpus.sources import kind_of
-from corpus.tally import RECORD_REASONS, Tally
+from corpus.tally import RECORD_REASONS, Tally, counted
 from corpus.wikilinks.choice import LinkChoice, of_wikimedia
 from corpus.wikilinks.mentions import WORDS, Mention, mentions
 from corpus.wikilinks.pages import LinkedPages
@@ -59,7 +59,7 @@ class Search:
         archives = Extraction(wanted, self.report, self.tally, scope.processes, pages)
         try:
             for name in files:
-                for document in archives.counted(name, self._opened(name, archives)):
+                for document in counted(name, self._opened(name, archives), self.report, self.tally):
                     for mention in mentions(document, self.choice.of_document(document.url), scope.words):
                         self.found += 1
                         yield mention

@@ -12,9 +12,9 @@ from itertools import accumulate
 from typing import BinaryIO
 
 from corpus.document import Document, Link, Paragraph, Source, main_language
-from corpus.errors import FormatError
+from corpus.errors import Fault, FormatError
 from corpus.languages import of_html_tag
-from corpus.sources import Fault, lines
+from corpus.sources import lines
 from corpus.vertical_reader import Token, VerticalDocument, VerticalParagraph, read_vertical
 from corpus.wikilinks.address import target_of
 
