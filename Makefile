@@ -43,6 +43,7 @@ SHORT_harvest := 1000 1
 SHORT_harvest_crawl := --seconds 20
 SHORT_harvest_many := 300 --rounds 1
 SHORT_sieve := --urls 5e4
+SHORT_tagging := --train 100 --copies 1 --rounds 1
 SHORT_web := --seconds 1
 BENCHES := $(sort $(filter-out __% table,$(basename $(notdir $(wildcard bench/*)))))
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout
-from corpus.commands import dedup, extract, links, links_tables, stats
+from corpus.commands import dedup, extract, links, links_tables, manatee, stats, tag, train_tagger
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
 from relevance import RelevanceError
@@ -24,6 +24,9 @@ COMMANDS: dict[str, Command] = {
     "stats": stats,
     "links": links,
     "links-tables": links_tables,
+    "tag": tag,
+    "train-tagger": train_tagger,
+    "manatee": manatee,
 }
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
 

@@ -1,8 +1,9 @@
-"""The forms that documents are written in: ``jsonl``, ``text``, ``vertical``."""
+"""The forms that documents are written in: ``jsonl``, ``text``, ``vertical``, ``prevertical``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from corpus import vertical
 from corpus.document import Document, to_json
@@ -21,8 +22,21 @@ def text(document: Document) -> str:
     return document.text + "\n\n"
 
 
-FORMS: dict[str, Form] = {"jsonl": jsonl, "text": text, "vertical": vertical.text_of}
-_BY_SUFFIX = {".jsonl": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text", ".vert": "vertical"}
+_VERTICAL: dict[str, Callable[..., str]] = {
+    "vertical": vertical.text_of,
+    "prevertical": partial(vertical.text_of, tokenised=False),
+}
+FORMS: dict[str, Form] = {"jsonl": jsonl, "text": text, **_VERTICAL}
+WITH_HEADINGS: dict[str, Form] = {name: partial(form, headings=True) for name, form in _VERTICAL.items()}
+"""Of the forms that can mark headings: those that do."""
+_BY_SUFFIX = {
+    ".jsonl": "jsonl",
+    ".json": "jsonl",
+    ".txt": "text",
+    ".text": "text",
+    ".vert": "vertical",
+    ".prevert": "prevertical",
+}
 
 
 def form_of(name: str) -> str:

@@ -5,7 +5,8 @@ the public corpora of Brno University of Technology::
 
     <doc title="…" url="…" id="…">     title from the page, absolute URL, unique id; `& < > "` as entities
     <head> … </head>                   the title, in sentences
-    <p lang="zu"> … </p>               a paragraph; lang (ISO 639-1, else 639-3) only when it is known
+    <p lang="zu"> … </p>               a paragraph; lang (ISO 639-1, else 639-3) only when it is known;
+                                       heading="1" on a heading, when headings are asked for
     <s> … </s>                         a sentence, within one paragraph
     <g/>                               between two tokens that no white space separates
     word⇥<link="URL">⇥<length=N>       the last of the N tokens of a link's text
@@ -29,6 +30,8 @@ _FOLD = re.compile(r"\s+")
 
 def escape_token(form: str) -> str:
     """A token as it stands in the first column."""
+    if not form.startswith(("<", "&")):
+        return form
     if form.startswith("<") and form.endswith(">"):
         return "&lt;" + form[1:]
     return "&amp;" + form[1:] if _LOOKS_ESCAPED.match(form) else form
@@ -36,7 +39,7 @@ def escape_token(form: str) -> str:
 
 def unescape_token(written: str) -> str:
     """The reverse of :func:`escape_token`."""
-    if not _LOOKS_ESCAPED.match(written):
+    if not written.startswith("&") or not _LOOKS_ESCAPED.match(written):
         return written
     return "<" + written[4:] if written.startswith("&lt;") else "&" + written[5:]
 
@@ -47,24 +50,27 @@ def escape_value(value: str) -> str:
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def lines(document: Document) -> Iterator[str]:
-    """The document in vertical form, line by line, without line ends."""
+def lines(document: Document, *, headings: bool = False, tokenised: bool = True) -> Iterator[str]:
+    """The document in vertical form, line by line, without line ends. ``headings``: they are marked as such. Not
+    ``tokenised``, it is a prevertical: a paragraph is one line of text, of the title there is only the attribute."""
     title, url, identity = map(escape_value, (document.title, document.url, document.id))
     yield f'<doc title="{title}" url="{url}" id="{identity}">'
-    yield "<head>"
-    yield from _sentences(Paragraph(document.title))
-    yield "</head>"
+    if tokenised:
+        yield "<head>"
+        yield from _sentences(Paragraph(document.title))
+        yield "</head>"
     for paragraph in document.paragraphs:
         tag = html_tag(paragraph.language)
-        yield f'<p lang="{tag}">' if tag else "<p>"
-        yield from _sentences(paragraph)
+        heading = ' heading="1"' if headings and paragraph.kind == "heading" else ""
+        yield (f'<p lang="{tag}"' if tag else "<p") + f"{heading}>"
+        yield from _sentences(paragraph) if tokenised else [escape_token(paragraph.text)]
         yield "</p>"
     yield "</doc>"
 
 
-def text_of(document: Document) -> str:
+def text_of(document: Document, *, headings: bool = False, tokenised: bool = True) -> str:
     """The document in vertical form, with its last line end."""
-    return "\n".join(lines(document)) + "\n"
+    return "\n".join(lines(document, headings=headings, tokenised=tokenised)) + "\n"
 
 
 def _sentences(paragraph: Paragraph) -> Iterator[str]:

@@ -17,7 +17,7 @@ from corpus.commands.common import (
 from corpus.dedup import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
-from corpus.forms import FORMS, form_of
+from corpus.forms import FORMS, WITH_HEADINGS, Form, form_of
 from corpus.inputs import expand
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
@@ -38,7 +38,7 @@ Exit code: 0 all good, 1 some records failed or were damaged (the good ones are 
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="OUT", help="file (.xz .gz .zst: compressed), or -")
     sub.add_argument(
-        "--format", choices=list(FORMS), help="default: by the name of OUT (.jsonl .txt .vert), else jsonl"
+        "--format", choices=list(FORMS), help="default: by the name of OUT (.jsonl .txt .vert .prevert), else jsonl"
     )
     language_arguments(sub)
     sub.add_argument(
@@ -46,6 +46,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also short paragraphs apart from a page's main part: captions, comments, sidebars",
     )
+    sub.add_argument("--headings", action="store_true", help='mark headings in vertical text: <p heading="1">')
     sub.add_argument("--min-words", type=int, default=1, metavar="N", help="drop documents of fewer words (default 1)")
     sub.add_argument(
         "--dedup-mib",
@@ -64,13 +65,20 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.output)
     if options.output != STDOUT:
         expect_other(files, options.output)
-    form = FORMS[options.format or form_of(options.output)]
+    form = _form(options)
     extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes_of(options))
     with open_output(options.output) as out:
         for document in extraction.documents(files):
             out.write(form(document).encode("utf-8", "replace"))
     _summary(extraction, options)
     return FAULTS if extraction.tally.faults else GOOD
+
+
+def _form(options: argparse.Namespace) -> Form:
+    name = options.format or form_of(options.output)
+    if options.headings and name not in WITH_HEADINGS:
+        raise UsageFault("--headings: of vertical text only; JSON lines tell the kind of every paragraph")
+    return (WITH_HEADINGS if options.headings else FORMS)[name]
 
 
 def _choice(options: argparse.Namespace) -> Choice:

@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.document import Document, Link, Paragraph
-from corpus.errors import FormatError
+from corpus.errors import CorpusError, FormatError, UsageFault
+from corpus.forms import FORMS, WITH_HEADINGS
+from corpus.manatee import ManateeWriter, registry
 from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.sources import documents
 from corpus.tally import Tally
 from corpus.tokens import sentences, tokens
-from corpus.vertical import escape_token, text_of, unescape_token
-from corpus.vertical_reader import Token, read_vertical
+from corpus.vertical import escape_token, lines, text_of, unescape_token
+from corpus.vertical_reader import Token, VerticalParagraph, read_vertical
+from corpus.vertical_rows import documents_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(lambda text: " ".join(text.split()))
 WORDS = ["Yebo.", "uThabo", "(", ")", "!", "&lt;x>", "<b>", "3.5", "i-Afrika", '"', "Mnu."]
@@ -233,3 +236,149 @@ def test_statistics_read_vertical_files(tmp_path: Path, capsys: pytest.CaptureFi
         assert len(list(documents([str(tmp_path / "y.vert.gz")], Report(quiet=True), tally))) == count
         assert said in capsys.readouterr().err
     assert tally.faults == 3
+
+
+# -- row by row
+
+
+def test_documents_that_keep_to_the_form_are_given_row_by_row() -> None:
+    told: list[str] = []
+    good = ["<doc>", "<x y>", '<p a="b > c">', "a", "</p>", "</doc>"]
+    parts = ["x", "", "</doc>", *good, "<corpus>", "<doc>", "b", "</doc>", *good, "<doc>", *good, "<doc>"]
+    found = documents_of([f"{row}\r\n" for row in parts], "f", lambda error: told.append(str(error)))
+    assert list(found) == [good, good, good]
+    left = "; left out up to the next document"
+    assert told == [
+        f"f:1: a token outside of a paragraph{left}",
+        f"f:10: <corpus> outside of a document{left}",
+        f"f:12: a token outside of a paragraph{left}",
+        f"f:21: <doc> inside a document{left}",
+        "f:27: the file ends inside a document, which is left out",
+    ]
+
+
+# -- for Manatee
+
+
+def manatee(*documents: list[str], columns: tuple[str, ...] = ("lemma", "tag")) -> tuple[list[str], ManateeWriter]:
+    writer = ManateeWriter(columns)
+    return [row for made in documents for row in writer(made)], writer
+
+
+def inside(rows: list[str]) -> list[str]:
+    """What Manatee gets for the rows of a paragraph."""
+    return manatee(["<doc>", "<p>", *rows, "</p>", "</doc>"])[0][2:-2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ('a|b\t<link="u">\t<length=1>', 'a|<a href="u">|b|</a>'),
+        ('a|<g/>|b\t<link="u?a=1&amp;b">\t<length=2>', '<a href="u?a=1&amp;b">|a|<g/>|b|</a>'),
+        ('<s>|a|</s>|<s>|b|c\t<link="u"/>\t<lenght="3">|</s>',
+         '<s>|<a href="u">|a|</a>|</s>|<s>|<a href="u">|b|c|</a>|</s>'),
+        ('a|b\t<link="u">\t<length=1>|c\t<link="v">\t<length=3>', 'a|<a href="u">|b|</a>|<a href="v">|c|</a>'),
+        ('a\t<link="u">\t<length=9>|</p>|<p>|b\t<link="v">\t<length=2>',
+         '<a href="u">|a|</a>|</p>|<p>|<a href="v">|b|</a>'),
+        ('a\t<link="u">', '<a href="u">|a|</a>'),
+        ('<img="u>">\t<length=1>|a', '<img src="u&gt;"/>|a'),
+        ('</p>|<h2 id="x">|a|</h2>|<p>', '</p>|<p id="x" heading="1">|a|</p>|<p>'),
+        ('&lt;b>|<|<unknown a="b"/>', '&lt;b>|<|<unknown a="b"/>'),
+    ],
+)  # fmt: skip
+def test_what_manatee_gets(rows: str, expected: str) -> None:
+    assert inside(rows.split("|")) == expected.split("|")
+
+
+def test_columns_for_manatee() -> None:
+    rows = ["<doc>", "<p>", 'a\tx\ty\t<link="u">\t<length=1>', "b\tx", "c", "</p>", "</doc>"]
+    found, writer = manatee(rows)
+    assert found[2:-2] == ['<a href="u">', "a\tx\ty", "</a>", "b\tx\t", "c\t\t"]
+    assert writer.width == 2
+    with pytest.raises(CorpusError, match="columns after the word 'a': 3, but 2 are expected"):
+        manatee(["<doc>", "<p>", "a\t1\t2\t3", "</p>", "</doc>"])
+    with pytest.raises(CorpusError, match="columns after the word 'b': 1, but 0 are expected"):
+        manatee(["<doc>", "<p>", "a", "b\t1", "</p>", "</doc>"])
+
+
+@given(st.lists(TEXTS | SENTENCES.map(" ".join), max_size=3), TEXTS, st.data())
+def test_what_manatee_gets_is_read_back(texts: list[str], title: str, data: st.DataObject) -> None:
+    paragraphs = []
+    for text in texts:
+        places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)))
+        links = tuple(
+            Link(start, end, f"https://b.example/{start}?&")
+            for start, end in zip(places[::2], places[1::2], strict=False)
+            if not text[start].isspace() and not text[end - 1].isspace()
+        )
+        kind = data.draw(st.sampled_from(["main", "heading"]))
+        paragraphs.append(Paragraph(text, kind, data.draw(st.sampled_from(["zul", "und"])), links))
+    rows = text_of(document(*paragraphs, title=title), headings=True).split("\n")[:-1]
+    turned, writer = manatee(rows)
+    [was], [found] = read_vertical(rows), read_vertical(turned)
+    assert (found.text, found.head.text, found.attributes) == (was.text, was.head.text, was.attributes)
+    assert [(one.lang, one.heading) for one in found.paragraphs] == [(one.lang, one.heading) for one in was.paragraphs]
+    assert [one.heading for one in found.paragraphs] == [int(one.kind == "heading") for one in paragraphs]
+    for before, after in zip(was.paragraphs, found.paragraphs, strict=True):
+        assert _linked(after) == _linked(before)
+    assert list(manatee(turned)[0]) == turned
+    assert writer.structures.keys() <= {"doc", "head", "p", "s", "g", "a"}
+
+
+def _linked(paragraph: VerticalParagraph) -> list[tuple[str, str]]:
+    """Each token and the link that it is in."""
+    found = [token for sentence in paragraph.sentences for token in sentence]
+    links = [""] * len(found)
+    for place, token in enumerate(found):
+        if token.link:
+            links[place + 1 - token.length : place + 1] = [token.link] * token.length
+    return [(token.form, link) for token, link in zip(found, links, strict=True)]
+
+
+GRAMMAR = re.compile(
+    r"""(?:
+      (?:PATH|VERTICAL|ENCODING|LANGUAGE)\ "[^"\n]*"\n
+    | ATTRIBUTE\ [a-z]\w*\n
+    | STRUCTURE\ [a-z]\w*(?:\ \{\n(?:\ +(?:ATTRIBUTE\ [A-Za-z_]\w*|DISPLAYTAG\ 0|DISPLAYBEGIN\ "_EMPTY_")\n)+\})?\n
+    )+""",
+    re.X,
+)
+"""Of the configuration of a corpus, as Sketch Engine's documentation has it, what is used here."""
+
+
+def test_the_configuration_names_all_that_is_there() -> None:
+    rows = ['<doc id="1" x:y="">', '<p lang="zu">', 'a\tb\tc\t<link="u">\t<length=1>', "<g/>", ".", "</p>", "</doc>"]
+    _, writer = manatee(rows)
+    made = registry(writer, Path("/x y/z.vert.xz"), Path("/x y/data"), "Zulu")
+    assert GRAMMAR.fullmatch(made)
+    assert made == (
+        'PATH "/x y/data"\nVERTICAL "| xzcat \'/x y/z.vert.xz\'"\nENCODING "UTF-8"\nLANGUAGE "Zulu"\n'
+        "ATTRIBUTE word\nATTRIBUTE lemma\nATTRIBUTE tag\nSTRUCTURE doc {\n    ATTRIBUTE id\n}\n"
+        "STRUCTURE p {\n    ATTRIBUTE lang\n}\nSTRUCTURE a {\n    ATTRIBUTE href\n}\n"
+        'STRUCTURE g {\n    DISPLAYTAG 0\n    DISPLAYBEGIN "_EMPTY_"\n}\n'
+    )
+    plain = registry(manatee(["<doc>", "<p>", "a", "</p>", "</doc>"])[1], Path("/z.vert"), Path("/d"), "")
+    assert plain == ('PATH "/d"\nVERTICAL "/z.vert"\nENCODING "UTF-8"\nATTRIBUTE word\nSTRUCTURE doc\nSTRUCTURE p\n')
+    assert "VERTICAL" not in registry(writer, None, Path("/d"), "")
+    with pytest.raises(UsageFault, match="cannot stand in a configuration"):
+        registry(writer, Path('/a"b'), Path("/d"), "")
+
+
+# -- headings, and text that is not cut into tokens
+
+
+def test_headings_are_marked_on_demand() -> None:
+    made = document(Paragraph("Isihloko", "heading", "zul"), Paragraph("Yebo", "heading"), Paragraph("Cha"))
+    assert [row for row in lines(made, headings=True) if row.startswith("<p")] == [
+        '<p lang="zu" heading="1">', '<p heading="1">', "<p>"]  # fmt: skip
+    assert "heading" not in text_of(made)
+
+
+def test_prevertical() -> None:
+    made = document(Paragraph("Yebo, uThabo.", "heading", "zul"), Paragraph("<g/>"), title="A <b>")
+    rows = FORMS["prevertical"](made).split("\n")
+    assert rows[1:] == ['<p lang="zu">', "Yebo, uThabo.", "</p>", "<p>", "&lt;g/>", "</p>", "</doc>", ""]
+    assert WITH_HEADINGS["prevertical"](made).split("\n")[1] == '<p lang="zu" heading="1">'
+    [found] = read_vertical(rows)
+    assert found.text == made.text
+    assert found.attributes["title"] == "A <b>"
