@@ -159,6 +159,7 @@ def _of_urls(to: Families, facts: CrawlFacts) -> Iterator[Metric]:
     status, tally = facts.status, facts.tally
     reasons: Values = {(reason,): float(number) for reason, number in status.by_reason.items()}
     yield to.gauge("ulwembu_crawl_queued_urls", "URLs in the queues of hosts.", status.queued)
+    yield to.gauge("ulwembu_crawl_due_authorities", "Hosts that may be asked at this instant.", status.due)
     yield to.gauge("ulwembu_crawl_leased_urls", "URLs out on a lease.", status.leased)
     yield to.gauges("ulwembu_crawl_parked_urls", "URLs that wait for an instant.", ("reason",), reasons)
     yield to.gauge("ulwembu_crawl_authorities", "Hosts (scheme, name and port) that are known.", status.authorities)

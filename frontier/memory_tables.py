@@ -161,8 +161,11 @@ class MemoryTables:
         """See :class:`frontier.types.Frontier`."""
         hosts = self.known.values()
         reasons = Counter(reason for host in hosts for _, _, reason in host.parked)
+        now_ms = self.clock()
+        free = (host.ready_ms(self.config.obey_robots) for host in hosts if not host.token and not host.paused)
         return FrontierStatus(
             queued=sum(host.queued() for host in hosts),
+            due=sum(ready_ms is not None and ready_ms <= now_ms for ready_ms in free),
             leased=len(self.held),
             parked=sum(len(host.parked) for host in hosts),
             parked_until_ms_min=min((host.parked[0][0] for host in hosts if host.parked), default=None),
@@ -173,7 +176,7 @@ class MemoryTables:
             fetched_bytes=self.totals["bytes"],
             words=self.totals["words"],
             started_ms=self.started_ms,
-            now_ms=self.clock(),
+            now_ms=now_ms,
         )
 
     def hosts(self, limit: int = 50) -> list[HostState]:

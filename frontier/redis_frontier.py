@@ -242,10 +242,12 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcount(keys.due, wire.LEASED, "inf").zrange(keys.unparks, 0, 0, withscores=True)
             pipe.llen(keys.new).llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
-            meta, leased, first, new, known, reasons, results = pipe.execute()
             now_ms = self._now()
+            pipe.zcard(keys.hot).zcount(keys.due, "-inf", now_ms)
+            meta, leased, first, new, known, reasons, results, in_line, due = pipe.execute()
         return FrontierStatus(
             queued=int(meta.get(b"queued", 0)),
+            due=new + in_line + due,
             leased=leased,
             parked=int(meta.get(b"parked", 0)),
             parked_until_ms_min=int(first[0][1]) if first else None,

@@ -71,7 +71,7 @@ class Command(CrawlStateCommand):
             self.show_json(asdict(status))
             return
         table = Table("count", "", title=f"Frontier of {state.name}", title_justify="left")
-        for name in ("queued", "leased", "parked", "authorities", "pages", "fetched_bytes", "words"):
+        for name in ("queued", "due", "leased", "parked", "authorities", "pages", "fetched_bytes", "words"):
             table.add_row(name, f"{getattr(status, name):,}")
         for reason, count in sorted(status.by_reason.items()):
             table.add_row(f"parked: {reason}", f"{count:,}")

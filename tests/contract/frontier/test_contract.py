@@ -89,6 +89,38 @@ def test_an_address_is_shared_politely(make: Make, clock: Clock) -> None:
     assert frontier.status().queued == 0
 
 
+def test_due_are_hosts_that_can_be_asked_now_and_no_others(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+
+    def due() -> int:
+        return frontier.status().due
+
+    assert due() == 0
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B, C) for n in range(2)])
+    assert due() == 3
+    lease = one(frontier)
+    assert due() == 2
+    done(frontier, lease)
+    assert due() == 2
+    clock.forward(1999)
+    assert due() == 2
+    clock.forward(1)
+    assert due() == 3
+    frontier.pause(A)
+    frontier.park(B, "by hand", HOUR)
+    assert due() == 1
+    frontier.drop(C)
+    assert due() == 0
+    frontier.unpark(B)
+    assert due() == 1
+    done(frontier, one(frontier), again_in_ms=HOUR)
+    clock.forward(2000)
+    done(frontier, one(frontier), again_in_ms=HOUR)
+    assert (due(), frontier.status().parked) == (0, 2)
+    clock.forward(HOUR)
+    assert due() == 1
+
+
 def test_binding_to_an_address_that_is_not_due_gives_the_lease_back(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
