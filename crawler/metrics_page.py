@@ -25,20 +25,22 @@ class Page(Resource):
         self._text = text
 
     def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
-        task = asyncio.ensure_future(self._text())
-        task.add_done_callback(lambda done: self._answer(request, done))
+        task = asyncio.ensure_future(self._answer(request))
         request.notifyFinish().addErrback(lambda _: task.cancel())  # whoever asked has left
         return NOT_DONE_YET
 
-    @staticmethod
-    def _answer(request: Request, done: asyncio.Future[bytes]) -> None:
-        if done.cancelled():
-            return
-        if (error := done.exception()) is not None:
-            request.processingFailed(Failure(error))
+    async def _answer(self, request: Request) -> None:
+        try:
+            text = await self._text()
+        except Exception:  # noqa: BLE001 - the rim: a fault costs a page, and is logged
+            request.processingFailed(Failure())
             return
         request.setHeader("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
-        request.write(done.result())
+        # A connection that is kept would outlive the port: Prometheus would go on asking a crawl that is over, and not
+        # the next one of this process.
+        request.setHeader("Connection", "close")
+        request.channel.persistent = False
+        request.write(text)
         request.finish()
 
 

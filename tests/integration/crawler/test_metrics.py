@@ -89,6 +89,10 @@ def test_no_label_names_a_host_and_scrapes_in_a_crowd_are_answered(tmp_path: Pat
         }  # fmt: skip
         assert not [has for page in pages for _, has in page.values if any("127." in value for _, value in has)]
         assert get(port, "/")[0] == 404
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as kept:
+            kept.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            parts = list(iter(lambda: kept.recv(1 << 16), b""))  # to its end: no connection outlives a crawl
+            assert b"\r\nConnection: close\r\n" in parts[0]
         with socket.create_connection(("127.0.0.1", port)) as slow:
             slow.sendall(b"GET /metr")  # and nothing more: others are answered all the same
             assert scrape(port).value("ulwembu_worker_redis_up") == 1
