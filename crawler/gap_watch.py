@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 
-from frontier.audit import Gaps
+from frontier.audit import TOLERANCE_MS, Gaps
 from frontier.outcomes import HOUR
 from frontier.redis_frontier import RedisFrontier
 
 logger = logging.getLogger(__name__)
 
-TOLERANCE_MS = 2
 _MOST_ROWS = 20_000
 _MOST_HOSTS = 20_000
 _MOST_TOLD = 10

@@ -143,8 +143,9 @@ def of_crawl(to: Families, facts: CrawlFacts) -> Iterator[Metric]:
     yield to.counter("ulwembu_crawl_pages_total", "Pages fetched, as budgets count them.", status.pages)
     yield to.counter("ulwembu_crawl_fetched_bytes_total", "Bytes of answers.", status.fetched_bytes)
     yield to.counter("ulwembu_crawl_words_total", "Clean words of the target language.", status.words)
-    started = status.started_ms / 1000
-    yield to.gauge("ulwembu_crawl_started_seconds", "When the first lease was given (Unix time).", started)
+    if status.started_ms:
+        text, started = "When the first lease was given (Unix time).", status.started_ms / 1000
+        yield to.gauge("ulwembu_crawl_started_timestamp_seconds", text, started)
     if facts.gaps is not None:
         checked, short = facts.gaps
         yield to.counter("ulwembu_crawl_gaps_total", "Gaps between two requests to a host or an address.", checked)
@@ -185,8 +186,11 @@ def _of_results(to: Families, facts: CrawlFacts) -> Iterator[Metric]:
 
 
 def _by_name(stats: Mapping[str, Any], prefix: str) -> Values:
-    """Scrapy's counts behind `prefix`; of a class its name without its module."""
-    return {(name.rpartition(".")[2],): number for name, number in _behind(stats, prefix)}
+    """Scrapy's counts behind `prefix`; of a class its name without its module, which another's may have, too."""
+    names: Counter[tuple[str, ...]] = Counter()
+    for name, number in _behind(stats, prefix):
+        names[(name.rpartition(".")[2],)] += number
+    return names
 
 
 def _by_class(stats: Mapping[str, Any], prefix: str) -> Values:

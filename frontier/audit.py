@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from frontier.types import Lease, Outcome
 
+TOLERANCE_MS = 2
+"""Instants and durations are rounded to whole milliseconds; put together they may be off by so much."""
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:

@@ -19,7 +19,7 @@ from crawler.crawl_state import CrawlStateCommand
 from crawler.fetch_times import fetch_times, warc_files
 from crawler.preflight import PreflightError, data_folder
 from crawler.stores import host_policies
-from frontier.audit import Proof, verify, verify_plain
+from frontier.audit import TOLERANCE_MS, Proof, verify, verify_plain
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
 
@@ -50,7 +50,10 @@ class Command(CrawlStateCommand):
         parser.add_argument("--delay", type=float, help="least seconds a host, instead of the settings'")
         parser.add_argument("--ip-delay", type=float, help="least seconds an address, instead of the settings'")
         parser.add_argument(
-            "--tolerance-ms", type=int, default=2, help="times are rounded to whole milliseconds (default 2)"
+            "--tolerance-ms",
+            type=int,
+            default=TOLERANCE_MS,
+            help=f"times are rounded to whole milliseconds (default {TOLERANCE_MS})",
         )
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:

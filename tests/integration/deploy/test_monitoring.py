@@ -91,7 +91,7 @@ def test_what_alerts_and_dashboard_ask_for_is_what_workers_tell(page: Scrape) ->
     ours = {name for name in page.names() if name.startswith("ulwembu_")}
     # For other dashboards.
     assert ours - asked == {
-        "ulwembu_crawl_started_seconds",
+        "ulwembu_crawl_started_timestamp_seconds",
         "ulwembu_crawl_gaps_total",
         "ulwembu_worker_archive_files_total",
     }

@@ -32,8 +32,10 @@ def test_statuses_are_told_by_class_since_servers_make_up_their_own() -> None:
 
 
 def test_an_error_has_the_name_of_its_class() -> None:
-    page = told({"downloader/exception_type_count/crawler.fetch.errors.DnsError": 5})
+    names = ("crawler.fetch.errors.DnsError", "builtins.TimeoutError", "twisted.internet.error.TimeoutError")
+    page = told({f"downloader/exception_type_count/{name}": 5 for name in names})
     assert page["ulwembu_worker_errors_total", "DnsError"] == 5
+    assert page["ulwembu_worker_errors_total", "TimeoutError"] == 10
 
 
 def test_what_was_never_logged_is_0_and_not_missing() -> None:
