@@ -98,7 +98,7 @@ def test_what_alerts_and_dashboard_ask_for_is_what_workers_tell(page: Scrape) ->
 
 
 def test_an_alert_about_the_crawl_is_one_however_many_workers_tell_of_it() -> None:
-    once = re.compile(r"(?:max|min) by \(crawl(?:, result)?\) \((?:[^()]|\([^()]*\))*\)")
+    once = re.compile(r"(?:max|min) by \(crawl(?:, result)?\) \((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
     for rule in rules():
         assert not re.search(r"ulwembu_(?:crawl|redis)_", once.sub("", rule["expr"])), rule["alert"]
 
