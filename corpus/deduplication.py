@@ -16,7 +16,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from operator import itemgetter
 from typing import Any, BinaryIO, TypeVar
 
@@ -39,8 +38,7 @@ Row = tuple[int, bytes]
 Read = TypeVar("Read", Unit, Row)
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
-_BATCH_ROWS = 1 << 14
-_BATCH_DOCUMENTS, _BATCH_BYTES = 1 << 10, 1 << 20
+_BATCH_MOST, _BATCH_BYTES = 1 << 14, 1 << 20
 
 UNIT_REASONS = {
     "duplicate": "the same text as one before",
@@ -123,11 +121,10 @@ class Deduplication:
         for name in files:
             before = self.counts.kept
             if self._rules.columns:
-                rows = self._readable(name, self._rows)
-                while batch := list(islice(rows, _BATCH_ROWS)):
-                    yield self._judged_rows(batch)
+                for rows in _batches(self._readable(name, self._rows), lambda row: len(row[1])):
+                    yield self._judged_rows(rows)
             else:
-                for units in _batches(self._readable(name, self._units)):
+                for units in _batches(self._readable(name, self._units), lambda unit: len(unit.whole)):
                     yield from self._judged_units(units)
             self.counts.files += 1
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
@@ -146,7 +143,9 @@ class Deduplication:
 
     def _units(self, name: str, stored: BinaryIO) -> Iterator[Unit]:
         head, file = beginning(stored)
-        form = kind_of(name, head) if head else self._form or "jsonl"
+        if not head:
+            return iter(())
+        form = kind_of(name, head)
         if form == "archive":
             raise UsageFault(
                 f"{name}: neither JSON lines nor vertical text (of archives: corpus extract; rows: --columns)"
@@ -267,14 +266,14 @@ def _keyed(columns: tuple[int, ...]) -> Callable[[bytes], Row]:
     return keyed
 
 
-def _batches(units: Iterator[Unit]) -> Iterator[list[Unit]]:
-    batch: list[Unit] = []
-    size = 0
-    for unit in units:
-        batch.append(unit)
-        size += len(unit.whole)
-        if len(batch) >= _BATCH_DOCUMENTS or size >= _BATCH_BYTES:
+def _batches(read: Iterator[Read], size: Callable[[Read], int]) -> Iterator[list[Read]]:
+    batch: list[Read] = []
+    size_bytes = 0
+    for one in read:
+        batch.append(one)
+        size_bytes += size(one)
+        if size_bytes >= _BATCH_BYTES or len(batch) >= _BATCH_MOST:
             yield batch
-            batch, size = [], 0
+            batch, size_bytes = [], 0
     if batch:
         yield batch

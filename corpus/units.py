@@ -1,8 +1,9 @@
 """Documents of JSON lines or vertical text, read so that they can be written again as they stood.
 
 Guarantees: what is kept whole is written byte for byte as it was read (but for a byte order mark, and with a line feed
-at its end). Of a document of which paragraphs go, nothing else changes: in JSON but ``text``, ``paragraphs``, ``words``
-and ``language``, in vertical text nothing.
+at its end); blank lines between documents are no part of either. Of a document of which paragraphs go, nothing else
+changes: in JSON but ``text``, ``paragraphs``, ``words`` and ``language``, in vertical text nothing. Vertical texts that
+differ in broken UTF-8 only are different texts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import BinaryIO
 
 from corpus.document import Document, from_json, main_language
 from corpus.errors import Fault, FormatError
-from corpus.sources import each_line, lines
+from corpus.sources import MAX_LINE, each_line, lines
 from corpus.vertical_reader import VerticalDocument, read_vertical
 
 _BOM = b"\xef\xbb\xbf"
@@ -47,29 +48,38 @@ def _cut_json(line: bytes, document: Document, places: Sequence[int]) -> bytes:
     row = json.loads(line)
     kept = tuple(document.paragraphs[place] for place in places)
     row["text"] = "\n".join(paragraph.text for paragraph in kept)
-    if "paragraphs" in row:
+    if row.get("paragraphs") is not None:
         row["paragraphs"] = [row["paragraphs"][place] for place in places]
         row["language"] = main_language(kept)
     if "words" in row:
         row["words"] = sum(paragraph.words for paragraph in kept)
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    return encoded(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def encoded(made: str) -> bytes:
+    """JSON in UTF-8; half of a surrogate pair is escaped, as it was when it was read."""
+    return made.encode("utf-8", "backslashreplace")
 
 
 def vertical_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
     """The documents of vertical text. ``fault`` hears of damage, and of what is not vertical text: there the reading
     ends."""
     taken: list[bytes] = []
+    number = 0
 
     def passing() -> Iterator[str]:
-        for row in lines(name, file, fault):
-            taken.append(row)
-            yield row.decode("utf-8", "replace")
+        nonlocal number
+        for number, row in enumerate(lines(name, file, fault), 1):
+            if len(row) > MAX_LINE:
+                raise FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB")
+            line = row.removeprefix(_BOM) if number == 1 else row
+            if taken or line.strip():
+                taken.append(line)
+            yield line.decode("utf-8", "surrogateescape")
 
-    before = 0
     try:
         for document in read_vertical(passing(), name):
-            yield _of_vertical(document, [taken[0].removeprefix(_BOM), *taken[1:]], before)
-            before += len(taken)
+            yield _of_vertical(document, list(taken), number - len(taken))
             taken.clear()
     except FormatError as error:
         fault(FormatError(name, error.line, f"{error.reason}; nothing is read from here on"))

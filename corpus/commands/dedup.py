@@ -19,6 +19,7 @@ from corpus.inputs import DOCUMENT_SUFFIXES, ROW_SUFFIXES, VERTICAL_SUFFIXES, ex
 from corpus.kept import Kept
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
+from corpus.units import encoded
 
 MOST_COLUMNS = 1000
 HELP = "what was there before, left out: across files and runs, exactly or nearly the same"
@@ -121,7 +122,7 @@ def _write(
 
             def tell(line: str) -> None:
                 try:
-                    listing.write(f"{line}\n".encode("utf-8", "replace"))
+                    listing.write(encoded(f"{line}\n"))
                 except OSError as error:
                     error.filename = error.filename or options.dropped
                     raise

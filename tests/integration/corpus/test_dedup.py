@@ -310,7 +310,9 @@ def test_wrong_usage(
 
 def test_summary_and_listing(months: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     near = paragraph(0) + " kusho yena"
-    (tmp_path / "n.jsonl").write_text(json.dumps({"id": "n", "url": "u", "text": f"Isihloko\n{near}\n{paragraph(70)}"}))
+    (tmp_path / "n.jsonl").write_text(
+        json.dumps({"id": "n\ud800", "url": "u", "text": f"Isihloko\n{near}\n{paragraph(70)}"})
+    )
     arguments = ["a.jsonl", "n.jsonl", "a.jsonl", "-o", "x.jsonl.gz", "--near", "--dropped", "x.dropped"]
     assert main(["dedup", *arguments]) == 0
     error = capsys.readouterr().err
@@ -319,8 +321,8 @@ def test_summary_and_listing(months: list[Path], tmp_path: Path, capsys: pytest.
     assert "        1 paragraphs: nearly all of it was there before\n" in error
     listed: list[dict[str, Any]] = [json.loads(row) for row in (tmp_path / "x.dropped").read_text().splitlines()]
     assert listed[:2] == [
-        {"reason": "short", "id": "n", "url": "u", "paragraph": 1, "text": "Isihloko"},
-        {"reason": "near", "id": "n", "url": "u", "paragraph": 2, "text": near},
+        {"reason": "short", "id": "n\ud800", "url": "u", "paragraph": 1, "text": "Isihloko"},
+        {"reason": "near", "id": "n\ud800", "url": "u", "paragraph": 2, "text": near},
     ]
     assert len(listed) == 12
 

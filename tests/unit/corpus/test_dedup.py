@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import bench.dedup
 from corpus.dedup_state import opened
-from corpus.deduplication import Deduplication, Rules
+from corpus.deduplication import Counts, Deduplication, Rules
 from corpus.document import Document, Paragraph, to_json
 from corpus.errors import UsageFault
 from corpus.kept import Kept
@@ -209,9 +209,63 @@ def test_lines_of_vertical_text_stay_as_they_were(tmp_path: Path) -> None:
     dedup = Deduplication(EXACT, Kept(), Report(quiet=True))
     written = b"".join(dedup.results([str(tmp_path / "in.vert")])).decode()
     head, cut = second[: second.index("<h2>")], second[second.index("</div>") :]
-    assert written == first + head + cut
+    assert written == first.lstrip() + head.lstrip() + cut
     assert dedup.counts.dropped == {"duplicate": 1}
     assert dedup.counts.dropped_paragraphs == {"duplicate": 1, "short": 1}
+
+
+def written_of(folder: Path, *pieces: bytes, suffix: str = ".vert", rules: Rules = EXACT) -> tuple[bytes, Counts]:
+    """What one run writes for these files, and its counts."""
+    names = [folder / f"piece{number}{suffix}" for number in range(len(pieces))]
+    for path, piece in zip(names, pieces, strict=True):
+        path.write_bytes(piece)
+    dedup = Deduplication(rules, Kept(), Report(stream=io.StringIO()))
+    return b"".join(dedup.results([str(path) for path in names])), dedup.counts
+
+
+def test_vertical_text_may_be_cut_wherever_a_document_ends(tmp_path: Path) -> None:
+    """Blank lines between documents are in no output: nobody could say whose they are."""
+    first, second = vertical(LONG[0], LONG[1]).strip().encode(), vertical(LONG[0], LONG[2]).strip().encode()
+    together, _ = written_of(tmp_path, b"\xef\xbb\xbf\n" + first + b"\n\r\n\n" + second)
+    assert together.startswith(first + b"\n<doc")
+    assert written_of(tmp_path, first, b"\r\n\n" + second)[0] == together
+    assert written_of(tmp_path, first + b"\n\r\n\n", second + b"\n\n")[0] == together
+
+
+def test_texts_that_differ_in_broken_letters_are_different(tmp_path: Path) -> None:
+    whole = vertical(LONG[0], LONG[1]).lstrip().encode()
+    given = whole.replace(b"Abafundi", b"Abafundi\xff") + whole.replace(b"Abafundi", b"Abafundi\xfe")
+    written, counts = written_of(tmp_path, given)
+    assert (counts.kept, counts.paragraphs) == (2, 4)
+    assert b"Abafundi\xff" in written
+    assert b"Abafundi\xfe" in written
+
+
+def test_a_line_of_vertical_text_that_is_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpus.sources.MAX_LINE", 200)
+    monkeypatch.setattr("corpus.units.MAX_LINE", 200)
+    good = vertical(LONG[0], LONG[1]).lstrip().encode()
+    written, counts = written_of(tmp_path, good + vertical("w" * 201, LONG[2]).encode())
+    assert (written, counts.damages) == (good, 1)
+
+
+def test_an_empty_file_has_no_form(tmp_path: Path) -> None:
+    text = vertical(LONG[0], LONG[1]).lstrip().encode()
+    assert written_of(tmp_path, b"", text, b"") == (text, Counts(files=3, read=1, kept=1, paragraphs=3))
+
+
+def test_what_of_a_cut_document_is_odd_stays(tmp_path: Path) -> None:
+    odd = {"id": "half \ud83d", "paragraphs": None, "language": None, "words": None}
+    rows = [line([LONG[0]]), json.dumps({**odd, "text": f"{LONG[0]}\n{LONG[1]} \udc00"}).encode()]
+    _, second = written_of(tmp_path, *rows, suffix=".jsonl")[0].splitlines()
+    assert json.loads(second) == {**odd, "text": f"{LONG[1]} \udc00", "words": 12 + 1}
+
+
+def test_large_rows_are_judged_soon(tmp_path: Path) -> None:
+    """So that a batch of them does not take the memory of thousands."""
+    (tmp_path / "in.tsv").write_bytes(b"".join(b"%d\t%s\n" % (number, b"x" * (1 << 19)) for number in range(6)))
+    dedup = Deduplication(Rules(columns=(0,)), Kept(), Report(quiet=True))
+    assert [piece.count(b"\n") for piece in dedup.results([str(tmp_path / "in.tsv")])] == [2, 2, 2]
 
 
 def test_forms_give_the_same(tmp_path: Path) -> None:
