@@ -23,12 +23,12 @@ import numpy as np
 
 from corpus.errors import UsageFault
 from corpus.outputs import STDOUT
-from sieve.errors import LockedError, SieveError
+from sieve.errors import DamagedError, LockedError, SieveError
 from sieve.files import FolderLock
 from sieve.fingerprint import Fingerprints
 from sieve.jobs import Job
 from sieve.runs import Run
-from sieve.store import RunStore
+from sieve.store import MANIFEST, RunStore
 
 _FOLDER = "dedup"
 """Inside of what the user names, which may have other files: the store removes runs that it does not know."""
@@ -48,6 +48,8 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
         # Each run of keys stays open as long as the state; most systems allow 1,024 files where nobody asks for more.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        if not (inside / MANIFEST).exists() and any(inside.glob("*.run")):
+            raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would take this for a new state
         store = RunStore(inside)
         try:
             yield State(folder, store, output, near=near)
@@ -69,20 +71,34 @@ class State:
     def __init__(self, folder: Path, store: RunStore, output: str, *, near: bool) -> None:
         self._folder = Path(os.path.realpath(folder))
         self._store = store
+        if not store.facts:
+            store.commit([], {"outputs": [], "pending": None})
         self._recover()
         self._entry: dict[str, Any] = {"output": os.path.relpath(os.path.realpath(output), self._folder), "near": near}
         self._place = self._place_of(self._entry)
-        if self._place < len(self._outputs) and not Path(output).exists():
-            raise UsageFault(
-                f"{output}: counted in {folder}, but not there. If it was moved, take another name; "
-                "if it was deleted to be made again, put an empty file there"
-            )
+        self._expect_in_place(Path(output), folder)
         self.earlier: list[Run] = store.runs[: self._place]
         self.without_near: list[str] = [one["output"] for one in self._outputs[: self._place] if not one["near"]]
 
     @property
     def _outputs(self) -> list[dict[str, Any]]:
-        return list(self._store.facts.get("outputs", ()))
+        return list(self._store.facts["outputs"])
+
+    def _expect_in_place(self, output: Path, folder: Path) -> None:
+        """UsageFault when an output may have been moved, or moved to this name: compared with itself it would come out
+        empty, and take the place of what it had."""
+        if self._place < len(self._outputs) and not output.exists():
+            raise UsageFault(
+                f"{output}: counted in {folder}, but not there. If it was moved, take another name; "
+                "if it was deleted to be made again, put an empty file there"
+            )
+        if self._place == len(self._outputs) and output.exists() and output.stat().st_size:
+            gone = [one["output"] for one in self._outputs if not (self._folder / one["output"]).exists()]
+            if gone:
+                raise UsageFault(
+                    f"{output}: there, but not counted in {folder}, where {gone[0]} is counted, but not there. "
+                    "If one was moved to the other, or the state without its outputs, take another name"
+                )
 
     def _place_of(self, entry: dict[str, Any]) -> int:
         """Where an output is, or where it is going to be."""
@@ -103,15 +119,19 @@ class State:
                 )
         found = hidden.stat()
         pending = {**self._entry, "inode": found.st_ino, "size": found.st_size}
-        Job(self._store.write(keys, {"pending": pending})).finish()
+        try:
+            Job(self._store.write(keys, {"pending": pending})).finish()
+        except OSError as error:
+            error.filename = error.filename or str(self._folder)  # of the state, not of the output
+            raise
 
     def done(self) -> None:
         """The output has its name."""
-        if self._store.facts.get("pending"):
+        if self._store.facts["pending"]:
             self._settle(taken=True)
 
     def _recover(self) -> None:
-        pending = self._store.facts.get("pending")
+        pending = self._store.facts["pending"]
         if pending:
             self._settle(taken=_is(self._folder / pending["output"], pending["inode"], pending["size"]))
 

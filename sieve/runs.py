@@ -202,5 +202,7 @@ class RunWriter:
 
     def discard(self) -> None:
         """Give up."""
-        self._file.close()
-        self._new.unlink(missing_ok=True)
+        try:
+            self._file.close()  # which writes what is left, if there is room
+        finally:
+            self._new.unlink(missing_ok=True)

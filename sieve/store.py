@@ -21,7 +21,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.jobs import Job, Work
 from sieve.runs import Run, RunWriter
 
-_MANIFEST = "MANIFEST"
+MANIFEST = "MANIFEST"
 _PIECE_KEYS = 1 << 16
 _LIKE_SIZE = 1.5
 _VERSION = 1
@@ -39,7 +39,7 @@ class RunStore:
         self._durable = durable
         self._step = step
         self._threads: ThreadPoolExecutor | None = None
-        manifest: dict[str, Any] = load(folder / _MANIFEST) or {"version": _VERSION, "runs": [], "next": 0, "facts": {}}
+        manifest: dict[str, Any] = load(folder / MANIFEST) or {"version": _VERSION, "runs": [], "next": 0, "facts": {}}
         if manifest["version"] != _VERSION:
             raise StoreError(f"{folder}: made by a version of this program with store format {manifest['version']}")
         self.facts: dict[str, Any] = manifest["facts"]
@@ -83,7 +83,7 @@ class RunStore:
             "facts": together,
         }
         self._step("manifest")
-        yield self.later(lambda: replace(self.folder / _MANIFEST, content, durable=self._durable))
+        yield self.later(lambda: replace(self.folder / MANIFEST, content, durable=self._durable))
         self._step("manifest committed")
         self.facts = {**self.facts, **facts}
 

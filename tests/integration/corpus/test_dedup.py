@@ -150,6 +150,29 @@ def test_state_and_outputs_may_move_together(months: list[Path], tmp_path: Path)
     assert (tmp_path / "there" / "a.out").read_bytes() == before
 
 
+def test_an_output_that_was_moved_is_not_written_over(
+    months: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Compared with itself it would come out empty."""
+    (tmp_path / "here").mkdir()
+    for path in months[:2]:
+        assert dedup(path, "-o", f"here/{path.stem}.out", "--state", "here/state") == 0
+    before = (tmp_path / "here" / "a.out").read_bytes()
+    (tmp_path / "here" / "a.out").rename("a.out")
+    assert dedup(months[0], "-o", "a.out", "--state", "here/state") == 2
+    assert "a.out: there, but not counted in here/state, where ../a.out is counted" in capsys.readouterr().err
+    assert (tmp_path / "a.out").read_bytes() == before
+    assert dedup(months[2], "-o", "c.out", "--state", "here/state") == 0
+    (tmp_path / "a.out").rename(tmp_path / "here" / "a.out")
+    (tmp_path / "here" / "state").rename("state")
+    assert dedup(months[0], "-o", "here/a.out", "--state", "state") == 2
+    assert (tmp_path / "here" / "a.out").read_bytes() == before
+    (tmp_path / "state").rename(tmp_path / "here" / "state")
+    (tmp_path / "other.out").write_text("of a run without a state")
+    assert dedup(months[0], "-o", "other.out", "--state", "here/state") == 0
+    assert (tmp_path / "other.out").read_bytes() == b""
+
+
 @pytest.mark.slow
 def test_killed_at_any_instant_and_run_again(months: list[Path], tmp_path: Path) -> None:
     """Whatever a killed run left: the same command gives the same bytes, another one leaves out only what there is."""
@@ -243,10 +266,28 @@ def test_damaged_state_is_told(months: list[Path], tmp_path: Path, capsys: pytes
         assert wrong in error
         assert path.name in error
         path.write_bytes(whole)
-    run.unlink()
-    assert dedup(months[1], "-o", "b.out", "--state", "state") == 2
-    assert "is missing" in capsys.readouterr().err
+    for path in (run, manifest):
+        path.rename(tmp_path / "aside")
+        assert dedup(months[1], "-o", "b.out", "--state", "state") == 2
+        error = capsys.readouterr().err
+        assert path.name in error
+        assert "is missing" in error
+        (tmp_path / "aside").rename(path)
     assert not (tmp_path / "b.out").exists()
+
+
+def test_a_full_disk_under_the_state_is_named(
+    months: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sieve.store.RunWriter.append", full)
+        assert dedup(months[0], "-o", "a.out", "--state", "state") == 2
+    assert f"{tmp_path}/state: No space left on device" in capsys.readouterr().err
+    assert not (tmp_path / "a.out").exists()
+    assert dedup(months[0], "-o", "a.out", "--state", "state") == 0
 
 
 def test_files_beside_the_state_are_left_alone(months: list[Path], tmp_path: Path) -> None:

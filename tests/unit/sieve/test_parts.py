@@ -135,6 +135,14 @@ def test_a_run_contains_its_keys(tmp_path_factory: pytest.TempPathFactory, keys:
         assert len(run) == len(keys)
 
 
+def test_a_run_that_a_full_disk_ends_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "x.run.new").symlink_to("/dev/full")
+    writer = RunWriter(tmp_path / "x.run", 1)
+    with pytest.raises(OSError, match="No space"):
+        writer.discard()
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_store_merges_runs_of_like_size_and_sweeps_what_no_manifest_names(tmp_path: Path) -> None:
     store = RunStore(tmp_path, durable=True)
     keys = random_keys(200_000)
