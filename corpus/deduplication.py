@@ -38,7 +38,8 @@ Row = tuple[int, bytes]
 Read = TypeVar("Read", Unit, Row)
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
-_BATCH_MOST, _BATCH_BYTES = 1 << 14, 1 << 20
+_BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
+"""What is judged at once, and what a document or row takes beside its bytes."""
 
 UNIT_REASONS = {
     "duplicate": "the same text as one before",
@@ -227,7 +228,7 @@ class Deduplication:
         """Why a text does not stay; "" when it does, and counts as kept from now on."""
         if mark.key in self._kept:
             return "duplicate"
-        if self._rules.near is not None and mark.runs and self._kept.share(mark.runs) >= self._rules.near:
+        if self._rules.near is not None and self._kept.share(mark.runs) >= self._rules.near:
             return "near"
         self._kept.add(mark.key)
         self._kept.update(mark.runs)
@@ -271,8 +272,8 @@ def _batches(read: Iterator[Read], size: Callable[[Read], int]) -> Iterator[list
     size_bytes = 0
     for one in read:
         batch.append(one)
-        size_bytes += size(one)
-        if size_bytes >= _BATCH_BYTES or len(batch) >= _BATCH_MOST:
+        size_bytes += _BESIDE_BYTES + size(one)
+        if size_bytes >= _BATCH_BYTES:
             yield batch
             batch, size_bytes = [], 0
     if batch:

@@ -71,7 +71,7 @@ def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], M
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"a line of more than {MAX_LINE >> 20} MiB")
-            if line.strip():
+            if line.strip(b" \r"):  # tabs alone are a row of empty columns
                 yield make(line)
         except ValueError as error:
             fault(FormatError(name, number, str(error)))

@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bench.dedup
+from corpus.dedup import LONG_CHARACTERS
 from corpus.dedup_state import opened
 from corpus.deduplication import Counts, Deduplication, Rules
 from corpus.document import Document, Paragraph, to_json
@@ -23,13 +24,16 @@ from corpus.errors import UsageFault
 from corpus.kept import Kept
 from corpus.report import Report
 from corpus.vertical import text_of
+from relevance.alphabet import words
 
 LONG = [f"{word} " * 12 for word in ("Umongameli", "Abafundi", "Imvula", "Amabhubesi")]
 LONG = [text.strip() for text in LONG] + [
     "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya nasemadolobheni.",
     "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya nasezweni.",
     "Abafundi besikole samabanga aphezulu bathole imiphumela emihle kakhulu kulo nyaka, kusho uthisha omkhulu.",
+    "Amabhubesi namabhubesikazi ahlala ndawonye kuleli.",  # just long enough
 ]
+assert len(LONG[7]) == LONG_CHARACTERS
 SHORT = ["Izindaba", "Ezemidlalo", "uThabo uthe yebo"]
 DIGITS = str.maketrans("0123456789", "ghijklmnop")
 TEXTS = st.lists(st.sampled_from(LONG + SHORT), max_size=5)
@@ -70,9 +74,18 @@ def counted(folder: Path, output: Path, newest_keys: int = 1 << 19, *, near: boo
         kept.close()
 
 
-def naive(documents: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The exact rules once more, with the texts themselves."""
-    seen: set[str] = set()
+def naive(documents: Sequence[Sequence[str]], near: float | None = None) -> list[list[str]]:
+    """The rules once more, with the texts and runs of words themselves."""
+    seen: set[object] = set()
+
+    def is_new(text: str) -> bool:
+        tokens = words(text) if near else []
+        runs = {tuple(tokens[place : place + 5]) for place in range(max(1, len(tokens) - 4)) if tokens}
+        if text in seen or (near and runs and len(runs & seen) / len(runs) >= near):
+            return False
+        seen.update(runs, [text])
+        return True
+
     stay = []
     for texts in documents:
         whole = "\n".join(texts)
@@ -81,12 +94,13 @@ def naive(documents: Sequence[Sequence[str]]) -> list[list[str]]:
         groups: list[list[str]] = [[]]
         for text in texts:
             groups[-1].append(text)
-            if len(text) >= 50:
+            if len(text) >= LONG_CHARACTERS:
                 groups.append([])
+        if not groups[1:] and not is_new(whole):
+            continue
         kept, new = [], True
         for group in groups[:-1]:
-            new = group[-1] not in seen
-            seen.add(group[-1])
+            new = is_new(group[-1])
             kept += group if new else []
         kept += groups[-1] if new else []
         if kept:
@@ -95,11 +109,12 @@ def naive(documents: Sequence[Sequence[str]]) -> list[list[str]]:
     return stay
 
 
-@given(st.lists(TEXTS, max_size=12))
-def test_exact_is_what_sets_of_texts_say(documents: list[list[str]]) -> None:
+@given(st.lists(TEXTS, max_size=12), st.sampled_from([None, 0.2, 0.5, 1.0]))
+def test_what_stays_is_what_sets_of_texts_and_runs_say(documents: list[list[str]], near: float | None) -> None:
+    lines = b"".join(line(texts, str(number)) for number, texts in enumerate(documents))
     with tempfile.TemporaryDirectory() as folder:
-        written = run(Path(folder), b"".join(line(texts, str(number)) for number, texts in enumerate(documents)))
-    assert texts_of(written) == naive(documents)
+        written = run(Path(folder), lines, Rules(near=near))
+    assert texts_of(written) == naive(documents, near)
 
 
 @given(st.lists(TEXTS, max_size=10), st.lists(st.integers(0, 10), max_size=3), st.booleans(), st.integers(1, 4))
@@ -138,6 +153,12 @@ def test_nearly_the_same_goes_and_half_new_stays(tmp_path: Path) -> None:
     assert texts_of(run(tmp_path, rows, NEAR)) == [[first], [half]]
     assert texts_of(run(tmp_path, rows, Rules(near=0.1))) == [[first]]
     assert texts_of(run(tmp_path, rows, Rules(near=1.0))) == [[first], [edited], [half]]
+
+
+def test_half_is_enough(tmp_path: Path) -> None:
+    known = "umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye manje"  # nine words, five runs
+    for more, stay in (("a b c d e f", 2), ("a b c d e", 1)):
+        assert len(texts_of(run(tmp_path, [line([known]), line([f"{known} {more}"])], NEAR))) == stay
 
 
 def test_a_list_that_was_there_nearly_goes_as_a_whole(tmp_path: Path) -> None:
@@ -271,7 +292,7 @@ def test_large_rows_are_judged_soon(tmp_path: Path) -> None:
 def test_forms_give_the_same(tmp_path: Path) -> None:
     made = [
         Document(str(number), f"https://a.example/{number}", "Izindaba", paragraphs=tuple(map(Paragraph, texts)))
-        for number, texts in enumerate([LONG[:3], [SHORT[0], LONG[1], LONG[3]], LONG[4:], LONG[3:6]])
+        for number, texts in enumerate([LONG[:3], [SHORT[0], LONG[1], LONG[3]], LONG[4:7], LONG[3:6]])
     ]
     (tmp_path / "in.vert").write_text("".join(map(text_of, made)))
     (tmp_path / "in.jsonl").write_text("".join(to_json(one) + "\n" for one in made))
@@ -298,6 +319,13 @@ def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
     assert (dedup.counts.read, dedup.counts.kept, dedup.counts.damages) == (5, 3, 1)
     assert kept(1)[0] == [rows[0], rows[2]]
     assert kept(0)[0] == [row for row in rows if row]
+    rows[:] = [b"1\t\txx", b"2\tx\t", b"\t\t", b"\r", b"\t\tz"]
+    (tmp_path / "in.tsv").write_bytes(b"\n".join(rows))
+    assert kept(1, 2)[0] == [*rows[:3], rows[4]]
+    both = Kept()
+    for columns, count in (((1,), 2), ((2,), 3), ((1, 2), 4), ((2, 1), 4)):  # other columns, other keys
+        dedup = Deduplication(Rules(columns=columns), both, Report(quiet=True))
+        assert b"".join(dedup.results([str(tmp_path / "in.tsv")])).count(b"\n") == count
 
 
 def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
@@ -379,7 +407,7 @@ def test_a_full_folder_for_temporary_files_is_no_damaged_input(tmp_path: Path, m
 
 def test_a_listing_says_what_was_dropped_and_why(tmp_path: Path) -> None:
     told: list[str] = []
-    rows = [[LONG[4]], [SHORT[0], LONG[5]], [LONG[4]], [LONG[6]], [SHORT[1], LONG[6]], []]
+    rows = [[LONG[4]], [SHORT[0], LONG[5]], [LONG[4]], [LONG[6], LONG[0]], [SHORT[1], LONG[6]], [], [LONG[0]]]
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(line(texts, str(number)) for number, texts in enumerate(rows)))
     dedup = Deduplication(NEAR, Kept(), Report(quiet=True), told.append)
@@ -392,9 +420,10 @@ def test_a_listing_says_what_was_dropped_and_why(tmp_path: Path) -> None:
         ("4", "short", 1),
         ("4", "duplicate", 2),
         ("5", "no_text", None),
+        ("6", "duplicate", 1),
     ]
-    assert [one["text"] for one in listed] == [SHORT[0], LONG[5], LONG[4], SHORT[1], LONG[6], ""]
-    assert dedup.counts.dropped == {"nothing_new": 2, "duplicate": 1, "no_text": 1}
+    assert [one["text"] for one in listed] == [SHORT[0], LONG[5], LONG[4], SHORT[1], LONG[6], "", LONG[0]]
+    assert dedup.counts.dropped == {"nothing_new": 3, "duplicate": 1, "no_text": 1}
 
 
 def test_packed_input_and_damage_in_it(tmp_path: Path) -> None:
