@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from corpus.errors import UsageFault
-from corpus.outputs import STDOUT
+from corpus.outputs import STDOUT, naming
 from sieve.errors import DamagedError, LockedError, SieveError
 from sieve.files import FolderLock
 from sieve.fingerprint import Fingerprints
@@ -50,7 +50,8 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         if not (inside / MANIFEST).exists() and any(inside.glob("*.run")):
             raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would take this for a new state
-        store = RunStore(inside)
+        with naming(folder):
+            store = RunStore(inside)
         try:
             yield State(folder, store, output, near=near)
         finally:
@@ -119,11 +120,8 @@ class State:
                 )
         found = hidden.stat()
         pending = {**self._entry, "inode": found.st_ino, "size": found.st_size}
-        try:
+        with naming(self._folder):
             Job(self._store.write(keys, {"pending": pending})).finish()
-        except OSError as error:
-            error.filename = error.filename or str(self._folder)  # of the state, not of the output
-            raise
 
     def done(self) -> None:
         """The output has its name."""

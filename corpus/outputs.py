@@ -59,6 +59,17 @@ def _special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An OSError of the block that names no file, as one of a full disk, names this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
 Ready = Callable[[Path], None]
 """Called with the hidden file when it is whole and synced, before it takes its place; an error leaves what was there.
 Never called for a target that is no regular file."""
@@ -67,17 +78,13 @@ Never called for a target that is no regular file."""
 @contextmanager
 def replaced(path: Path, ready: Ready | None = None) -> Iterator[BinaryIO]:
     """A file to write, that takes the place of ``path`` when the block ends well. An OSError names the target."""
-    try:
+    with naming(path):
         if _special(path):
             with path.open("wb") as file:
                 yield file
         else:
             with _beside(Path(os.path.realpath(path)), ready) as file:
                 yield file
-    except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
-        raise
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from corpus.errors import UsageFault
 from corpus.forms import form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, ROW_SUFFIXES, VERTICAL_SUFFIXES, expand
 from corpus.kept import Kept
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import STDOUT, check_target, naming, open_output
 from corpus.report import Report
 from corpus.units import encoded
 
@@ -121,11 +121,8 @@ def _write(
             listing = stack.enter_context(open_output(options.dropped))
 
             def tell(line: str) -> None:
-                try:
+                with naming(Path(options.dropped)):
                     listing.write(encoded(f"{line}\n"))
-                except OSError as error:
-                    error.filename = error.filename or options.dropped
-                    raise
 
         dedup = Deduplication(rules, kept, report, tell)
         with open_output(options.output, ready) as out:

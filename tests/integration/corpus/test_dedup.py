@@ -276,18 +276,25 @@ def test_damaged_state_is_told(months: list[Path], tmp_path: Path, capsys: pytes
     assert not (tmp_path / "b.out").exists()
 
 
-def test_a_full_disk_under_the_state_is_named(
+def test_a_state_that_cannot_be_read_or_written_is_named(
     months: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(*_: object) -> None:
+    def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patched:
-        patched.setattr("sieve.store.RunWriter.append", full)
-        assert dedup(months[0], "-o", "a.out", "--state", "state") == 2
-    assert f"{tmp_path}/state: No space left on device" in capsys.readouterr().err
-    assert not (tmp_path / "a.out").exists()
-    assert dedup(months[0], "-o", "a.out", "--state", "state") == 0
+    for call in ("RunWriter.append", "Run.open"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"sieve.store.{call}", fails)
+            assert dedup(months[0], "-o", "a.out", "--state", "state") == 2
+        assert "state: No space left on device" in capsys.readouterr().err
+        assert (tmp_path / "a.out").exists() == (call == "Run.open")
+        assert dedup(months[0], "-o", "a.out", "--state", "state") == 0
+
+
+def test_a_listing_that_cannot_be_written_is_named(months: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    write(months[1], *range(4000))
+    assert dedup(*months, months[1], "-o", "x", "--dropped", "/dev/full") == 2
+    assert "/dev/full: No space left on device" in capsys.readouterr().err
 
 
 def test_files_beside_the_state_are_left_alone(months: list[Path], tmp_path: Path) -> None:

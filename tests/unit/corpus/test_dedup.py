@@ -342,6 +342,22 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
     kept.close()
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_what_has_the_name_of_a_pending_output_is_looked_at(tmp_path: Path, named: bool) -> None:
+    """A former output of the same size is not it, nor is what was written over it in place."""
+    output, hidden = tmp_path / "out", tmp_path / "hidden"
+    with counted(tmp_path, output) as kept:
+        kept.add(1)
+    with opened(tmp_path / "state", str(output), near=False) as state:
+        hidden.write_bytes(output.read_bytes())
+        state.commit(np.array([2], np.uint64), hidden)
+    if named:
+        hidden.replace(output)
+        output.write_bytes(b"other")
+    with opened(tmp_path / "state", str(tmp_path / "next"), near=False) as state:
+        assert [run.keys.tolist() for run in state.earlier] == [[1]]
+
+
 def test_a_listing_that_cannot_be_written_is_no_damaged_input(tmp_path: Path) -> None:
     def full(_: str) -> None:
         raise OSError(28, "No space left on device")
