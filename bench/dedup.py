@@ -268,7 +268,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.peer:
         name, source, target = given.peer
-        PEERS[name](source, target)
+        try:
+            PEERS[name](source, target)
+        except ImportError as error:
+            sys.exit(f"{name}: {error}")
         return
     speed(given.documents)
     speed_of_rows(30 * given.documents)

@@ -114,9 +114,9 @@ class State:
                 return
             if self._place < len(self._outputs) - 1:
                 raise UsageFault(
-                    f"{self._entry['output']}: has other texts now, but {self._outputs[-1]['output']} was made after "
-                    "it and left out what it had. Give new input as a further output, or make all of them again with "
-                    "a new state"
+                    f"{self._entry['output']}: comes out otherwise now, but {self._outputs[-1]['output']} was made "
+                    "after it and left out what it had. Keep to its options, give new input as a further output, or "
+                    "make all of them again with a new state"
                 )
         found = hidden.stat()
         pending = {**self._entry, "inode": found.st_ino, "size": found.st_size}

@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import lzma
+import resource
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -340,6 +341,18 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
             oracle.add(key)
     assert kept.keys().tolist() == sorted(oracle)
     kept.close()
+
+
+def test_more_outputs_than_files_may_be_open(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = len(list(Path("/proc/self/fd").iterdir())) + 20
+    try:
+        for number in range(25):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (few, hard))
+            with counted(tmp_path, tmp_path / f"out{number}"):
+                pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.parametrize("named", [False, True])
