@@ -148,6 +148,11 @@ def test_state_and_outputs_may_move_together(months: list[Path], tmp_path: Path)
     (tmp_path / "here").rename(tmp_path / "there")
     assert dedup(months[0], "-o", "there/a.out", "--state", "there/state") == 0
     assert (tmp_path / "there" / "a.out").read_bytes() == before
+    (tmp_path / "by").mkdir()
+    (tmp_path / "by" / "link").symlink_to(tmp_path / "there")
+    for output, state in (("by/link/a.out", "there/state"), ("there/a.out", "by/link/state")):
+        assert dedup(months[0], "-o", output, "--state", state) == 0
+        assert (tmp_path / "there" / "a.out").read_bytes() == before
 
 
 def test_an_output_that_was_moved_is_not_written_over(
