@@ -20,10 +20,11 @@ from relevance.page import MAX_BODY
 _FIRST = 0xF0000
 _MOST = 0xFFF0
 _END = "\U00100000"
-_OPEN_TAG = re.compile(r"""<a\b((?>[^>"']|"[^"]*"|'[^']*')*+>)?""", re.I)
+OPEN_TAG = re.compile(r"""<a(?=[\s/>])((?>[^>=]|=\s*+(?:"[^"]*"|'[^']*')?)*+>)?""", re.I)
+"""Group 1: its attributes, and its end. A quotation mark counts behind ``=`` alone, as in browsers: ``title=it's``."""
 _MOST_UNENDED = 16
 """Tags without an end that a page may have; each is looked through to the end of the page."""
-_CLOSE_TAG = re.compile(r"</a\s*>", re.I)
+_CLOSE_TAG = re.compile(r"</a(?=[\s/>])", re.I)
 _MARK = re.compile("([\U000f0000-\U000fffef\U00100000])")
 _Span = tuple[int, int, str]
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
@@ -92,7 +93,7 @@ def _marked(text: str) -> tuple[str, list[int]] | None:
     parts: list[str] = []
     tags: list[int] = []
     unended = done = 0
-    for match in _OPEN_TAG.finditer(text):
+    for match in OPEN_TAG.finditer(text):
         if match[1] is None:
             unended += 1
             if unended > _MOST_UNENDED:

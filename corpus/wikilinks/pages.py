@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, replace
 
 from archive import Record
-from corpus.anchors import absolute, place_links
+from corpus.anchors import OPEN_TAG, absolute, place_links
 from corpus.document import Source
 from corpus.records import Read, capture_of, document_of, never_failing, page_of
 from corpus.selection import main_blocks
@@ -29,7 +29,6 @@ from relevance.page import MAX_BODY
 
 _NAME = b"wikipedia"
 _ESCAPED_HOST = re.compile(rb"//[^/?#\s\"'<>]{0,100}(?:&#|%[0-9a-fA-F]{2})")
-_TAG = re.compile(r"""<a\b((?>[^>"']|"[^"]*"|'[^']*')*+)>""", re.I)
 _ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?""")
 _ANCHOR_ENDS = re.compile(r"</?a(?=[\s>/])", re.I)
 _BOMS = {"utf-8": 3, "utf-16-be": 2, "utf-16-le": 2}
@@ -94,7 +93,7 @@ class _Finder:
         self._letters, self._bytes = 0, self._start
 
     def __call__(self, href: str, at: int) -> Source | None:
-        tag = _TAG.match(self._text, at) if target_of(href, self._base) is not None else None
+        tag = OPEN_TAG.match(self._text, at) if target_of(href, self._base) is not None else None
         if tag is None:
             return None
         end = _ANCHOR_ENDS.search(self._text, tag.end())
@@ -102,9 +101,10 @@ class _Finder:
         address_at = -1
         for attribute in _ATTRIBUTE.finditer(self._text, tag.start(1), tag.end(1)):
             if attribute[1].lower() == "href":
-                written = (attribute[2] or "").strip("\"'")
-                if html.unescape(written).strip() == href:
-                    address_at = self._byte(attribute.start(2) + (attribute[2] != written), written)
+                value = attribute[2] or ""
+                written = (value[1:-1] if value.startswith(('"', "'")) else value).strip()
+                if href in (written, html.unescape(written).strip()):
+                    address_at = self._byte(attribute.start(2) + value.index(written), written)
                 break
         return Source(href, markup, address_at, self._byte(tag.end(), markup))
 

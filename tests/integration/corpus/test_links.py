@@ -118,6 +118,30 @@ def test_an_offset_that_cannot_be_told_is_empty(tmp_path: Path) -> None:
     assert (cells[2], cells[7], cells[8]) == ("A", "", "")
 
 
+@pytest.mark.parametrize(
+    ("tag", "address", "title"),
+    [
+        ("<a title=it's href={}>", f"{WIKI}A", "A"),
+        ('<a href="{}"">', f"{WIKI}A", "A"),
+        ('<a/href="{}"class=x>', f"{WIKI}A", "A"),
+        ('<a href="{}">', f"{WIKI}'A'", "'A'"),
+        ("<a href='{}'>", f'{WIKI}A"', 'A"'),
+        ('<a href=" {}\n">', f"{WIKI}A&amp;B&quot;", 'A&B"'),
+        ('<a href="{}">', "//zu.wikipedia.org/w/index.php?title=A&section=1&copy=2", "A"),
+    ],
+)
+@pytest.mark.parametrize("end", ["</a>", "</A\n>", "</a/>", "</a x>"])
+def test_tags_as_they_are_written(tmp_path: Path, tag: str, address: str, title: str, end: str) -> None:
+    more = f"and 'two' \"three\" <b class='x'>four</b>, <a href='{WIKI}Z'>five</a>."
+    body = f"<p>{ENGLISH[0]} {tag.format(address)}one{end} {more}"
+    path = write(tmp_path / "w", [exchange("1", body.encode())])
+    assert run("links", path, "-o", tmp_path / "out.jsonl") == 0
+    row, last = rows(tmp_path / "out.jsonl")
+    assert (row["title"], row["anchor"], row["markup"], last["title"]) == (title, "one", "one", "Z")
+    assert body.startswith("one<", row["anchor_at"])
+    assert body.startswith(address, row["address_at"])
+
+
 def test_what_is_no_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = f"""<!-- <a href="{WIKI}A">A</a> --><script>'<a href="{WIKI}B">B</a>'</script>
         <p title='<a href="{WIKI}C">C</a>'>x</p><p><a href="{WIKI}D"><img src=d alt=D></a> <a data-href="{WIKI}E">E</a>

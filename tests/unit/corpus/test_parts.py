@@ -214,6 +214,8 @@ def test_links_are_placed_by_mark_and_not_by_their_words() -> None:
         ("<p>x <a href=/1>one <a href=/2>two</a>", [("one", "https://a.example/1"), ("two", "https://a.example/2")]),
         ("<p>x <a href=/c><div><h3>Head</h3>y</div></a><p>z", [("Head", "https://a.example/c")]),
         ("<p>x <a href=/i><img src=x></a><p>y <a href=/j></a><p>z", []),
+        ("<p>x <a title=it's href=/o>o</a/> it's", [("o", "https://a.example/o")]),
+        ("<p>x <a href='/d''>d</a b> it's", [("d", "https://a.example/d")]),
         ("<p>x <a href='/&eacute;?a=1&amp;b=2'>e</a>", [("e", "https://a.example/%C3%A9?a=1&b=2")]),
     ],
 )  # fmt: skip
