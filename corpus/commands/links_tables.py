@@ -10,9 +10,9 @@ from pathlib import Path
 from corpus.commands.common import GOOD, expect_other
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import expand, open_stored
-from corpus.outputs import check_target, open_output
+from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
-from corpus.sources import lines
+from corpus.sources import MAX_LINE, lines
 from corpus.wikilinks.dumps import rows, table_of
 from corpus.wikilinks.tables import FILES, Row, Titles
 
@@ -38,15 +38,16 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     dumps = _dumps(expand(options.files, _SUFFIXES))
     folder = Path(options.output)
-    if not folder.exists() and folder.parent.is_dir():
-        folder.mkdir()
+    if options.output == STDOUT or (folder.exists() and not folder.is_dir()):
+        raise UsageFault(f"-o {options.output}: is to be a folder")
+    folder.mkdir(parents=True, exist_ok=True)
     names = ["titles", "pages"]
     names += ["redirects"] if "redirect" in dumps else []
     names += ["disambiguations"] if "page_props" in dumps else []
     targets = {name: str(folder / FILES[name]) for name in names}
     for target in targets.values():
         check_target(target)
-        expect_other(list(dumps.values()), target)
+        expect_other([path for path, _ in dumps.values()], target)
     counts = dict.fromkeys(names, 0)
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_output(target)) for name, target in targets.items()}
@@ -58,25 +59,27 @@ def run(options: argparse.Namespace) -> int:
 
             return write
 
-        pages = Titles(_pages(dumps["page"], writer("titles"), writer("pages")))
+        pages = Titles(_pages(*dumps["page"], writer("titles"), writer("pages")))
+        if not pages:
+            raise UsageFault(f"{dumps['page'][0]}: no article is in it")
         if "redirect" in dumps:
-            _redirects(dumps["redirect"], pages, writer("redirects"))
+            _redirects(*dumps["redirect"], pages, writer("redirects"))
         if "page_props" in dumps:
-            _disambiguations(dumps["page_props"], pages, writer("disambiguations"))
+            _disambiguations(*dumps["page_props"], pages, writer("disambiguations"))
     Report(quiet=options.quiet).ok(f"{folder}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     return GOOD
 
 
-def _dumps(files: Sequence[str]) -> dict[str, str]:
-    """The files by their tables."""
-    found: dict[str, str] = {}
+def _dumps(files: Sequence[str]) -> dict[str, tuple[str, Iterator[bytes]]]:
+    """The files and their lines, by their tables. Each is opened once, so that it may be a pipe."""
+    found: dict[str, tuple[str, Iterator[bytes]]] = {}
     for file in files:
-        table = table_of(_lines(file))
+        table, dump = table_of(_lines(file))
         if table not in ("page", "redirect", "page_props"):
             raise UsageFault(f"{file}: no dump of page, redirect or page_props")
         if table in found:
             raise UsageFault(f"{file}: a second dump of {table}; each folder is of one edition")
-        found[table] = file
+        found[table] = file, dump
     if "page" not in found:
         raise UsageFault("a dump of the table page is needed (…-page.sql.gz)")
     return found
@@ -89,12 +92,15 @@ def _lines(path: str) -> Iterator[bytes]:
         raise error
 
     with open_stored(path) as file:
-        yield from lines(path, file, fault)
+        for number, line in enumerate(lines(path, file, fault), 1):
+            if len(line) > MAX_LINE:  # it lacks a part
+                raise FormatError(path, number, f"a line of more than {MAX_LINE >> 20} MiB")
+            yield line
 
 
-def _pages(path: str, titles: Write, pages: Write) -> Iterator[Row]:
+def _pages(path: str, dump: Iterator[bytes], titles: Write, pages: Write) -> Iterator[Row]:
     """The articles and redirects, written and given."""
-    for number, namespace, title in rows(_lines(path), "page", ("page_id", "page_namespace", "page_title"), path):
+    for number, namespace, title in rows(dump, "page", ("page_id", "page_namespace", "page_title"), path):
         if namespace == _ARTICLE:
             key, name = _number(number, path), _plain(title)
             titles(name)
@@ -102,16 +108,16 @@ def _pages(path: str, titles: Write, pages: Write) -> Iterator[Row]:
             yield key, name
 
 
-def _redirects(path: str, pages: Titles, write: Write) -> None:
+def _redirects(path: str, dump: Iterator[bytes], pages: Titles, write: Write) -> None:
     columns = ("rd_from", "rd_namespace", "rd_title", "rd_interwiki")
-    for number, namespace, title, wiki in rows(_lines(path), "redirect", columns, path):
+    for number, namespace, title, wiki in rows(dump, "redirect", columns, path):
         name = pages.get(_number(number, path))
         if name is not None and namespace == _ARTICLE and wiki in _HERE:
             write(f"{_plain(title)}\t{name}")
 
 
-def _disambiguations(path: str, pages: Titles, write: Write) -> None:
-    for number, kind in rows(_lines(path), "page_props", ("pp_page", "pp_propname"), path):
+def _disambiguations(path: str, dump: Iterator[bytes], pages: Titles, write: Write) -> None:
+    for number, kind in rows(dump, "page_props", ("pp_page", "pp_propname"), path):
         if kind == "disambiguation" and (name := pages.get(_number(number, path))) is not None:
             write(name)
 

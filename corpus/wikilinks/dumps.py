@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from corpus.errors import FormatError
 
@@ -37,9 +38,10 @@ def rows(lines: Iterable[bytes], table: str, columns: Sequence[str], path: str =
             if create := _CREATE.match(line):
                 defining, names = create[1].decode() == table, []
             elif defining and (column := _COLUMN.match(line)):
-                names.append(column[1].decode())
+                names.append(column[1].decode("utf-8", "replace"))
             elif (insert := _INSERT.match(line)) and insert[1].decode() == table:
-                given = [name.strip(" `") for name in (insert[2] or b"").decode().split(",") if name]
+                listed = (insert[2] or b"").decode("utf-8", "replace").split(",")
+                given = [name.strip(" `") for name in listed if name]
                 row = _row(given or names, columns, path, number)
                 inserting, at = True, insert.end()
             defining = defining and not line.startswith(b")")
@@ -51,18 +53,22 @@ def rows(lines: Iterable[bytes], table: str, columns: Sequence[str], path: str =
         raise FormatError(path, number, "the dump ends inside a statement")
 
 
-def table_of(lines: Iterable[bytes]) -> str:
-    """The first table that a dump makes or fills; "" when there is none in its first hundred lines."""
-    for _, line in zip(range(100), lines, strict=False):
+def table_of(lines: Iterable[bytes]) -> tuple[str, Iterator[bytes]]:
+    """The first table that a dump makes or fills, "" when there is none in its first hundred lines; and its lines."""
+    rest, table = iter(lines), ""
+    looked: list[bytes] = []
+    for line in islice(rest, 100):
+        looked.append(line)
         if found := _CREATE.match(line) or _INSERT.match(line):
-            return found[1].decode()
-    return ""
+            table = found[1].decode()
+            break
+    return table, chain(looked, rest)
 
 
 def _row(names: Sequence[str], columns: Sequence[str], path: str, number: int) -> re.Pattern[bytes]:
-    missing = [column for column in columns if column not in names]
+    missing = [column for column in columns if names.count(column) != 1]
     if missing:
-        raise FormatError(path, number, f"no column {missing[0]} in this table")
+        raise FormatError(path, number, f"no column {missing[0]} in this table, or several")
     parts = (rb"(?P<%s>%s)" % (name.encode(), _VALUE) if name in columns else _VALUE for name in names)
     return re.compile(rb"\(\s*" + rb"\s*,\s*".join(parts) + rb"\s*\)", re.S)
 

@@ -1,6 +1,8 @@
 """Dumps of Wikipedia in, tables out, and links looked up in them: the commands as users run them."""
 
 import gzip
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,35 @@ def test_dumps_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run("links-tables", page_dump, redirect, "-o", made) == 2
     assert {path: path.read_bytes() for path in made.iterdir()} == before
     capsys.readouterr()
+
+
+def test_dumps_from_pipes(tmp_path: Path) -> None:
+    page_dump, *others = dumps(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cp", str(page_dump), str(tmp_path / "pipe")]) as writer:
+        assert run("links-tables", *others, tmp_path / "pipe", "-o", tmp_path / "new" / "zu") == 0
+    assert writer.returncode == 0
+    assert run("links-tables", page_dump, *others, "-o", tmp_path / "zu") == 0
+    first, second = ({path.name: path.read_text() for path in (tmp_path / to).iterdir()} for to in ("new/zu", "zu"))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("INSERT INTO", "REPLACE INTO", "no article is in it"),
+        ("'Durban',0", "'" + "a" * (65 << 20) + "',0", "a line of more than 64 MiB"),
+        ("VALUES", "(`\xe9`) VALUES", "no column page_id"),
+    ],
+)
+def test_dumps_that_would_make_poor_tables(
+    tmp_path: Path, old: str, new: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = dumps(tmp_path)[0]
+    dump.write_bytes(gzip.compress(gzip.decompress(dump.read_bytes()).replace(old.encode(), new.encode("latin-1")), 1))
+    assert run("links-tables", dump, "-o", tmp_path / "zu") == 2
+    assert told in capsys.readouterr().err
+    assert not list((tmp_path / "zu").iterdir())
+    for folder in ("-", dump):
+        assert run("links-tables", dump, "-o", folder) == 2
+        assert "is to be a folder" in capsys.readouterr().err

@@ -287,8 +287,10 @@ def read(text: str, columns: Sequence[str] = WANTED) -> list[tuple[str, ...]]:
 def test_rows_of_a_dump() -> None:
     assert read(PAGE + INSERT) == [("A", "1"), ('O\'Neil_(x),_"y"\\', "2"), ("C'est;", "3")]
     assert read(PAGE + INSERT, ["page_namespace", "page_lang"]) == [("0", "NULL"), ("0", "zu"), ("-1", "NULL")]
-    assert table_of(PAGE.encode().split(b"\n")) == "page"
-    assert table_of([b"-- nothing"]) == ""
+    lines = (PAGE + INSERT).encode().split(b"\n")
+    for dump, expected in ((lines, "page"), ([b"-- nothing"] * 200 + lines, "")):
+        table, again = table_of(iter(dump))
+        assert (table, list(again)) == (expected, dump)
 
 
 def test_rows_may_stand_in_lines_of_their_own() -> None:
@@ -312,6 +314,7 @@ def test_rows_with_the_columns_that_they_name() -> None:
         PAGE + "INSERT INTO `page` VALUES (1,0,'A',0.5,NULL)",
         PAGE + "INSERT INTO `page` VALUES (1,0,'" + "\\'" * 100_000,
         PAGE + "INSERT INTO `page` VALUES " + "(" * 100_000,
+        "INSERT INTO `page` (`page_id`, `page_id`, `page_title`) VALUES (1,2,'A');",
     ],
 )
 def test_what_does_not_fit_is_refused(text: str) -> None:
