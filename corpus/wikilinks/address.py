@@ -29,7 +29,10 @@ _VARIANT = re.compile(r"/([a-z]{2,3}(?:-[a-z]{2,6})?)/(.+)\Z", re.S)
 _DROPPED = re.compile(r"[\t\n\r]")
 _BLANKS = re.compile("[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e]")
-_ILLEGAL = re.compile("[\x00-\x1f\x7f<>\\[\\]{}|\ufffd\ud800-\udfff]")
+_ILLEGAL = re.compile(
+    "[\x00-\x1f\x7f<>\\[\\]{}|\ufffd\ud800-\udfff]"
+    r"|%[0-9A-Fa-f]{2}|&[A-Za-z0-9\x80-\U0010ffff]+;|~~~|(?:\A|/)\.\.?(?:/|\Z)"
+)
 _MOST_BYTES = 255
 _DOTTED = frozenset(("az", "kaa", "tr"))
 """Editions whose capital i has a dot."""
@@ -40,7 +43,7 @@ _ANY_CASE = frozenset(("jbo",))
 @dataclass(frozen=True, slots=True)
 class Target:
     """A page of an edition (``zu``). ``title``: with its namespace, "" when the address has none, or a number instead:
-    ``page_id`` (0: none). ``fragment``: as written. ``revision``: of which version (oldid, diff), "": the newest.
+    ``page_id`` (0: none). ``fragment``: as it is there. ``revision``: of which version (oldid, diff), "": the newest.
     ``action``: what is to be done but reading ("edit"), ``variant``: a script or spelling ("zh-tw")."""
 
     edition: str
@@ -131,7 +134,7 @@ def title_of(text: str, edition: str) -> str:
     plain, _, _ = _MARKS.sub("", text).partition("#")
     title = _BLANKS.sub(" ", unicodedata.normalize("NFC", plain)).strip(" ")
     title = title.removeprefix(":").lstrip(" ")
-    if not title or title in (".", "..") or _ILLEGAL.search(title) or len(title) > _MOST_BYTES:
+    if not title or len(title) > _MOST_BYTES or _ILLEGAL.search(title):
         return ""
     capital = title if edition in _ANY_CASE else _capital(title[0], edition) + title[1:]
     return capital if len(capital.encode()) <= _MOST_BYTES else ""
