@@ -78,6 +78,8 @@ class Search:
             for document in linked_documents(name, file, self._fault):
                 if not self.scope.wikimedia and of_wikimedia(document.url):
                     self.tally.dropped["wikimedia"] += 1
+                elif not any(paragraph.links for paragraph in document.paragraphs):
+                    self.tally.dropped["no_link"] += 1
                 elif (kept := archives.keep(document)) is not None:
                     yield kept
 

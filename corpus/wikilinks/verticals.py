@@ -7,6 +7,7 @@ damage, those that could be read. A document that does not keep the format is to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import BinaryIO
@@ -20,7 +21,7 @@ from corpus.wikilinks.address import target_of
 
 MAX_DOCUMENT = 64 << 20
 """Bytes of a document: what a longer one has behind them is not read, so it is told as one that does not end."""
-_END = b"</doc>"
+_END = re.compile(rb"</doc[\s>]", re.I)
 _NAME = b"wikipedia"
 
 
@@ -34,7 +35,7 @@ def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Docume
         size += len(row) + 1
         if size <= MAX_DOCUMENT:
             rows.append(row)
-        if row.startswith(_END):
+        if _END.match(row):
             yield from _read(name, rows, number, at, fault)
             rows, number, at, count, size = [], number + count, at + size, 0, 0
     if any(row.strip() for row in rows):
@@ -43,7 +44,7 @@ def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Docume
 
 def _read(name: str, rows: Sequence[bytes], number: int, at: int, fault: Fault) -> Iterator[Document]:
     """The document of these lines; ``number`` lines and ``at`` bytes are before them."""
-    if rows[-1].startswith(_END) and _NAME not in b"\n".join(rows).lower():
+    if _END.match(rows[-1]) and _NAME not in b"\n".join(rows).lower():
         return
     starts = list(accumulate((len(row) + 1 for row in rows), initial=at))
     try:
@@ -78,7 +79,7 @@ def _paragraph(found: VerticalParagraph, file_lines: _Lines) -> Paragraph:
     parts: list[str] = []
     begun: list[tuple[int, Token]] = []
     links: list[tuple[int, int, Token, Token]] = []
-    size = 0
+    size = ended = 0  # letters, and tokens up to the end of the last link: links lie apart, whatever their lengths say
     for sentence in found.sentences:
         for token in sentence:
             if size and not token.glued and token.form:
@@ -88,8 +89,9 @@ def _paragraph(found: VerticalParagraph, file_lines: _Lines) -> Paragraph:
             parts.append(token.form)
             size += len(token.form)
             if token.link and target_of(token.link) is not None:
-                start, first = begun[max(0, len(begun) - max(1, token.length))]
+                start, first = begun[max(ended, len(begun) - max(1, token.length))]
                 links.append((start, size, first, token))
+                ended = len(begun)
     text = "".join(parts)
     placed = (
         Link(start, end, last.link, Source(last.link, text[start:end], file_lines.link(last), file_lines.start(first)))

@@ -51,3 +51,13 @@ def test_mentions_survive_the_vertical_form(some: list[Paragraph], words: int) -
             assert link.source is not None
             assert plain.startswith(b'<link="', link.source.address_at)
             assert plain.rfind(b"\n", 0, link.source.anchor_at + 1) == link.source.anchor_at - 1
+
+
+def test_links_lie_apart_whatever_their_lengths_say() -> None:
+    row = f'a\t<link="{WIKI}A">\t<length=99999>\n'
+    rows = f'<doc url="https://a.example/">\n<p>\nb\n{row}b\n{row * 20_000}</p>\n</doc>\n'
+    faults: list[FormatError] = []
+    [document] = linked_documents("f", io.BytesIO(rows.encode()), faults.append)
+    [paragraph] = document.paragraphs
+    first, second, *others = (paragraph.text[link.start : link.end] for link in paragraph.links)
+    assert (first, second, set(others)) == ("b a", "b a", {"a"})
