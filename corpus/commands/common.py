@@ -15,6 +15,7 @@ from relevance.model import load, shipped
 from relevance.types import UNDETERMINED
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
+_MOST_PROCESSES = 1024
 
 
 class Command(Protocol):
@@ -69,8 +70,8 @@ def processes_argument(sub: argparse.ArgumentParser) -> None:
 
 
 def processes_of(options: argparse.Namespace) -> int:
-    """UsageFault when it is below 0."""
-    if options.processes < 0:
-        raise UsageFault("--processes: not below 0")
+    """UsageFault when it is none that can be."""
+    if not 0 <= options.processes <= _MOST_PROCESSES:
+        raise UsageFault(f"--processes: from 0 to {_MOST_PROCESSES}")
     found: int = options.processes
     return found or len(os.sched_getaffinity(0))

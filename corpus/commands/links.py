@@ -19,6 +19,7 @@ from corpus.commands.common import (
 )
 from corpus.errors import UsageFault
 from corpus.inputs import expand
+from corpus.languages import html_tag
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.tally import NOTES
@@ -41,6 +42,12 @@ Exit code: 0 all good, 1 some records failed or were damaged (the good ones are 
 """
 _EDITION = re.compile(r"[a-z]{2,6}(?:-[a-z]{1,10}){0,2}")
 _MOST_WORDS = 10_000
+_TABLES = {
+    "titles": ("--titles", "links to other titles are left out"),
+    "redirects": ("--redirects", "links are followed"),
+    "disambiguations": ("--disambiguations", "links to these are left out"),
+    "pages": ("--page-table", "of numbers and titles, for links by number (curid)"),
+}
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
@@ -64,13 +71,8 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--tables", action="append", default=[], metavar="EDITION=FOLDER", help="those that links-tables has made"
     )
-    for name, use in (
-        ("titles", "links to other titles are left out"),
-        ("redirects", "links are followed"),
-        ("disambiguations", "links to these are left out"),
-        ("page-table", "of numbers and titles, for links by number (curid)"),
-    ):
-        sub.add_argument(f"--{name}", action="append", default=[], metavar="EDITION=FILE", help=use)
+    for name, (option, use) in _TABLES.items():
+        sub.add_argument(option, dest=name, action="append", default=[], metavar="EDITION=FILE", help=use)
     processes_argument(sub)
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
@@ -108,6 +110,8 @@ def _search(options: argparse.Namespace, tables: Mapping[str, Tables]) -> Search
 def _edition(code: str, option: str) -> str:
     if not _EDITION.fullmatch(code):
         raise UsageFault(f"{option}: {code!r} is no edition of Wikipedia, as zu is")
+    if (tag := html_tag(code)) != code:
+        raise UsageFault(f"{option}: {code!r} is no edition of Wikipedia; {tag} is the one in this language")
     return code
 
 
@@ -120,9 +124,9 @@ def _tables(options: argparse.Namespace) -> dict[str, dict[str, str]]:
         if not inside:
             raise UsageFault(f"--tables: {folder} has none of {', '.join(FILES.values())}")
         found.setdefault(edition, {}).update(inside)
-    for name, option in (*((name, name) for name in FILES if name != "pages"), ("pages", "page_table")):
-        for given in getattr(options, option):
-            edition, file = _assigned(given, f"--{option.replace('_', '-')}")
+    for name, (option, _) in _TABLES.items():
+        for given in getattr(options, name):
+            edition, file = _assigned(given, option)
             if not Path(file).exists():
                 raise UsageFault(f"{file}: no such file")
             found.setdefault(edition, {})[name] = file
@@ -132,7 +136,7 @@ def _tables(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 def _assigned(given: str, option: str) -> tuple[str, str]:
     edition, sign, path = given.partition("=")
     if not sign or not path:
-        raise UsageFault(f"{option}: {given}: of which edition? As in zu={given}")
+        raise UsageFault(f"{option} {given}: an edition and a name are needed, as in zu={path or given.strip('=')}")
     return _edition(edition, option), path
 
 

@@ -240,6 +240,11 @@ def test_links_of_vertical_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run("links", tmp_path / "z.vert.gz", "-o", tmp_path / "out.jsonl", "--language", "eng", "--json") == 0
     assert rows(tmp_path / "out.jsonl") == []
     assert summary(capsys)["dropped"] == {"language": 1}
+    other = VERTICAL.replace(WIKI, "https://a.example/wikipedia/").replace("doc>", "DOC >")
+    (tmp_path / "w.vert").write_text(other + VERTICAL.replace("doc>", "Doc >") + other)
+    assert run("links", tmp_path / "w.vert", "-o", tmp_path / "out.jsonl", "--json") == 0
+    told = summary(capsys)
+    assert (told["links"], told["documents"], told["dropped"]) == (2, 1, {"no_link": 2})
     (tmp_path / "w.vert").write_text(VERTICAL.replace("https://a.example/1", f"{WIKI}A"))
     assert run("links", tmp_path / "w.vert", "-o", tmp_path / "out.jsonl", "--without-wikimedia", "--json") == 0
     assert summary(capsys)["dropped"] == {"wikimedia": 1}
@@ -314,7 +319,11 @@ def test_damage_is_reported_and_what_is_sound_is_kept(tmp_path: Path, capsys: py
         (["{warc}", "-o", "out.jsonl", "--header"], "--header: only of tsv"),
         (["{warc}", "-o", "out.tsv", "--wikipedia", "Zulu!"], "is no edition"),
         (["{warc}", "-o", "out.tsv", "--language", "xx"], "--language xx: not one of"),
-        (["{warc}", "-o", "out.tsv", "--titles", "t.tsv"], "of which edition? As in zu=t.tsv"),
+        (["{warc}", "-o", "out.tsv", "--wikipedia", "zul"], "'zul' is no edition of Wikipedia; zu is the one"),
+        (["{warc}", "-o", "out.tsv", "--processes", "-1"], "--processes: from 0 to"),
+        (["{warc}", "-o", "out.tsv", "--processes", "9" * 30], "--processes: from 0 to"),
+        (["{warc}", "-o", "out.tsv", "--titles", "t.tsv"], "an edition and a name are needed, as in zu=t.tsv"),
+        (["{warc}", "-o", "out.tsv", "--tables", "zu="], "as in zu=zu"),
         (["{warc}", "-o", "out.tsv", "--titles", "zu=none.tsv"], "none.tsv: no such file"),
         (["{warc}", "-o", "out.tsv", "--page-table", "zu=bad.tsv"], "bad.tsv:1: no number, tab and title"),
         (["{warc}", "-o", "out.tsv", "--tables", "zu=."], "has none of titles.tsv"),
