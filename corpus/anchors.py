@@ -20,7 +20,7 @@ from relevance.page import MAX_BODY
 _FIRST = 0xF0000
 _MOST = 0xFFF0
 _END = "\U00100000"
-OPEN_TAG = re.compile(r"""<a(?=[\s/>])((?>[^>=]|=\s*+(?:"[^"]*"|'[^']*')?)*+>)?""", re.I)
+OPEN_TAG = re.compile(r"""<a(?=[\s/>])((?>[^>=]++|=\s*+(?:"[^"]*"|'[^']*')?)*+>)?""", re.I)
 """Group 1: its attributes, and its end. A quotation mark counts behind ``=`` alone, as in browsers: ``title=it's``."""
 _MOST_UNENDED = 16
 """Tags without an end that a page may have; each is looked through to the end of the page."""

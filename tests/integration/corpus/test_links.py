@@ -381,7 +381,9 @@ HOSTILE: dict[str, tuple[str, int]] = {
     "links in links": (f"<a href={WIKI}A>" * 9_000 + "x", 1),
     "a word without end": (f"<p>{'a' * 7_000_000}<a href={WIKI}A>a</a>", 1),
     "a title without end": (f"<p>a <a href={WIKI}{'a' * 7_000_000}>a</a>", 0),
-    "tags without end": ("wikipedia" + "<a href=" * 900_000, 0),
+    "tags without end": (f"<p><a href={WIKI}A>a</a>" + "<a href=" * 900_000, 0),
+    "quotation marks without end": (f"<p><a href={WIKI}A>a</a>" + "<a =\"'>" * 900_000, 1),
+    "more links than can be marked": (f"<p><a href={WIKI}A>a</a> " + "<a href=/>b</a> " * 70_000, 1),
     "escapes without end": ("//" * 1_500_000 + "&#" * 1_500_000, 0),
 }
 
