@@ -92,6 +92,7 @@ def test_contexts_in_a_language(tmp_path: Path) -> None:
         ("utf-8-sig", "text/html", "Tšhwane", "Tšhwane"),
         ("windows-1252", "text/html; charset=windows-1252", "Tšhwane", "Tšhwane"),
         ("utf-16-le", "text/html", "Tšhwane", "Tšhwane"),
+        ("utf-16", "text/html", "Tšhwane", "Tšhwane"),
         ("shift_jis", "text/html; charset=shift_jis", "東京", "東京"),
     ],
 )
@@ -105,7 +106,7 @@ def test_offsets_in_any_encoding(
     assert run("links", path, "-o", tmp_path / "out.jsonl") == 0
     [row] = rows(tmp_path / "out.jsonl")
     assert (row["title"], row["anchor"], row["markup"]) == (title, word, f"<b>{word}</b>")
-    plain = charset.removesuffix("-sig")
+    plain = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le"}.get(charset, charset)  # with a mark at the beginning
     assert body.startswith(f"{WIKI}{word}".encode(plain), row["address_at"])
     assert body.startswith(f"<b>{word}".encode(plain), row["anchor_at"])
 
@@ -140,6 +141,18 @@ def test_tags_as_they_are_written(tmp_path: Path, tag: str, address: str, title:
     assert (row["title"], row["anchor"], row["markup"], last["title"]) == (title, "one", "one", "Z")
     assert body.startswith("one<", row["anchor_at"])
     assert body.startswith(address, row["address_at"])
+
+
+def test_addresses_by_the_base_of_a_page_and_without_a_scheme(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    based = f"<base href=//zu.wi&#107;ipedia.org/><p>{ENGLISH[0]} <a href=wiki/iGoli>a</a>"
+    bare = f"<p>{ENGLISH[0]} <a href=zu.wikipedia.org/wiki/B>b</a>{' ' * (8 << 20)}"
+    path = write(tmp_path / "w", [exchange(name, body.encode()) for name, body in (("1", based), ("2", bare))])
+    assert run("links", path, "-o", tmp_path / "out.jsonl", "--json") == 0
+    found = [(row["address"], row["article"]) for row in rows(tmp_path / "out.jsonl")]
+    assert found == [("wiki/iGoli", f"{WIKI}IGoli"), ("zu.wikipedia.org/wiki/B", f"{WIKI}B")]
+    assert summary(capsys)["notes"] == {"cut": 1}
 
 
 def test_what_is_no_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,7 +396,10 @@ HOSTILE: dict[str, tuple[str, int]] = {
     "a title without end": (f"<p>a <a href={WIKI}{'a' * 7_000_000}>a</a>", 0),
     "tags without end": (f"<p><a href={WIKI}A>a</a>" + "<a href=" * 900_000, 0),
     "quotation marks without end": (f"<p><a href={WIKI}A>a</a>" + "<a =\"'>" * 900_000, 1),
-    "more links than can be marked": (f"<p><a href={WIKI}A>a</a> " + "<a href=/>b</a> " * 70_000, 1),
+    "more tags than can be marked": (
+        f"<p><a href={WIKI}A>a</a><!-- {'<a href=/>' * 70_000} --><a href={WIKI}B>b</a>",
+        1,
+    ),
     "escapes without end": ("//" * 1_500_000 + "&#" * 1_500_000, 0),
 }
 
