@@ -329,7 +329,8 @@ def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
         assert b"".join(dedup.results([str(tmp_path / "in.tsv")])).count(b"\n") == count
 
 
-def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
+def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     kept, oracle = Kept(newest_keys=10), set[int]()
     for start in range(0, 500, 7):
         keys = [(start + step) * 0x9E3779B97F4A7C15 % 2**64 for step in range(0, 40, 3)]
@@ -339,8 +340,12 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path) -> None:
             assert (key in kept) == (key in oracle)
             assert kept.add(key) == (key not in oracle)
             oracle.add(key)
+        kept.update(set(keys))
+        assert kept.share(set(keys)) == 1
     assert kept.keys().tolist() == sorted(oracle)
+    assert list(tmp_path.iterdir())
     kept.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_more_outputs_than_files_may_be_open(tmp_path: Path) -> None:
