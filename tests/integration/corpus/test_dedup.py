@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from corpus.cli import main
+from corpus.kept import Kept
 from sieve.files import FolderLock
 
 REPO = Path(__file__).parents[3]
@@ -300,6 +301,17 @@ def test_a_listing_that_cannot_be_written_is_named(months: list[Path], capsys: p
     write(months[1], *range(4000))
     assert dedup(*months, months[1], "-o", "x", "--dropped", "/dev/full") == 2
     assert "/dev/full: No space left on device" in capsys.readouterr().err
+
+
+def test_nothing_is_left_in_the_folder_for_temporary_files(
+    months: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr("corpus.commands.dedup.Kept", lambda earlier: Kept(earlier, newest_keys=1))
+    write(months[1], *range(4000))  # more than a batch
+    assert dedup(*months, "-o", "all") == 0
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_files_beside_the_state_are_left_alone(months: list[Path], tmp_path: Path) -> None:

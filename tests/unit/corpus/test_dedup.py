@@ -228,8 +228,10 @@ def vertical(*texts: str, column: str = "\tlemma") -> str:
 def test_lines_of_vertical_text_stay_as_they_were(tmp_path: Path) -> None:
     first, second = vertical(LONG[0], LONG[1]), vertical(LONG[0], LONG[2], column="\tother\ttag")
     (tmp_path / "in.vert").write_bytes(b"\xef\xbb\xbf" + (first + second + second).encode())
-    dedup = Deduplication(EXACT, Kept(), Report(quiet=True))
+    told: list[str] = []
+    dedup = Deduplication(EXACT, Kept(), Report(quiet=True), told.append)
     written = b"".join(dedup.results([str(tmp_path / "in.vert")])).decode()
+    assert {(one["id"], one["url"]) for one in map(json.loads, told)} == {("1", "u")}
     head, cut = second[: second.index("<h2>")], second[second.index("</div>") :]
     assert written == first.lstrip() + head.lstrip() + cut
     assert dedup.counts.dropped == {"duplicate": 1}
@@ -342,6 +344,7 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path, monkeypatch: 
             oracle.add(key)
         kept.update(set(keys))
         assert kept.share(set(keys)) == 1
+        assert len(list(tmp_path.rglob("*.run"))) < 12
     assert kept.keys().tolist() == sorted(oracle)
     assert list(tmp_path.iterdir())
     kept.close()
