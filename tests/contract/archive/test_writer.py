@@ -70,6 +70,8 @@ def test_what_is_written_is_read(tmp_path: Path, kind: str) -> None:
     with WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, warcinfo=info)) as writer:
         settle_all(writer, pages)
     (path,) = writer.finished
+    size = path.stat().st_size
+    assert 0.9 * size < writer.written_bytes <= size  # what stands in front of the records is not counted
     assert NAME.fullmatch(path.name)
     assert sorted(tmp_path.iterdir()) == [path, path.with_name(path.name + ".cdxj")]
     assert verify(path) == []

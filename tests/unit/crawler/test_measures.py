@@ -10,10 +10,14 @@ from scrapy.settings import Settings
 
 from archive.errors import ArchiveFull
 from crawler.committer import Committer
-from crawler.measures import Families, WorkerFacts, of_worker
+from crawler.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
 from crawler.metrics import Metrics
 from crawler.preflight import metrics_socket
-from frontier.errors import FrontierUnavailable
+from crawler.worker import Worker
+from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.types import FrontierStatus
+from sieve.errors import LinkError
+from sieve.redis_link import Tally
 
 
 def told(stats: Mapping[str, int], blocked_by: str = "", free_bytes: int | None = 7) -> dict[tuple[str, ...], float]:
@@ -56,6 +60,45 @@ def test_room_that_nobody_has_looked_for_is_not_told() -> None:
     assert ("ulwembu_worker_free_bytes",) not in told({}, free_bytes=None)
 
 
+def test_the_figures_of_a_fleet_are_those_of_its_stores() -> None:
+    results = {"ok": 9, "expired": 2, "robots:expired": 1, "gave_up:dns": 4, "dropped:depth": 5, "refused:not_a_url": 6}
+    status = FrontierStatus(10, 11, 12, 13, None, 14, {"cut": 13}, results, pages=15, fetched_bytes=16, words=17)
+    memory = {"used_memory": 18, "maxmemory": 19}
+    facts = CrawlFacts(status, {"page:ok": (20, 9)}, {"kept:zul": (21,)}, Tally(30, 25, 22, 1), memory, None)
+    samples = [sample for metric in of_crawl(Families("zulu"), facts) for sample in metric.samples]
+    found = {(s.name.removeprefix("ulwembu_"), *list(s.labels.values())[1:]): s.value for s in samples}
+    assert found == {
+        ("crawl_queued_urls",): 10, ("crawl_due_authorities",): 11, ("crawl_leased_urls",): 12,
+        ("crawl_parked_urls", "cut"): 13, ("crawl_authorities",): 14, ("crawl_pages_total",): 15,
+        ("crawl_fetched_bytes_total",): 16, ("crawl_words_total",): 17, ("redis_memory_bytes",): 18,
+        ("redis_memory_limit_bytes",): 19, ("crawl_outcomes_total", "page", "ok"): 20,
+        ("crawl_judged_pages_total", "kept", "zul"): 21, ("crawl_enqueued_urls_total",): 30,
+        ("crawl_seen_urls_total",): 22, ("crawl_undecided_urls",): 5, ("crawl_expired_leases_total",): 3,
+        ("crawl_gave_up_total", "dns"): 4, ("crawl_dropped_total", "depth"): 5,
+    }  # fmt: skip
+
+
+def test_the_figures_of_a_worker_are_its_own() -> None:
+    crawler = Mock()
+    crawler.stats.get_stats.return_value = {"downloader/request_count": 4}
+    metrics = Metrics(crawler)
+    metrics._families, metrics._worker = Families("zulu"), Mock(leases_held=3, blocked_by="", intake_refused=True)
+    metrics._worker.stores.archive = Mock(written_bytes=5, finished=[Path("a"), Path("b")])
+    found = {sample.name: sample.value for metric in metrics.collect() for sample in metric.samples}
+    names = ("redis_up", "leases", "intake_refused", "requests_total", "archived_bytes_total", "archive_files_total")
+    assert [found[f"ulwembu_worker_{name}"] for name in names] == [0, 3, 1, 4, 5, 2]
+
+
+def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
+    worker = Worker.__new__(Worker)
+    worker._stores, worker._full = Mock(), False
+    worker._stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), None]
+    worker._take_in()
+    assert worker.intake_refused
+    worker._take_in()
+    assert not worker.intake_refused
+
+
 def test_a_folder_that_is_gone_and_a_redis_that_is_away_cost_only_their_own_figures(tmp_path: Path) -> None:
     metrics = Metrics(Mock())
     metrics._worker = worker = Mock()
@@ -66,6 +109,10 @@ def test_a_folder_that_is_gone_and_a_redis_that_is_away_cost_only_their_own_figu
     worker.stores.folder = tmp_path / "gone"
     assert metrics._read() is None
     assert metrics._free_bytes is None
+    worker.stores.frontier.audit_from.side_effect = [([], "-")]
+    worker.stores.frontier.get_counts.return_value = {}
+    worker.stores.sieve.tally.side_effect = LinkError("away")
+    assert metrics._read() is None
 
 
 def test_an_empty_address_is_not_all_addresses() -> None:
@@ -76,7 +123,9 @@ def test_an_empty_address_is_not_all_addresses() -> None:
 
 def test_who_asks_behind_the_end_of_a_crawl_gets_no_figures_and_no_fault() -> None:
     metrics = Metrics(Mock())
+    metrics._stop = Mock()
     metrics._closed()
+    metrics._stop.assert_called_once()
     assert asyncio.run(metrics._fleet()) is None
 
 
