@@ -113,6 +113,7 @@ def test_without_redis_the_page_says_so_and_tells_nothing_old(tmp_path: Path, wa
         worker = crawl.start()
         (port,) = ports_of(crawl)
         crawl.await_requests(HELD)
+        assert scrape(port).value("ulwembu_worker_redis_up") == 1  # what could be told again
         pid = server.server_pid()
         os.kill(pid, way)
         try:

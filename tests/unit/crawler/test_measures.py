@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from unittest.mock import Mock
@@ -119,6 +120,29 @@ def test_an_empty_address_is_not_all_addresses() -> None:
     settings = Settings({"METRICS_PORT": 21_000, "METRICS_HOST": ""})
     with metrics_socket(settings) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
+
+
+def test_redis_is_asked_once_for_all_who_ask_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics, let_go, reads = Metrics(Mock()), threading.Event(), Mock()
+
+    def read() -> object:
+        let_go.wait(20)
+        found: object = reads()
+        return found
+
+    monkeypatch.setattr(metrics, "_read", read)
+
+    async def ask() -> None:
+        asked = [asyncio.ensure_future(metrics._fleet()) for _ in range(5)]
+        await asyncio.sleep(0)
+        let_go.set()
+        assert await asyncio.gather(*asked) == [reads.return_value] * 5
+        reads.assert_called_once()
+        await metrics._fleet()
+        assert reads.call_count == 2
+
+    asyncio.run(ask())
+    metrics._closed()
 
 
 def test_who_asks_behind_the_end_of_a_crawl_gets_no_figures_and_no_fault() -> None:
