@@ -1,8 +1,8 @@
 """Archived pages with links to Wikipedia: their text with these links alone, each with its place in the page.
 
-Most pages have none: they are left by a look at their bytes, before anything of them is parsed. Nothing is lost by it:
-an address on Wikipedia has "wikipedia" in it, in letters of any case, also in UTF-16; or escapes for some of them, and
-these begin with ``&#`` or ``%``.
+Most pages have none: they are left by a look at their bytes, before anything of them is parsed. Nothing is lost by it
+but a page whose only links have a line end within the host: an address on Wikipedia has "wikipedia" in it, in letters
+of any case, also in UTF-16; or escapes for some of them, and these begin with ``&#`` or ``%``.
 
 Offsets are given only where the bytes at that place are the address or anchor, else -1: they count in the page as
 ``python -m archive get FILE PLACE`` gives it, without transfer- and content-coding, which is what can be looked up in
@@ -36,7 +36,7 @@ TEXTS = ("all", "whole", "main")
 
 
 def may_link(body: bytes, url: str = "") -> bool:
-    """May this page have links to Wikipedia? False is certain. At some 500 MB/s."""
+    """May this page have links to Wikipedia? At some 500 MB/s."""
     lowered = body.lower()
     if _NAME in lowered or _NAME in url.lower().encode("utf-8", "replace"):
         return True

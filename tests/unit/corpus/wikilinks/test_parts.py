@@ -124,10 +124,10 @@ def test_which_pages_are_read(body: bytes, url: str, expected: bool) -> None:
 
 # -- choice
 
-ROWS = {"Thekwini": "Durban"}
+ROWS = {"Thekwini": "Durban", "Thekwini (meanings)": "Durban"}
 TABLES = Tables(
     titles=Names(["Durban", "IGoli", "A"]),
-    disambiguations=Names(["A"]),
+    disambiguations=Names(["A", "Thekwini (meanings)"]),
     redirects=Titles((text_hash(title), target) for title, target in ROWS.items()),
     pages=Titles([(7, "Thekwini"), (8, "Category:X")]),
 )
@@ -147,6 +147,8 @@ TABLES = Tables(
         (Target("zu", "IGoli", action="edit"), "igoli", "action"),
         (Target("zu", "IGoli", fragment="x"), "igoli", "fragment"),
         (Target("zu", "A"), "A", "disambiguation"),
+        (Target("zu", "Thekwini (meanings)"), "Thekwini", "disambiguation"),
+        (Target("xh", "Home"), "Home", "Home"),
         (Target("zu", "B"), "B", "unknown"),
         (Target("zu", "IGoli"), "lapha", "dissimilar"),
         (Target("xh", "Anything"), "anything", "Anything"),
@@ -205,6 +207,11 @@ def test_titles_are_a_dictionary(expected: dict[int, str]) -> None:
     assert len(titles) == len(expected)
     assert {key: titles.get(key) for key in expected} == expected
     assert titles.get(next(key for key in range(len(expected) + 1) if key not in expected)) is None
+
+
+def test_of_a_number_that_comes_twice_the_first_title_counts() -> None:
+    titles = Titles((place * 7919 % 10, str(place)) for place in range(1000))
+    assert [titles.get(place * 7919 % 10) for place in range(10)] == list("0123456789")
 
 
 @given(st.sets(st.text()), st.text())
