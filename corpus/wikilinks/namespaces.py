@@ -55,11 +55,11 @@ _LIKE_A_NAMESPACE = re.compile(r"[^:]+:\S")
 
 def is_article(title: str, edition: str) -> bool:
     """``title``: as :func:`corpus.wikilinks.address.title_of` gives it, not empty."""
-    prefix, colon, rest = title.partition(":")
+    prefix, colon, _ = title.partition(":")
     if not colon:
         return True
     name = prefix.strip(" ").casefold()
-    if name in _EVERYWHERE or not rest:
+    if name in _EVERYWHERE:
         return False
     own = _OWN.get(edition)
     return _LIKE_A_NAMESPACE.match(title) is None if own is None else name not in own

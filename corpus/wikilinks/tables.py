@@ -114,7 +114,7 @@ def _redirects(path: str) -> Titles:
             target, tab, titles = row.partition("\t")
             if not tab:
                 raise FormatError(path, number, "no tab between a redirect's target and its titles")
-            for title in filter(None, titles.split("|")):
+            for title in titles.split("|"):
                 yield text_hash(title), target
 
     return Titles(rows())

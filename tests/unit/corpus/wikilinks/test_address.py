@@ -34,7 +34,8 @@ from corpus.wikilinks.namespaces import is_article
         ("https://en.wikipedia.org/zh-tw/PuTTY", Target("en")),
         ("https://en.wikipedia.org/static/logo.png", Target("en")),
         ("https://zu.wikipedia.org", Target("zu")),
-        ("en.wikipedia.org/wiki/A", Target("en", "A")),
+        ("\x00 en.wikipedia.org/wiki/A ", Target("en", "A")),
+        ("https://en.wikipedia.org/w/index.php?title=A&diff=next", Target("en", "A", revision="next")),
         ("zh-min-nan.wikipedia.org", Target("zh-min-nan")),
     ],
 )
@@ -144,6 +145,7 @@ def test_any_string_is_an_address_or_none(pieces: list[str], base: str) -> None:
         ("de:Haus", "en", False),
         ("wikt:house", "en", False),
         ("Talk:", "de", False),
+        ("Uyabuza:", "zu", True),
     ],
 )
 def test_which_titles_are_articles(title: str, edition: str, article: bool) -> None:
