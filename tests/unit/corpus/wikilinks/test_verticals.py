@@ -61,3 +61,10 @@ def test_links_lie_apart_whatever_their_lengths_say() -> None:
     [paragraph] = document.paragraphs
     first, second, *others = (paragraph.text[link.start : link.end] for link in paragraph.links)
     assert (first, second, set(others)) == ("b a", "b a", {"a"})
+
+
+def test_links_of_images_have_no_anchor_and_are_left_out() -> None:
+    rows = f'<doc url="u">\n<p>\na\n<img="i.png">\t<link="{WIKI}A">\t<length=1>\nb\n</p>\n</doc>\n'
+    faults: list[FormatError] = []
+    [document] = linked_documents("f", io.BytesIO(rows.encode()), faults.append)
+    assert [(paragraph.text, paragraph.links) for paragraph in document.paragraphs] == [("a b", ())]
