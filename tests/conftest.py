@@ -1,6 +1,11 @@
-"""Hypothesis draws the same cases in every run; HYPOTHESIS_PROFILE=explore draws new ones, to look for faults."""
+"""Hypothesis draws the same cases in every run; HYPOTHESIS_PROFILE=explore draws new ones, to look for faults.
+
+Processes that tests start hear of Ctrl-C, also where the tests themselves run in the background of a shell, which has
+what it starts there ignore it.
+"""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -9,3 +14,6 @@ UNTIMED = settings(deadline=None, print_blob=True, suppress_health_check=[Health
 settings.register_profile("steady", UNTIMED, derandomize=True)
 settings.register_profile("explore", UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

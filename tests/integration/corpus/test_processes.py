@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,17 +107,27 @@ def test_what_was_read_before_a_fault_is_given(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_behind(tmp_path: Path, how: signal.Signals) -> None:
-    one = write(tmp_path / "w", [exchange(name, text.encode()) for name, text in pages("a")], "none")
-    path, out = tmp_path / "long.warc", tmp_path / "out.jsonl"
-    path.write_bytes(one.read_bytes() * 10_000)
-    command = [sys.executable, "-m", "corpus", "extract", str(path), "-o", str(out), "--processes", "2"]
+    one = write(tmp_path / "w", [exchange(name, text.encode()) for name, text in pages("a")], "none").read_bytes()
+    endless, out = tmp_path / "endless.warc", tmp_path / "out.jsonl"
+    os.mkfifo(endless)
+    command = [sys.executable, "-m", "corpus", "extract", str(endless), "-o", str(out), "--processes", "2"]
     run = subprocess.Popen(command, cwd=REPO, stderr=subprocess.DEVNULL, start_new_session=True)
+    feeder = threading.Thread(target=feed, args=(endless, one * 100))
+    feeder.start()
     wait_for(lambda: len(children(run.pid)) > 2)
     left = children(run.pid)
     run.send_signal(how)
     assert run.wait(30) == {signal.SIGINT: 130, signal.SIGKILL: -9}[how]
     wait_for(lambda: not any(map(lives, left)))
+    feeder.join(30)
     assert not out.exists()
+
+
+def feed(pipe: Path, data: bytes) -> None:
+    """Until nobody reads it."""
+    with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as file:
+        while True:
+            file.write(data)
 
 
 def children(pid: int) -> list[int]:

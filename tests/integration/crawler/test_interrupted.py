@@ -50,15 +50,6 @@ def server() -> Iterator[Loading]:
         yield server
 
 
-@pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
-    """Ctrl-C is heard by what a test starts: what a shell starts in the background would ignore it, as the shell's own
-    children do."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
