@@ -113,7 +113,8 @@ def registry(writer: ManateeWriter, vertical: Path | None, data: Path, language:
     if language:
         rows.append(f"LANGUAGE {_quoted(language)}")
     rows += [f"ATTRIBUTE {name}" for name in ("word", *writer.columns[: writer.width or 0])]
-    for name, attributes in writer.structures.items():
+    structures = ((name, attributes) for name, attributes in writer.structures.items() if _NAME.match(name))
+    for name, attributes in structures:
         inner = [f"    ATTRIBUTE {attribute}" for attribute in sorted(attributes) if _NAME.match(attribute)]
         if name == "g":  # shown as nothing: no space where it stands
             inner = ["    DISPLAYTAG 0", '    DISPLAYBEGIN "_EMPTY_"']

@@ -16,7 +16,7 @@ from corpus.errors import Fault, FormatError
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 PARAGRAPHS = HEADINGS | {"p", "head"}
-_TAG = re.compile(r"""<(/?)([a-zA-Z][\w]*)(\s(?>[^>"]|"[^"]*")*+|\s[^>]*|)(/?)>\Z""")
+_TAG = re.compile(r"""<(/?)([a-zA-Z_][\w.:-]*)(\s(?>[^>"]|"[^"]*")*+|\s[^>]*|)(/?)>\Z""")
 _ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')

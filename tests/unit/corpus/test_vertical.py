@@ -347,7 +347,16 @@ GRAMMAR = re.compile(
 
 
 def test_the_configuration_names_all_that_is_there() -> None:
-    rows = ['<doc id="1" x:y="">', '<p lang="zu">', 'a\tb\tc\t<link="u">\t<length=1>', "<g/>", ".", "</p>", "</doc>"]
+    rows = [
+        '<doc id="1" x:y="">',
+        '<p lang="zu">',
+        "<no-name/>",
+        'a\tb\tc\t<link="u">\t<length=1>',
+        "<g/>",
+        ".",
+        "</p>",
+        "</doc>",
+    ]
     _, writer = manatee(rows)
     made = registry(writer, Path("/x y/z.vert.xz"), Path("/x y/data"), "Zulu")
     assert GRAMMAR.fullmatch(made)
