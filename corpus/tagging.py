@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from corpus.errors import CorpusError, UsageFault
 from corpus.languages import html_tag
@@ -31,6 +32,7 @@ COLUMNS = {"lemma": "lemma", "tag": "upostag", "xpos": "xpostag", "feats": "feat
 """Columns and what UDPipe calls them: lemma, universal part of speech, the treebank's own tag, features."""
 DEFAULT_COLUMNS = "lemma,tag"
 NO_LANGUAGE = ""
+_MODEL_START = b"\x12morphodita_parsito"
 _FORMS = ("word", "form")
 _NOTHING = "_"
 _NO_TEXT = re.compile("[\ud800-\udfff]")
@@ -59,9 +61,10 @@ class Tagger:
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self._udpipe = udpipe()
-        path.open("rb").close()  # the library does not say why it cannot read a file
+        with path.open("rb") as file:  # the library does not say why it cannot read one, and at some it aborts
+            begins = file.read(len(_MODEL_START)) == _MODEL_START
         self._path = path
-        self._model = self._udpipe.Model.load(str(path))
+        self._model: Any = self._udpipe.Model.load(str(path)) if begins else None
         if self._model is None:
             raise UsageFault(f"{path}: is no model of UDPipe 1")
         self._names = ["lemma"]

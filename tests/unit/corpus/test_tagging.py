@@ -1,5 +1,6 @@
 """Vertical text keeps its rows when it is tagged, and is read back as it was; training text is read to the letter."""
 
+import lzma
 import re
 import sys
 from collections.abc import Sequence
@@ -175,7 +176,15 @@ def test_models_without_lemmas(tmp_path: Path) -> None:
 
 def test_files_that_are_no_model(model: Path, tmp_path: Path) -> None:
     data = model.read_bytes()
-    for damaged in (b"", b"WARC/1.1", data[:-1], data[9:], data[:5000] + b"x" + data[5001:]):
+    for damaged in (
+        b"",
+        b"WARC/1.1",
+        lzma.compress(data),
+        b"\xef\xbb\xbf<doc>",
+        data[:-1],
+        data[9:],
+        data[:5000] + b"x" + data[5001:],
+    ):
         (tmp_path / "m").write_bytes(damaged)
         with pytest.raises(UsageFault, match="/m: is no model of UDPipe 1"):
             DocumentTagger({"": tmp_path / "m"}, ["tag"])
