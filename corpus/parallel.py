@@ -121,11 +121,10 @@ def _begin(reading: ReadRecord) -> None:
     global _reading  # noqa: PLW0603
     _reading = reading
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, too, and ends all
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def end_with_parent() -> None:
-    """For a thread of a process that must not outlive the one that began it."""
+def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])

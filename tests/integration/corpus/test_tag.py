@@ -151,7 +151,8 @@ def test_the_model_is_not_written_over(tmp_path: Path, model: Path, capsys: pyte
 
 def start(arguments: list[object]) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "corpus", *map(str, arguments)]
-    return subprocess.Popen(command, cwd=REPO, text=True, stderr=subprocess.PIPE, stdin=subprocess.PIPE)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=REPO, text=True, start_new_session=True, stderr=pipe, stdin=pipe)
 
 
 def children(pid: int) -> list[int]:
@@ -168,7 +169,7 @@ def children(pid: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("whom", ["child", "run", "stopped"])
+@pytest.mark.parametrize("whom", ["child", "run", "stopped", "interrupted"])
 def test_processes_that_die(tmp_path: Path, model: Path, whom: str) -> None:
     """Of the processes of a run whose input does not end: a killed child ends it, and none outlives it."""
     out = tmp_path / "out.vert"
@@ -191,8 +192,12 @@ def test_processes_that_die(tmp_path: Path, model: Path, whom: str) -> None:
             process.kill()
             process.wait(60)
         else:
-            process.terminate()
+            if whom == "stopped":
+                process.terminate()
+            else:  # Ctrl-C: all of them hear it
+                os.killpg(process.pid, signal.SIGINT)
             assert process.wait(60) == 130
+            assert process.stderr.read().splitlines()[-1] == "corpus: interrupted; no file was written"
         wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), 60)
     assert not out.exists()
 
