@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from corpus.cli import main
+from corpus.commands.train_tagger import _read
 from corpus.document import Document, Link, Paragraph
 from corpus.inputs import VERTICAL_SUFFIXES
 from corpus.outputs import open_output
+from corpus.training import Word
 from corpus.vertical import text_of
 from corpus.vertical_reader import read_vertical
 from tests.integration.crawler.harness import wait_for
@@ -224,6 +226,11 @@ def test_training_tells_what_it_does(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "+OK training on 40 sentences, 160 words; Ctrl-C ends it\n" in said
     assert "Iteration 20: done" in said
     assert f"+OK {tmp_path}/m: {(tmp_path / 'm').stat().st_size:,} bytes\n" in said
+
+
+def test_marks_and_line_ends_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_bytes(b"\xef\xbb\xbfInja NOUN\r\n\r\nilele\tVERB\r\n")
+    assert _read([str(tmp_path / "train.txt")]) == [[Word("Inja", "NOUN")], [Word("ilele", "VERB")]]
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_columns_in_the_order_asked_for(model: Path) -> None:
     assert tagged[5] == "ilele\tTense=Past\tV\tVERB\tlala"
 
 
+def test_a_token_of_one_low_line_has_a_lemma(tagger: DocumentTagger) -> None:
+    [[lemma, _, _, feats]] = tagger.taggers["zu"](["_"])
+    assert lemma == "_"
+    assert feats != "_"
+
+
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(["zul", "eng", "und"])), max_size=4), TEXTS, st.data())
 def test_rows_stay_where_they_are(
     tagger: DocumentTagger, texts: list[tuple[str, str]], title: str, data: st.DataObject

@@ -238,6 +238,12 @@ def test_statistics_read_vertical_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert tally.faults == 3
 
 
+def test_what_is_not_closed_or_has_nothing_in_it() -> None:
+    rows = ["<doc>", "<p>", '<a href="u">', "</a>", "<s>", "a", "</p>", "<p>", "<s>", "b", "</s>", "</p>", "</doc>"]
+    [found] = read_vertical(rows)
+    assert [paragraph.sentences for paragraph in found.paragraphs] == [[[Token("a")]], [[Token("b")]]]
+
+
 # -- row by row
 
 
@@ -281,6 +287,9 @@ def inside(rows: list[str]) -> list[str]:
         ('a\t<link="u">\t<length=9>|</p>|<p>|b\t<link="v">\t<length=2>',
          '<a href="u">|a|</a>|</p>|<p>|<a href="v">|b|</a>'),
         ('a\t<link="u">', '<a href="u">|a|</a>'),
+        ('a|b\t<link="u">', 'a|<a href="u">|b|</a>'),
+        ('a|</p>|<p>|b\t<link="v">\t<length=2>', 'a|</p>|<p>|<a href="v">|b|</a>'),
+        ("</p>|<h2 >|a|</h2>|<p>", '</p>|<p heading="1">|a|</p>|<p>'),
         ('<img="u>">\t<length=1>|a', '<img src="u&gt;"/>|a'),
         ('</p>|<h2 id="x">|a|</h2>|<p>', '</p>|<p id="x" heading="1">|a|</p>|<p>'),
         ('&lt;b>|<|<unknown a="b"/>', '&lt;b>|<|<unknown a="b"/>'),
