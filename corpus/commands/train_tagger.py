@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -94,7 +95,7 @@ def _ended_by_signals() -> Iterator[None]:
 @contextmanager
 def _silent(quiet: bool) -> Iterator[None]:
     """What the library writes to standard error goes nowhere."""
-    if not quiet:
+    if not quiet or sys.stderr is None:
         yield
         return
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)

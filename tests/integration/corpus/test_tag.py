@@ -228,6 +228,13 @@ def test_training_tells_what_it_does(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert f"+OK {tmp_path}/m: {(tmp_path / 'm').stat().st_size:,} bytes\n" in said
 
 
+def test_nobody_hears_of_training(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("Inja NOUN\n")
+    command = [sys.executable, "-m", "corpus", "train-tagger", f"{tmp_path}/train.txt", "-o", f"{tmp_path}/m", "-q"]
+    assert subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *command], cwd=REPO, check=False).returncode == 0
+    assert (tmp_path / "m").exists()
+
+
 def test_marks_and_line_ends_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_bytes(b"\xef\xbb\xbfInja NOUN\r\n\r\nilele\tVERB\r\n")
     assert _read([str(tmp_path / "train.txt")]) == [[Word("Inja", "NOUN")], [Word("ilele", "VERB")]]
