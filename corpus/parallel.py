@@ -2,23 +2,17 @@
 
 Guarantees: what comes out is what one process gives, in the same order; the records in memory are bounded. A process
 that dies ends no run: what it had is read again, a record at a time, and the one that a process dies of again has
-failed. Processes whose parent is gone end by themselves.
+failed.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from archive import ArchiveError, Record
+from corpus.children import Child, ChildDied
 from corpus.errors import CorpusError
 from corpus.records import Read, ReadRecord
 
@@ -28,7 +22,7 @@ _MOST_DEATHS = 3
 """Deaths one after another, with no record read between them: then it is not the records."""
 
 Found = Iterator[tuple[Record, Read]]
-_Batch = tuple[list[Record], Future[list[Read]]]
+_Reader = Child[list[Record], list[Read]]
 
 
 class Readers:
@@ -37,18 +31,21 @@ class Readers:
     def __init__(self, reading: ReadRecord, processes: int) -> None:
         self._reading = reading
         self._processes = processes
-        self._pool: ProcessPoolExecutor | None = None
+        self._children: deque[_Reader] = deque()
+        self._spare: _Reader | None = None
         self._deaths = 0
 
     def close(self) -> None:
-        """Ends the processes; what they have not begun is dropped."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        """Ends the processes; what they have not given is dropped."""
+        for child in (*self._children, self._spare):
+            if child is not None:
+                child.close()
+        self._children.clear()
+        self._spare = None
 
     def read(self, records: Iterable[Record]) -> Found:
         """Each record with what became of it. CorpusError when the processes cannot live."""
-        waiting: deque[_Batch] = deque()
+        waiting: deque[tuple[list[Record], _Reader]] = deque()
         batch: list[Record] = []
         faults: list[Exception] = []
         size = 0
@@ -57,7 +54,7 @@ class Readers:
                 batch.append(record.alone())
                 size += len(record.raw_head) + record.length
                 if size >= _BATCH_BYTES:
-                    waiting.append((batch, self._submit(batch)))
+                    waiting.append((batch, self._given(batch)))
                     batch, size = [], 0
                     if len(waiting) > _BATCHES_EACH * self._processes:
                         yield from self._taken(*waiting.popleft())
@@ -69,34 +66,46 @@ class Readers:
         if faults:
             raise faults[0]
 
-    def _ended(self, waiting: deque[_Batch], batch: list[Record]) -> Found:
+    def _ended(self, waiting: deque[tuple[list[Record], _Reader]], batch: list[Record]) -> Found:
         """All that has been asked for, and the last batch."""
         if batch:
-            waiting.append((batch, self._submit(batch)))
+            waiting.append((batch, self._given(batch)))
         while waiting:
             yield from self._taken(*waiting.popleft())
 
-    def _submit(self, batch: list[Record]) -> Future[list[Read]]:
-        if self._pool is not None:
-            with suppress(BrokenProcessPool):
-                return self._pool.submit(_read, batch)
-            self.close()
-        self._pool = ProcessPoolExecutor(self._processes, get_context("spawn"), _begin, (self._reading,))
-        return self._pool.submit(_read, batch)
+    def _given(self, batch: list[Record]) -> _Reader:
+        """The process whose turn it is has this batch now."""
+        if len(self._children) < self._processes:
+            self._children.appendleft(self._begun())
+        child = self._children[0]
+        self._children.rotate(-1)
+        child.give(batch)
+        return child
 
-    def _taken(self, batch: list[Record], future: Future[list[Read]]) -> Found:
+    def _begun(self) -> _Reader:
+        return Child(partial(_reader, self._reading))
+
+    def _taken(self, batch: list[Record], child: _Reader) -> Found:
         try:
-            results = future.result()
+            results = child.take()
             self._deaths = 0
-        except BrokenProcessPool:
+        except ChildDied:
+            if child in self._children:
+                self._children.remove(child)
+                child.close()
             results = [self._alone(record) for record in batch]
         yield from zip(batch, results, strict=True)
 
     def _alone(self, record: Record) -> Read:
-        """A record of a batch that a process died of, read by itself in another one."""
+        """A record of a batch that a process died of, read by itself in one that has nothing else to do."""
+        if self._spare is None:
+            self._spare = self._begun()
+        self._spare.give([record])
         try:
-            [read] = self._submit([record]).result()
-        except BrokenProcessPool:
+            [read] = self._spare.take()
+        except ChildDied:
+            self._spare.close()
+            self._spare = None
             self._deaths += 1
             if self._deaths == _MOST_DEATHS:
                 raise CorpusError(f"{self._deaths} reading processes have died one after another") from None
@@ -113,24 +122,5 @@ def _until_fault(records: Iterable[Record], faults: list[Exception]) -> Iterator
         faults.append(error)
 
 
-_reading: ReadRecord | None = None
-
-
-def _begin(reading: ReadRecord) -> None:
-    """The beginning of a process."""
-    global _reading  # noqa: PLW0603
-    _reading = reading
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, too, and ends all
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _read(batch: list[Record]) -> list[Read]:
-    assert _reading is not None
-    return [_reading(record) for record in batch]
+def _reader(reading: ReadRecord) -> Callable[[list[Record]], list[Read]]:
+    return lambda batch: [reading(record) for record in batch]

@@ -126,7 +126,7 @@ def test_nothing_in_it(tmp_path: Path, model: Path) -> None:
         (["--model", "zu={model}", "--model", "zul={model}"], "--model zul={model}: there is one for zu already"),
         (["--model", "{model}", "--model", "{model}"], "there is one for text that names no language already"),
         (["--model", "{model}", "--columns", "pos"], "--columns pos: some of lemma, tag, xpos, feats, each once"),
-        (["--model", "{model}", "--processes", "-1"], "--processes: not below 0"),
+        (["--model", "{model}", "--processes", "-1"], "--processes: from 0 to"),
     ],
 )
 def test_usage(

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from corpus import tagging
 from corpus.document import Document, Link, Paragraph
-from corpus.errors import CorpusError, FormatError, UsageFault
+from corpus.errors import FormatError, UsageFault
 from corpus.tagging import MAX_SENTENCE, DocumentTagger, columns_named, language_key
-from corpus.tagging_processes import _Child
 from corpus.training import Word, accuracy, tagged_sentences
 from corpus.vertical import escape_token, text_of
 from corpus.vertical_reader import Token, VerticalDocument, read_vertical
@@ -216,16 +215,6 @@ def test_names_of_columns() -> None:
 def test_languages_have_one_name() -> None:
     found = [language_key(language) for language in ("zul", "ZU", "zu-ZA", "nso", "und", "")]
     assert found == ["zu", "zu", "zu", "nso", "", ""]
-
-
-def test_a_process_that_dies_while_it_writes(tagger: DocumentTagger) -> None:
-    child = _Child(tagger)
-    child.give(["<doc>", '<p lang="zu">', "Inja" * 1_000_000, "</p>", "</doc>"])
-    assert child._end.poll(60)  # more than goes into a pipe: it waits for a reader
-    child._process.kill()
-    with pytest.raises(CorpusError, match="a process that tags has died"):
-        child.take()
-    child.end()
 
 
 # -- training

@@ -1,0 +1,89 @@
+"""Processes that work for a run, each with a connection of its own.
+
+What a pool of :mod:`concurrent.futures` reads from is shared: a process that is killed while it writes there leaves
+half of a result, and the pool waits for its rest forever. Here the death of a process is the end of its connection.
+Children do not hear Ctrl-C, which is for the run; when that ends or dies, so do they.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+from corpus.errors import CorpusError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Work = Callable[[Task], Result]
+
+
+class ChildDied(Exception):  # noqa: N818 - what happened
+    """A process has died: killed, no memory left, or of what it was given."""
+
+
+class Child(Generic[Task, Result]):
+    """A process. ``make``: called there, once, for what is done with each task; it is pickled, as are tasks and
+    results."""
+
+    def __init__(self, make: Callable[[], Work[Task, Result]]) -> None:
+        context = get_context("spawn")  # a fork would copy the locks of the progress bar's thread
+        self._end, end = context.Pipe()
+        self._process: SpawnProcess = context.Process(target=_live, args=(end, make), daemon=True)
+        resource_tracker.ensure_running()  # as its start unblocks signals
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: from its first instant it does not hear
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        end.close()
+
+    def give(self, task: Task) -> None:
+        """Never waits for the work. Of a process that has died :meth:`take` tells."""
+        try:
+            self._end.send(task)
+        except OSError:
+            self._end.close()
+
+    def take(self) -> Result:
+        """What has become of the first task that was given and not taken. ChildDied; CorpusError of the work."""
+        try:
+            made: Result | CorpusError = self._end.recv()
+        except (EOFError, OSError):
+            raise ChildDied from None
+        if isinstance(made, CorpusError):
+            raise made
+        return made
+
+    def close(self) -> None:
+        """What it has not given is gone."""
+        self._process.kill()
+        self._process.join()
+        self._end.close()
+
+
+def _live(end: Connection, make: Callable[[], Work[Task, Result]]) -> None:
+    given: SimpleQueue[Task] = SimpleQueue()
+    threading.Thread(target=_receive, args=(end, given), daemon=True).start()
+    work = make()
+    while True:
+        try:
+            made: Result | CorpusError = work(given.get())
+        except CorpusError as error:
+            made = error
+        end.send(made)
+
+
+def _receive(end: Connection, given: SimpleQueue[Task]) -> None:
+    """Takes what the run gives, always: that gives and takes in one thread. Ends the process when the run is gone."""
+    try:
+        while True:
+            given.put(end.recv())
+    except (EOFError, OSError):
+        os._exit(1)
