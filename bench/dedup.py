@@ -27,8 +27,8 @@ from typing import Any
 import xxhash
 
 from bench.table import Columns, Row, show, times
-from corpus.deduplication import NEAR, Deduplication, Rules
-from corpus.kept import Kept
+from corpus.duplicates.deduplication import NEAR, Deduplication, Rules
+from corpus.duplicates.kept import Kept
 from corpus.report import Report
 from corpus.selection import main_blocks
 from relevance.alphabet import words

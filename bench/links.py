@@ -25,7 +25,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from archive import Exchange, WarcWriter
 from bench.table import Columns, Row, show, times
 from corpus.extraction import Choice, Extraction
-from corpus.vertical import text_of
+from corpus.vertical.writing import text_of
 from corpus.wikilinks import Search
 
 DATA = Path("../shared/data/pages")

@@ -20,11 +20,11 @@ from corpus.document import Document, Paragraph
 from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.sources import vertical_rows
-from corpus.tagging import DocumentTagger, udpipe
+from corpus.tagging.tagger import DocumentTagger, udpipe
+from corpus.tagging.training import Sentence, tagged_sentences, train
 from corpus.tally import Tally
-from corpus.training import Sentence, tagged_sentences, train
-from corpus.vertical import text_of
-from corpus.vertical_reader import read_vertical
+from corpus.vertical.reading import read_vertical
+from corpus.vertical.writing import text_of
 
 TEXT = Path("../shared/data/tagging/masakhane/zul.train.txt")
 PER_DOCUMENT = 20

@@ -14,7 +14,7 @@ from corpus.extraction import Choice, Extraction
 from corpus.inputs import expand
 from corpus.statistics import Statistics
 from corpus.tally import Tally
-from corpus.vertical_reader import read_vertical
+from corpus.vertical.reading import read_vertical
 
 __all__ = [
     "Choice",

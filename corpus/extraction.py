@@ -1,7 +1,8 @@
 """Archives -> documents: reading, choosing, dropping duplicates; every drop counted.
 
 Guarantees: documents come in the order of the archive's records and files; damage is reported with its place and does
-not end the run; memory is bounded (a record's body is looked at up to 8 MiB, hashes as :mod:`corpus.hashes` says).
+not end the run; memory is bounded (a record's body is looked at up to 8 MiB, hashes as
+:mod:`corpus.duplicates.hashes` says).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archive import Reader, Record
-from corpus.dedup import DEFAULT_BYTES, Deduplicator
 from corpus.document import Document, main_language
+from corpus.duplicates.paragraphs import DEFAULT_BYTES, Deduplicator
 from corpus.inputs import open_stored, stored_size
 from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from corpus import vertical
 from corpus.document import Document, to_json
 from corpus.outputs import COMPRESSED
+from corpus.vertical.writing import text_of
 
 Form = Callable[[Document], str]
 
@@ -23,8 +23,8 @@ def text(document: Document) -> str:
 
 
 _VERTICAL: dict[str, Callable[..., str]] = {
-    "vertical": vertical.text_of,
-    "prevertical": partial(vertical.text_of, tokenised=False),
+    "vertical": text_of,
+    "prevertical": partial(text_of, tokenised=False),
 }
 FORMS: dict[str, Form] = {"jsonl": jsonl, "text": text, **_VERTICAL}
 WITH_HEADINGS: dict[str, Form] = {name: partial(form, headings=True) for name, form in _VERTICAL.items()}

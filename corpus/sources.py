@@ -17,8 +17,8 @@ from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning
 from corpus.languages import of_html_tag
 from corpus.report import Report
 from corpus.tally import Tally, counted
-from corpus.vertical_reader import VerticalDocument, read_vertical
-from corpus.vertical_rows import documents_of
+from corpus.vertical.reading import VerticalDocument, read_vertical
+from corpus.vertical.rows import documents_of
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
@@ -126,7 +126,7 @@ def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool
 
 
 def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterator[list[str]]:
-    """The rows of each document of vertical files (:func:`corpus.vertical_rows.documents_of`), to be written again:
+    """The rows of each document of vertical files (:func:`corpus.vertical.rows.documents_of`), to be written again:
     bytes that are no UTF-8 are surrogates. What is left out is told, and so is a file that cannot be read on."""
     fault = _teller(report, tally)
 

@@ -8,18 +8,17 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from corpus import dedup_state
 from corpus.commands.common import FAULTS, GOOD, expect_other
-from corpus.dedup import LONG_CHARACTERS
-from corpus.dedup_state import State
-from corpus.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
+from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
+from corpus.duplicates.kept import Kept
+from corpus.duplicates.paragraphs import LONG_CHARACTERS
+from corpus.duplicates.state import State, opened
+from corpus.duplicates.units import encoded
 from corpus.errors import UsageFault
 from corpus.forms import form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, ROW_SUFFIXES, VERTICAL_SUFFIXES, expand
-from corpus.kept import Kept
 from corpus.outputs import STDOUT, check_target, naming, open_output
 from corpus.report import Report
-from corpus.units import encoded
 
 MOST_COLUMNS = 1000
 HELP = "what was there before, left out: across files and runs, exactly or nearly the same"
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         state = None
         if options.state is not None:
             near = rules.near is not None
-            state = stack.enter_context(dedup_state.opened(options.state, options.output, near=near))
+            state = stack.enter_context(opened(options.state, options.output, near=near))
             if near and state.without_near:
                 report.warn(f"made without --near, so only known exactly: {', '.join(state.without_near)}")
         kept = Kept(state.earlier if state else ())

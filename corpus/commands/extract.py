@@ -14,7 +14,7 @@ from corpus.commands.common import (
     processes_argument,
     processes_of,
 )
-from corpus.dedup import DEFAULT_BYTES
+from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, WITH_HEADINGS, Form, form_of

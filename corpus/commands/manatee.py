@@ -9,12 +9,12 @@ from pathlib import Path
 from corpus.commands.common import FAULTS, GOOD, expect_other
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
-from corpus.manatee import ManateeWriter, registry
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.sources import vertical_rows
-from corpus.tagging import DEFAULT_COLUMNS, columns_named
+from corpus.tagging.tagger import DEFAULT_COLUMNS, columns_named
 from corpus.tally import Tally
+from corpus.vertical.manatee import ManateeWriter, registry
 
 HELP = "vertical text for Manatee (NoSketch Engine), and its configuration"
 EPILOG = """examples:

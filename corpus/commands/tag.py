@@ -14,8 +14,8 @@ from corpus.inputs import VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.sources import vertical_rows
-from corpus.tagging import DEFAULT_COLUMNS, NO_LANGUAGE, DocumentTagger, columns_named, language_key
-from corpus.tagging_processes import tagged
+from corpus.tagging.processes import tagged
+from corpus.tagging.tagger import DEFAULT_COLUMNS, NO_LANGUAGE, DocumentTagger, columns_named, language_key
 from corpus.tally import Tally
 
 HELP = "vertical text with parts of speech and lemmas, by models of UDPipe 1"

@@ -15,7 +15,7 @@ from corpus.inputs import expand, open_stored
 from corpus.outputs import COMPRESSED, STDOUT, check_target, expect_stdout, open_output
 from corpus.report import Report
 from corpus.sources import lines
-from corpus.training import Sentence, accuracy, tagged_sentences, train
+from corpus.tagging.training import Sentence, accuracy, tagged_sentences, train
 
 HELP = "a model for tag, from text that people have tagged"
 EPILOG = """examples:

@@ -22,8 +22,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from corpus.duplicates.hashes import text_hash
 from corpus.errors import FormatError
-from corpus.hashes import text_hash
 from corpus.inputs import open_stored
 from corpus.sources import lines
 

@@ -16,7 +16,7 @@ from corpus.document import Document, Link, Paragraph, Source, main_language
 from corpus.errors import Fault, FormatError
 from corpus.languages import of_html_tag
 from corpus.sources import lines
-from corpus.vertical_reader import Token, VerticalDocument, VerticalParagraph, read_vertical
+from corpus.vertical.reading import Token, VerticalDocument, VerticalParagraph, read_vertical
 from corpus.wikilinks.address import target_of
 
 MAX_DOCUMENT = 64 << 20

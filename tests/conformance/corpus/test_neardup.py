@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from corpus.deduplication import Deduplication, Rules
-from corpus.kept import Kept
+from corpus.duplicates.deduplication import Deduplication, Rules
+from corpus.duplicates.kept import Kept
 from corpus.report import Report
 from corpus.selection import main_blocks
 from relevance.page import read_page

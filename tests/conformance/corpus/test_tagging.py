@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import UsageFault
-from corpus.tagging import Tagger
-from corpus.training import Sentence, accuracy, tagged_sentences, train
+from corpus.tagging.tagger import Tagger
+from corpus.tagging.training import Sentence, accuracy, tagged_sentences, train
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "tagging"
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")

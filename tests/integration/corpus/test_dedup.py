@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from corpus.cli import main
-from corpus.kept import Kept
+from corpus.duplicates.kept import Kept
 from sieve.files import FolderLock
 
 REPO = Path(__file__).parents[3]

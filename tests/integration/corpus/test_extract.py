@@ -26,7 +26,7 @@ from corpus.cli import main
 from corpus.report import Report
 from corpus.sources import documents
 from corpus.tally import Tally
-from corpus.vertical_reader import read_vertical
+from corpus.vertical.reading import read_vertical
 from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
 from tests.integration.crawler.harness import wait_for
 from tests.small_model import CZECH, write_small_model

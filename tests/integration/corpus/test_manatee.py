@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpus.cli import main
-from corpus.vertical_reader import read_vertical
+from corpus.vertical.reading import read_vertical
 from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
 from tests.unit.corpus.taggers import TREEBANK, write_model
 

@@ -14,9 +14,9 @@ from corpus.commands.train_tagger import _read
 from corpus.document import Document, Link, Paragraph
 from corpus.inputs import VERTICAL_SUFFIXES
 from corpus.outputs import open_output
-from corpus.training import Word
-from corpus.vertical import text_of
-from corpus.vertical_reader import read_vertical
+from corpus.tagging.training import Word
+from corpus.vertical.reading import read_vertical
+from corpus.vertical.writing import text_of
 from tests.integration.crawler.harness import wait_for
 from tests.unit.corpus.taggers import PAIRS, TREEBANK, write_model
 

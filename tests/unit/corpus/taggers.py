@@ -3,7 +3,7 @@
 from itertools import product
 from pathlib import Path
 
-from corpus.training import tagged_sentences, train
+from corpus.tagging.training import tagged_sentences, train
 
 _NOUNS = [("Inja", "inja"), ("Ingane", "ingane"), ("Umfana", "umfana"), ("Imvu", "imvu"), ("Intombi", "intombi")]
 _VERBS = [

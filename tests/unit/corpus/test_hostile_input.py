@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from corpus.anchors import place_links
-from corpus.tokens import sentences, tokens
-from corpus.vertical_reader import read_vertical
+from corpus.vertical.reading import read_vertical
+from corpus.vertical.tokens import sentences, tokens
 from relevance import Page
 
 SIZE = 60_000

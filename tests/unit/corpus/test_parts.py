@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from corpus.anchors import place_links
 from corpus.cli import main
-from corpus.dedup import Deduplicator
 from corpus.document import Document, Paragraph, from_json, main_language, to_json
+from corpus.duplicates.hashes import HashSet, text_hash
+from corpus.duplicates.paragraphs import Deduplicator
 from corpus.errors import UsageFault
 from corpus.forms import form_of
-from corpus.hashes import HashSet, text_hash
 from corpus.inputs import expand, unpacked
 from corpus.languages import paragraph_languages
 from corpus.outputs import check_target, open_output

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus import tagging
+import corpus.tagging.tagger
 from corpus.document import Document, Link, Paragraph
 from corpus.errors import FormatError, UsageFault
-from corpus.tagging import MAX_SENTENCE, DocumentTagger, columns_named, language_key
-from corpus.training import Word, accuracy, tagged_sentences
-from corpus.vertical import escape_token, text_of
-from corpus.vertical_reader import Token, VerticalDocument, read_vertical
+from corpus.tagging.tagger import MAX_SENTENCE, DocumentTagger, columns_named, language_key
+from corpus.tagging.training import Word, accuracy, tagged_sentences
+from corpus.vertical.reading import Token, VerticalDocument, read_vertical
+from corpus.vertical.writing import escape_token, text_of
 from tests.unit.corpus.taggers import PAIRS, TREEBANK, write_model
 
 WORDS = ["Yebo.", "<b>", "&lt;b>", '<link="u">', "<a", 'x">', "_", "😀", "i-Afrika", "<g/>"]
@@ -165,9 +165,9 @@ def test_no_row_with_columns_is_a_tag(tagger: DocumentTagger, monkeypatch: pytes
 
 
 def test_lemmas_that_look_like_links_or_tags(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tagger, values = DocumentTagger({"": model}, ["lemma"]), tagging._values
+    tagger, values = DocumentTagger({"": model}, ["lemma"]), corpus.tagging.tagger._values
     for form in ('<link="u">', "<length=2>", "<b>", "&lt;b>"):
-        monkeypatch.setattr(tagging, "_values", lambda column, forms, form=form: values([form], forms))
+        monkeypatch.setattr(corpus.tagging.tagger, "_values", lambda column, forms, form=form: values([form], forms))
         tagged, _ = tagger(["<doc>", "<p>", escape_token(form), "</p>", "</doc>"])
         [found] = read_vertical(tagged)
         assert found.paragraphs[0].sentences == [[Token(form, columns=(form,))]]

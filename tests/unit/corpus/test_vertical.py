@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from corpus.document import Document, Link, Paragraph
 from corpus.errors import CorpusError, FormatError, UsageFault
 from corpus.forms import FORMS, WITH_HEADINGS
-from corpus.manatee import ManateeWriter, registry
 from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.sources import documents
 from corpus.tally import Tally
-from corpus.tokens import sentences, tokens
-from corpus.vertical import escape_token, lines, text_of, unescape_token
-from corpus.vertical_reader import Token, VerticalParagraph, read_vertical
-from corpus.vertical_rows import documents_of
+from corpus.vertical.manatee import ManateeWriter, registry
+from corpus.vertical.reading import Token, VerticalParagraph, read_vertical
+from corpus.vertical.rows import documents_of
+from corpus.vertical.tokens import sentences, tokens
+from corpus.vertical.writing import escape_token, lines, text_of, unescape_token
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(lambda text: " ".join(text.split()))
 WORDS = ["Yebo.", "uThabo", "(", ")", "!", "&lt;x>", "<b>", "3.5", "i-Afrika", '"', "Mnu."]

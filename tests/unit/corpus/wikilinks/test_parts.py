@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.document import Document, Link, Paragraph, Source
+from corpus.duplicates.hashes import text_hash
 from corpus.errors import FormatError
-from corpus.hashes import text_hash
 from corpus.outputs import open_output
 from corpus.wikilinks.address import Target
 from corpus.wikilinks.choice import LinkChoice, of_wikimedia

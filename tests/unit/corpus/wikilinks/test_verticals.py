@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Link, Paragraph
 from corpus.errors import FormatError
-from corpus.vertical import text_of
+from corpus.vertical.writing import text_of
 from corpus.wikilinks.mentions import mentions
 from corpus.wikilinks.verticals import linked_documents
 

@@ -13,7 +13,7 @@ from itertools import cycle
 
 from corpus.children import Child, ChildDied
 from corpus.errors import CorpusError
-from corpus.tagging import DocumentTagger
+from corpus.tagging.tagger import DocumentTagger
 
 AHEAD = 4
 Tagged = tuple[list[str], Counter[str]]

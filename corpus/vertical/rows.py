@@ -1,7 +1,7 @@
 """Vertical text, row by row: what a row is, where it may stand, and which rows make a document.
 
 For tools that change rows and leave all others as they are, structures that nobody knows among them;
-:mod:`corpus.vertical_reader` makes documents of the same rows.
+:mod:`corpus.vertical.reading` makes documents of the same rows.
 """
 
 from __future__ import annotations

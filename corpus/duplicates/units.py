@@ -16,7 +16,7 @@ from typing import BinaryIO
 from corpus.document import Document, from_json, main_language
 from corpus.errors import Fault, FormatError
 from corpus.sources import MAX_LINE, each_line, lines
-from corpus.vertical_reader import VerticalDocument, read_vertical
+from corpus.vertical.reading import VerticalDocument, read_vertical
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from corpus.document import Document, main_language
-from corpus.hashes import HashSet, text_hash
+from corpus.duplicates.hashes import HashSet, text_hash
 
 LONG_CHARACTERS = 50
 DEFAULT_BYTES = 256 << 20
@@ -45,8 +45,8 @@ def new_places(texts: Sequence[str], is_new: Callable[[int], bool], long_charact
 
 
 class Deduplicator:
-    """Remembers what has been kept; ``limit_bytes`` of memory, see :mod:`corpus.hashes`. Order of input matters: the
-    first stays."""
+    """Remembers what has been kept; ``limit_bytes`` of memory, see :mod:`corpus.duplicates.hashes`. Order of input
+    matters: the first stays."""
 
     def __init__(self, limit_bytes: int = DEFAULT_BYTES, long_characters: int = LONG_CHARACTERS) -> None:
         self._documents = HashSet(limit_bytes // 4)

@@ -16,8 +16,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from corpus.errors import CorpusError, UsageFault
-from corpus.vertical import escape_value
-from corpus.vertical_rows import HEADINGS, PARAGRAPHS, Columns, Tag, columns_of, image_of, tag_of
+from corpus.vertical.rows import HEADINGS, PARAGRAPHS, Columns, Tag, columns_of, image_of, tag_of
+from corpus.vertical.writing import escape_value
 
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.A)
 _UNPACK = {".xz": "xzcat", ".gz": "zcat", ".zst": "zstdcat"}

@@ -1,10 +1,10 @@
 """Vertical text: one token a line, structure in tags. Reading.
 
-Reads what :mod:`corpus.vertical` and :mod:`corpus.manatee` write, and the spellings that older files have:
-``<link="U">`` and ``<link="U"/>``, ``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional columns
-(lemma, tag) before the links; ``h1`` to ``h5`` as paragraphs with a heading; images; line ends of CR and LF, a byte
-order mark, ``>`` in values. Unknown structures are passed over. A file that breaks off inside a document, or closes
-what is not open, is a :class:`corpus.errors.FormatError` with its line.
+Reads what :mod:`corpus.vertical.writing` and :mod:`corpus.vertical.manatee` write, and the spellings that older files
+have: ``<link="U">`` and ``<link="U"/>``, ``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional
+columns (lemma, tag) before the links; ``h1`` to ``h5`` as paragraphs with a heading; images; line ends of CR and LF, a
+byte order mark, ``>`` in values. Unknown structures are passed over. A file that breaks off inside a document, or
+closes what is not open, is a :class:`corpus.errors.FormatError` with its line.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from corpus.errors import FormatError
-from corpus.vertical import unescape_token
-from corpus.vertical_rows import HEADINGS, PARAGRAPHS, Nesting, Tag, columns_of, image_of, tag_of, without_mark
+from corpus.vertical.rows import HEADINGS, PARAGRAPHS, Nesting, Tag, columns_of, image_of, tag_of, without_mark
+from corpus.vertical.writing import unescape_token
 
 
 @dataclass(slots=True)

@@ -23,8 +23,8 @@ from typing import Any
 
 from corpus.errors import CorpusError, UsageFault
 from corpus.languages import html_tag
-from corpus.vertical import escape_token, unescape_token
-from corpus.vertical_rows import PARAGRAPHS, columns_of, image_of, tag_of
+from corpus.vertical.rows import PARAGRAPHS, columns_of, image_of, tag_of
+from corpus.vertical.writing import escape_token, unescape_token
 
 MAX_SENTENCE = 1000
 """Tokens. (The tagger takes 4 KB and 60 microseconds each, of a model trained from 13,000 tokens.)"""

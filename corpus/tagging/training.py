@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpus.errors import CorpusError, FormatError
-from corpus.tagging import COLUMNS, Tagger, udpipe
-from corpus.vertical import unescape_token
+from corpus.tagging.tagger import COLUMNS, Tagger, udpipe
+from corpus.vertical.writing import unescape_token
 
 _CONLLU_COLUMNS = 10
 _ID = re.compile(r"\d+(-\d+|\.\d+)?\Z")
@@ -29,7 +29,7 @@ _OPTIONAL = {"lemma": "lemma", "xpos": "xpostag", "feats": "feats"}
 
 
 class Word(NamedTuple):
-    """Fields are the form and the columns of :data:`corpus.tagging.COLUMNS`; "" for what the text does not say."""
+    """Fields are the form and the columns of :data:`corpus.tagging.tagger.COLUMNS`; "": the text does not say."""
 
     form: str
     tag: str

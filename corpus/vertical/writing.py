@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 
 from corpus.document import Document, Link, Paragraph
 from corpus.languages import html_tag
-from corpus.tokens import Span, sentences, tokens
+from corpus.vertical.tokens import Span, sentences, tokens
 
 _LOOKS_ESCAPED = re.compile(r"&(?:amp;)*lt;.*>\Z", re.S)
 _FOLD = re.compile(r"\s+")

@@ -1,13 +1,14 @@
 """``corpus dedup``: one run over files of one form; every drop counted.
 
-Rules for documents: those of :mod:`corpus.dedup`, exactly, across all files and (with the keys of earlier runs) across
-runs. With ``near``, a long paragraph also goes when that share or more of its runs of five words is in what was kept
-before, wherever that is (the rule of onion: Pomikálek, "Removing Boilerplate and Duplicate Content from Web Corpora",
-2011); a document of short paragraphs only is looked at as one. Words are those of :mod:`relevance.alphabet`: neither
-case nor digits count. Rows of columns: the first of those that are equal in the chosen columns stays.
+Rules for documents: those of :mod:`corpus.duplicates.paragraphs`, exactly, across all files and (with the keys of
+earlier runs) across runs. With ``near``, a long paragraph also goes when that share or more of its runs of five words
+is in what was kept before, wherever that is (the rule of onion: Pomikálek, "Removing Boilerplate and Duplicate Content
+from Web Corpora", 2011); a document of short paragraphs only is looked at as one. Words are those of
+:mod:`relevance.alphabet`: neither case nor digits count. Rows of columns: the first of those that are equal in the
+chosen columns stays.
 
 Guarantees: what is kept depends on the order of what is read only, not on where files or runs begin; memory as
-:mod:`corpus.kept` says, and a batch of some MiB.
+:mod:`corpus.duplicates.kept` says, and a batch of some MiB.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import xxhash
 
-from corpus.dedup import LONG_CHARACTERS, new_places
+from corpus.duplicates.kept import Kept
+from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
+from corpus.duplicates.units import Unit, json_units, vertical_units
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import beginning, open_stored
-from corpus.kept import Kept
 from corpus.report import Report
 from corpus.sources import each_line, kind_of
-from corpus.units import Unit, json_units, vertical_units
 from relevance.simhash import shingles
 
 NEAR = 0.5

@@ -1,0 +1,1 @@
+"""Duplicates within a run and across runs: of documents, paragraphs and rows."""
