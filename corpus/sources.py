@@ -40,13 +40,10 @@ def kind_of(name: str, head: bytes) -> str:
 
 def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
     """The documents of a vertical file, which know neither date nor charset. ``fault`` hears of damage, and of what is
-    not vertical text: there the reading ends."""
+    not vertical text; the next document is read all the same."""
     rows = (row.decode("utf-8", "replace") for row in lines(name, file, fault))
-    try:
-        for found in read_vertical(rows, name):
-            yield _of_vertical(found)
-    except FormatError as error:
-        fault(FormatError(name, error.line, f"{error.reason}; nothing is read from here on"))
+    for document in documents_of(rows, name, fault):
+        yield from map(_of_vertical, read_vertical(document, name))
 
 
 def _of_vertical(found: VerticalDocument) -> Document:

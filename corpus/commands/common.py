@@ -10,6 +10,7 @@ from typing import Protocol
 
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN
+from corpus.report import Report
 from relevance.identification import Identifier
 from relevance.model import load, shipped
 from relevance.types import UNDETERMINED
@@ -34,6 +35,13 @@ def expect_other(files: Sequence[str], target: str) -> None:
     """UsageFault when what is to be written would take the place of a file to read."""
     if Path(target).exists() and any(name != STDIN and Path(name).samefile(target) for name in files):
         raise UsageFault(f"{target}: is one of the files to read")
+
+
+def summarise(report: Report, text: str, left_out: Sequence[str], damages: int, failed: int = 0) -> None:
+    """The end of a run in words: what there is now, what was left out and why, what was wrong with the input."""
+    report.ok(f"{text}; left out:", left_out or ["nothing"])
+    if damages or failed:
+        report.warn(f"{damages} damaged places" + (f", {failed} records that failed" if failed else ""))
 
 
 def language_arguments(sub: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other
+from corpus.commands.common import FAULTS, GOOD, expect_other, summarise
 from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
@@ -144,10 +144,5 @@ def _summary(dedup: Deduplication, options: argparse.Namespace, report: Report, 
         detail.append(f"{count:>9,} paragraphs: {PARAGRAPH_REASONS[reason]}")
     paragraphs = "" if options.columns else f" ({counts.paragraphs:,} paragraphs)"
     compared = f", compared with {earlier} earlier outputs" if state else ""
-    report.ok(
-        f"{options.output}: {counts.kept:,} of {counts.read:,} {what}{paragraphs} from {counts.files} files{compared}; "
-        "left out:",
-        detail or ["nothing"],
-    )
-    if counts.damages:
-        report.warn(f"{counts.damages} damaged places")
+    kept = f"{counts.kept:,} of {counts.read:,} {what}{paragraphs} from {counts.files} files{compared}"
+    summarise(report, f"{options.output}: {kept}", detail, counts.damages)

@@ -13,6 +13,7 @@ from corpus.commands.common import (
     languages_of,
     processes_argument,
     processes_of,
+    summarise,
 )
 from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
@@ -99,10 +100,8 @@ def _summary(extraction: Extraction, options: argparse.Namespace) -> None:
         if count:
             detail.append(f"{count:>9,} paragraphs: {PARAGRAPH_REASONS[reason]}")
     detail += [f"{count:>9,} pages: {NOTES[note]}" for note, count in tally.notes.most_common()]
-    extraction.report.ok(
+    text = (
         f"{options.output}: {tally.documents:,} documents, {tally.paragraphs:,} paragraphs, {tally.words:,} words "
-        f"from {tally.records:,} records of {tally.files} files; left out:",
-        detail or ["nothing"],
+        f"from {tally.records:,} records of {tally.files} files"
     )
-    if tally.faults:
-        extraction.report.warn(f"{tally.damages} damaged places, {tally.faults - tally.damages} records that failed")
+    summarise(extraction.report, text, detail, tally.damages, tally.faults - tally.damages)

@@ -16,6 +16,7 @@ from corpus.commands.common import (
     languages_of,
     processes_argument,
     processes_of,
+    summarise,
 )
 from corpus.errors import UsageFault
 from corpus.inputs import expand
@@ -159,10 +160,8 @@ def _summary(search: Search, options: argparse.Namespace) -> None:
     detail = [f"{count:>9,} links: {REASONS[reason]}" for reason, count in dropped.most_common()]
     detail += [f"{count:>9,} documents: {DOCUMENT_REASONS[reason]}" for reason, count in tally.dropped.most_common()]
     detail += [f"{count:>9,} pages: {NOTES[note]}" for note, count in tally.notes.most_common()]
-    search.report.ok(
+    text = (
         f"{options.output}: {search.found:,} links in {tally.documents:,} documents with links, from {tally.records:,} "
-        f"records of {tally.files} files; left out:",
-        detail or ["nothing"],
+        f"records of {tally.files} files"
     )
-    if tally.faults:
-        search.report.warn(f"{tally.damages} damaged places, {tally.faults - tally.damages} records that failed")
+    summarise(search.report, text, detail, tally.damages, tally.faults - tally.damages)
