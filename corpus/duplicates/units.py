@@ -17,6 +17,7 @@ from corpus.document import Document, from_json, main_language
 from corpus.errors import Fault, FormatError
 from corpus.sources import MAX_LINE, each_line, lines
 from corpus.vertical.reading import VerticalDocument, read_vertical
+from corpus.vertical.rows import raw_documents
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -62,31 +63,26 @@ def encoded(made: str) -> bytes:
 
 
 def vertical_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
-    """The documents of vertical text. ``fault`` hears of damage, and of what is not vertical text: there the reading
-    ends."""
-    taken: list[bytes] = []
-    number = 0
-
-    def passing() -> Iterator[str]:
-        nonlocal number
-        for number, row in enumerate(lines(name, file, fault), 1):
-            if len(row) > MAX_LINE:
-                raise FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB")
-            line = row.removeprefix(_BOM) if number == 1 else row
-            if taken or line.strip():
-                taken.append(line)
-            yield line.decode("utf-8", "surrogateescape")
-
-    try:
-        for document in read_vertical(passing(), name):
-            yield _of_vertical(document, list(taken), number - len(taken))
-            taken.clear()
-    except FormatError as error:
-        fault(FormatError(name, error.line, f"{error.reason}; nothing is read from here on"))
+    """The documents of vertical text. ``fault`` hears of damage, and of what is not vertical text; the next document is
+    read all the same."""
+    for raw in raw_documents(lines(name, file, fault)):
+        rows = raw.rows
+        if not raw.number:
+            rows[0] = rows[0].removeprefix(_BOM)
+        blank = next((place for place, row in enumerate(rows) if row.strip()), len(rows))
+        rows, number = rows[blank:], raw.number + blank
+        try:
+            long = next((place for place, row in enumerate(rows, 1) if len(row) > MAX_LINE), 0)
+            if long:
+                raise FormatError(name, long, f"a line of more than {MAX_LINE >> 20} MiB")
+            for document in read_vertical((row.decode("utf-8", "surrogateescape") for row in rows), name):
+                yield _of_vertical(document, rows)
+        except FormatError as error:
+            fault(FormatError(name, number + error.line, f"{error.reason}; left out up to the next document"))
 
 
-def _of_vertical(document: VerticalDocument, rows: list[bytes], before: int) -> Unit:
-    """``rows``: those of the document, ``before`` that many of the file."""
+def _of_vertical(document: VerticalDocument, rows: list[bytes]) -> Unit:
+    """``rows``: those of the document."""
 
     def cut(places: Sequence[int]) -> bytes:
         kept = set(places)
@@ -94,7 +90,7 @@ def _of_vertical(document: VerticalDocument, rows: list[bytes], before: int) -> 
         for place in reversed(range(len(document.paragraphs))):
             if place not in kept:
                 paragraph = document.paragraphs[place]
-                del left[paragraph.first - 1 - before : paragraph.last - before]
+                del left[paragraph.first - 1 : paragraph.last]
         return _joined(left)
 
     texts = [paragraph.text for paragraph in document.paragraphs]

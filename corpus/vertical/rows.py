@@ -21,6 +21,7 @@ _ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
+_BEGIN, _END = (re.compile(mark, re.I) for mark in (rb"<doc[\s>]", rb"</doc[\s>]"))
 _SHORT = 40
 _NO_CHARACTER = re.compile(r"&#\d{10,}+;?")  # html.unescape makes an int of it, however long
 
@@ -135,6 +136,36 @@ def without_mark(rows: Iterable[str]) -> Iterator[str]:
     for first in every:
         yield first.removeprefix("\ufeff")
         yield from every
+
+
+class Raw(NamedTuple):
+    """Lines of a file as they stand there: a document, or what is none. ``number`` lines and ``at`` bytes are before
+    them; ``ends``: with the end of a document."""
+
+    rows: list[bytes]
+    number: int
+    at: int
+    ends: bool = False
+
+
+def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iterator[Raw]:
+    """The lines of each document, from behind the one before: up to its end, else to where the next begins. Of one with
+    more than ``most_bytes`` the beginning."""
+    raw, size, begun = Raw([], 0, 0), 0, False
+    for number, line in enumerate(lines, 1):
+        begins, ends = _BEGIN.match(line) is not None, _END.match(line) is not None
+        if begins and begun:
+            yield raw
+            raw, size = Raw([], number - 1, raw.at + size), 0
+        begun = begun or begins
+        size += len(line) + 1
+        if most_bytes is None or size <= most_bytes:
+            raw.rows.append(line)
+        if ends:
+            yield raw._replace(ends=raw.rows[-1:] == [line])
+            raw, size, begun = Raw([], number, raw.at + size), 0, False
+    if any(row.strip() for row in raw.rows):
+        yield raw
 
 
 def documents_of(rows: Iterable[str], path: str, fault: Fault) -> Iterator[list[str]]:

@@ -7,7 +7,6 @@ damage, those that could be read. A document that does not keep the format is to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import BinaryIO
@@ -17,41 +16,26 @@ from corpus.errors import Fault, FormatError
 from corpus.languages import of_html_tag
 from corpus.sources import lines
 from corpus.vertical.reading import Token, VerticalDocument, VerticalParagraph, read_vertical
+from corpus.vertical.rows import raw_documents
 from corpus.wikilinks.address import target_of
 
 MAX_DOCUMENT = 64 << 20
 """Bytes of a document: what a longer one has behind them is not read, so it is told as one that does not end."""
-_END = re.compile(rb"</doc[\s>]", re.I)
 _NAME = b"wikipedia"
 
 
 def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
     """The documents of a vertical file that name Wikipedia; their paragraphs have the links to it, and no others.
     ``fault`` hears of damage."""
-    rows: list[bytes] = []
-    number = at = count = size = 0  # lines and bytes of the documents before, and of this one
-    for row in lines(name, file, fault):
-        count += 1
-        size += len(row) + 1
-        if size <= MAX_DOCUMENT:
-            rows.append(row)
-        if _END.match(row):
-            yield from _read(name, rows, number, at, fault)
-            rows, number, at, count, size = [], number + count, at + size, 0, 0
-    if any(row.strip() for row in rows):
-        yield from _read(name, rows, number, at, fault)
-
-
-def _read(name: str, rows: Sequence[bytes], number: int, at: int, fault: Fault) -> Iterator[Document]:
-    """The document of these lines; ``number`` lines and ``at`` bytes are before them."""
-    if _END.match(rows[-1]) and _NAME not in b"\n".join(rows).lower():
-        return
-    starts = list(accumulate((len(row) + 1 for row in rows), initial=at))
-    try:
-        for found in read_vertical((row.decode("utf-8", "replace") for row in rows), name):
-            yield _document(name, found, _Lines(rows, starts))
-    except FormatError as error:
-        fault(FormatError(name, number + error.line, f"{error.reason}; this document is left out"))
+    for raw in raw_documents(lines(name, file, fault), MAX_DOCUMENT):
+        if raw.ends and _NAME not in b"\n".join(raw.rows).lower():
+            continue
+        starts = list(accumulate((len(row) + 1 for row in raw.rows), initial=raw.at))
+        try:
+            for found in read_vertical((row.decode("utf-8", "replace") for row in raw.rows), name):
+                yield _document(name, found, _Lines(raw.rows, starts))
+        except FormatError as error:
+            fault(FormatError(name, raw.number + error.line, f"{error.reason}; this document is left out"))
 
 
 class _Lines:

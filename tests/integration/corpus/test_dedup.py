@@ -422,3 +422,13 @@ def test_folders_and_standard_input(months: list[Path], tmp_path: Path) -> None:
     assert (piped.returncode, piped.stdout) == (0, (tmp_path / "x.jsonl").read_bytes())
     empty = subprocess.run(command, env=environment, input=b"", capture_output=True)
     assert (empty.returncode, empty.stdout, empty.stderr) == (0, b"", b"")
+
+
+def test_a_document_that_is_none_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (f'<doc id="{name}">\n<p>\n{name} amanzi\n</p>\n</doc>\n' for name in "ab")
+    broken = '<doc id="c">\n<p>\nc\n</doc>\n'
+    (tmp_path / "in.vert").write_text(one + broken + '<doc id="d">\n<p>\n' + two + "a\n")
+    assert main(["dedup", str(tmp_path / "in.vert"), "-o", str(tmp_path / "out.vert")]) == 1
+    assert (tmp_path / "out.vert").read_text() == one + two
+    told = [line for line in capsys.readouterr().err.splitlines() if "in.vert:" in line and line.startswith("-WARN")]
+    assert [line.split("in.vert:")[1].split(":")[0] for line in told] == ["9", "11", "17"]

@@ -17,7 +17,7 @@ from corpus.sources import documents
 from corpus.tally import Tally
 from corpus.vertical.manatee import ManateeWriter, registry
 from corpus.vertical.reading import Token, VerticalParagraph, read_vertical
-from corpus.vertical.rows import documents_of
+from corpus.vertical.rows import Raw, documents_of, raw_documents
 from corpus.vertical.tokens import sentences, tokens
 from corpus.vertical.writing import escape_token, lines, text_of, unescape_token
 
@@ -400,3 +400,24 @@ def test_prevertical() -> None:
     [found] = read_vertical(rows)
     assert found.text == made.text
     assert found.attributes["title"] == "A <b>"
+
+
+LINES = st.sampled_from([b"<doc>", b'<doc id="1">', b"</doc>", b"</DOC >", b"<p>", b"</p>", b"a", b"<docs>", b"", b" "])
+
+
+@given(st.lists(LINES, max_size=30))
+def test_raw_documents_are_the_file_in_pieces(rows: list[bytes]) -> None:
+    file, place = b"".join(row + b"\n" for row in rows), 0
+    for raw in raw_documents(rows):
+        assert (raw.number, raw.at) == (place, file.index(b"".join(row + b"\n" for row in raw.rows), raw.at))
+        assert rows[place : place + len(raw.rows)] == raw.rows
+        assert raw.ends == raw.rows[-1].lower().startswith(b"</doc")
+        assert not any(row.lower().startswith(b"</doc") for row in raw.rows[:-1])
+        assert sum(row.startswith((b"<doc>", b"<doc ")) for row in raw.rows) <= 1
+        place += len(raw.rows)
+    assert not any(row.strip() for row in rows[place:])
+
+
+def test_of_a_document_without_measure_the_beginning() -> None:
+    rows = [b"<doc>", b"aaaa", b"bbbb", b"</doc>", b"<doc>", b"</doc>"]
+    assert list(raw_documents(rows, 15)) == [Raw(rows[:2], 0, 0), Raw(rows[4:], 4, 23, ends=True)]
