@@ -168,8 +168,9 @@ class Budget:
 @dataclass(frozen=True, slots=True)
 class FrontierStatus:
     """Counts of one instant. `due`: authorities that the next lease() may choose from (of those that stand in line for
-    one address, one); `by_reason`: URLs parked now, by reason; `results`: reports accepted, by result, and
-    "gave_up:RESULT" for URLs whose retries are spent. `parked_until_ms_min` is None when nothing is parked."""
+    one address, one; in Redis also what is new since the last lease(), until that looks at it); `by_reason`: URLs
+    parked now, by reason; `results`: reports accepted, by result, and "gave_up:RESULT" for URLs whose retries are
+    spent. `parked_until_ms_min` is None when nothing is parked."""
 
     queued: int
     due: int

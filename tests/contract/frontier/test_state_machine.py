@@ -288,7 +288,8 @@ class Histories(RuleBasedStateMachine):
     def they_agree(self) -> None:
         if not hasattr(self, "memory"):
             return
-        self.both("status")
+        # Redis does not look into what nobody has asked for yet, nor at each host of an address, to count what is due.
+        assert replace(self.memory.status(), due=0) == replace(self.redis.status(), due=0)
         mine, theirs = self.memory.hosts(), self.redis.hosts()
         mine = [replace(state, leased_token=self.tokens.get(state.leased_token, "")) for state in mine]
         assert mine == theirs
