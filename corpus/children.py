@@ -37,11 +37,12 @@ class Child(Generic[Task, Result]):
         self._end, end = context.Pipe()
         self._process: SpawnProcess = context.Process(target=_live, args=(end, make), daemon=True)
         resource_tracker.ensure_running()  # as its start unblocks signals
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: from its first instant it does not hear
+        # Inherited: from its first instant it does not hear.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process.start()
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         end.close()
 
     def give(self, task: Task) -> None:

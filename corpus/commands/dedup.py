@@ -67,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
         if options.state is not None:
             near = rules.near is not None
             state = stack.enter_context(opened(options.state, options.output, near=near))
+            if options.dropped and state.has(options.dropped):
+                raise UsageFault(f"--dropped {options.dropped}: is an output that is counted in {options.state}")
             if near and state.without_near:
                 report.warn(f"made without --near, so only known exactly: {', '.join(state.without_near)}")
         kept = Kept(state.earlier if state else ())

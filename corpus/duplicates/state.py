@@ -75,7 +75,7 @@ class State:
         if not store.facts:
             store.commit([], {"outputs": [], "pending": None})
         self._recover()
-        self._entry: dict[str, Any] = {"output": os.path.relpath(os.path.realpath(output), self._folder), "near": near}
+        self._entry: dict[str, Any] = {"output": self._name(output), "near": near}
         self._place = self._place_of(self._entry)
         self._expect_in_place(Path(output), folder)
         self.earlier: list[Run] = store.runs[: self._place]
@@ -84,6 +84,13 @@ class State:
     @property
     def _outputs(self) -> list[dict[str, Any]]:
         return list(self._store.facts["outputs"])
+
+    def _name(self, output: str) -> str:
+        return os.path.relpath(os.path.realpath(output), self._folder)
+
+    def has(self, path: str) -> bool:
+        """Is this file an output that is counted?"""
+        return self._name(path) in [one["output"] for one in self._outputs]
 
     def _expect_in_place(self, output: Path, folder: Path) -> None:
         """UsageFault when an output may have been moved, or moved to this name: compared with itself it would come out

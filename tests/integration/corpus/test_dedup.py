@@ -431,3 +431,17 @@ def test_a_document_that_is_none_costs_no_other(tmp_path: Path, capsys: pytest.C
     assert (tmp_path / "out.vert").read_text() == one + two
     told = [line for line in capsys.readouterr().err.splitlines() if "in.vert:" in line and line.startswith("-WARN")]
     assert [line.split("in.vert:")[1].split(":")[0] for line in told] == ["9", "11", "17"]
+
+
+def test_what_was_dropped_is_written_over_no_output(
+    months: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b, _ = months
+    state = str(tmp_path / "state")
+    assert main(["dedup", str(a), "-o", str(tmp_path / "a.out"), "--state", state]) == 0
+    before = (tmp_path / "a.out").read_bytes()
+    given = ["--state", state, "--dropped", str(tmp_path / "a.out")]
+    assert main(["dedup", str(b), "-o", str(tmp_path / "b.out"), *given]) == 2
+    assert "a.out: is an output that is counted in" in capsys.readouterr().err
+    assert (tmp_path / "a.out").read_bytes() == before
+    assert not (tmp_path / "b.out").exists()
