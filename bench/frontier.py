@@ -31,7 +31,7 @@ from typing import Any
 import redis
 
 from bench.table import Columns, figure, show, times
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Candidate, FrontierConfig, Kind, Lease, Outcome, RobotsRecord
 from frontier.redis_frontier import RedisFrontier
 

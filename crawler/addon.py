@@ -54,11 +54,11 @@ _HANDLERS: dict[str, Any] = {
 }
 
 _COMPONENTS: dict[str, dict[str, Any]] = {
-    "EXTENSIONS": {"crawler.worker.Worker": 10, "crawler.progress.Progress": 500},
+    "EXTENSIONS": {"crawler.work.worker.Worker": 10, "crawler.watch.progress.Progress": 500},
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.poll_reader.PollReader": 50,
         "crawler.robots.RobotsMiddleware": 100,
-        "crawler.unpacking.Unpacking": 590,
+        "crawler.fetch.unpacking.Unpacking": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -70,7 +70,7 @@ _COMPONENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-_FIGURES: dict[str, Any] = {"crawler.metrics.Metrics": 510}
+_FIGURES: dict[str, Any] = {"crawler.watch.metrics.Metrics": 510}
 
 
 class Ulwembu:

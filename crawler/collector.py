@@ -33,10 +33,10 @@ from archive.errors import ArchiveError
 from archive.recovery import recover
 from archive.writer import WarcWriter
 from crawler.addon import Ulwembu
-from crawler.committer import exchange_of
-from crawler.polite_client import PoliteClient, Visit
+from crawler.console.polite_client import PoliteClient, Visit
 from crawler.preflight import settings_faults
 from crawler.version import VERSION
+from crawler.work.committer import exchange_of
 from seeds import feeds
 from seeds.lists import ListError, read_list, read_some
 from sieve.urls import authority

@@ -17,14 +17,14 @@ import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from crawler import answers
-from crawler.detour import wanted
-from crawler.findings import Finding
-from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
-from crawler.polls import RECURRING
-from crawler.quality_caps import NEAR_IDENTICAL, quality_fields
-from crawler.revisits import Revisits
-from crawler.worker import Worker
+from crawler.harvest.polls import RECURRING
+from crawler.harvest.revisits import Revisits
+from crawler.pages import answers
+from crawler.pages.detour import wanted
+from crawler.pages.findings import Finding
+from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
+from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
+from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.page import Page, read_page
 from relevance.policy import LinkContext, PageContext, Verdict

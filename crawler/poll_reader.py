@@ -14,10 +14,10 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from crawler import answers
-from crawler.polls import RECURRING
-from crawler.revisits import started_us
-from crawler.worker import Worker
+from crawler.harvest.polls import RECURRING
+from crawler.harvest.revisits import started_us
+from crawler.pages import answers
+from crawler.work.worker import Worker
 from frontier.robots import sitemaps
 from frontier.types import Lease
 

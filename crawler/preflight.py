@@ -20,11 +20,12 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol
 
 from crawler.addon import user_agent
+from crawler.errors import PreflightError
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
-from crawler.opt_outs import read_opt_outs
+from crawler.fetch.opt_outs import read_opt_outs
 from crawler.options import CHOICES, problems
-from crawler.policy import model_of, open_policy
-from crawler.quality_caps import ALL_FLAGS
+from crawler.pages.policy import model_of, open_policy
+from crawler.pages.quality_caps import ALL_FLAGS
 from crawler.spiders.seeded import SeededSpider, spider_of
 from relevance.errors import ModelError, PolicyError
 from seeds.crawl import load_crawl
@@ -37,10 +38,6 @@ METRICS_PORTS = 10
 _DAY_S = 86_400
 _OF_POLICY = ("RELEVANCE_POLICY", "RELEVANCE_OPTIONS", "RELEVANCE_MODEL")
 _LONGEST_PREFIX_BYTES = 100
-
-
-class PreflightError(Exception):
-    """The crawl cannot start; `str()` is for the person who started it."""
 
 
 def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:

@@ -19,9 +19,9 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from crawler.answers import OptedOutError, RobotsDeniedError, lease_of
 from crawler.fetch.errors import HostClosedError, StaleLeaseError
-from crawler.worker import Worker
+from crawler.pages.answers import OptedOutError, RobotsDeniedError, lease_of
+from crawler.work.worker import Worker
 from frontier.robots import NOTHING_ALLOWED, Rules
 from frontier.types import Kind, Lease, RobotsRecord
 

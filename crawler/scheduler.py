@@ -17,15 +17,15 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.answers import failure_finding
-from crawler.detour import taken
 from crawler.fetch.errors import RefusedAddressError
 from crawler.fetch.handler import Capture
-from crawler.findings import Finding
 from crawler.focus import nothing
-from crawler.held import HeldLease
-from crawler.polls import RECURRING
-from crawler.worker import Worker
+from crawler.harvest.polls import RECURRING
+from crawler.pages.answers import failure_finding
+from crawler.pages.detour import taken
+from crawler.pages.findings import Finding
+from crawler.work.held import HeldLease
+from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from seeds.revisits import conditions
 from sieve.urls import as_parsed, canonicalize

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crawler.embedded_redis import find_server
+from crawler.state.embedded_redis import find_server
 
 
 @contextmanager

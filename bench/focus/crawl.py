@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench.focus.webs import Node, Web
-from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
-from crawler.rescoring import Rescorer
+from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
+from crawler.pages.rescoring import Rescorer
 from frontier import Candidate, FrontierConfig, Kind, Lease, Limits, MemoryFrontier, Outcome
 from relevance.hints import host_of
 from relevance.measure import Measured

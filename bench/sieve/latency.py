@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from sieve import Entry, open_sieve
 from sieve.decider import Decider
 from sieve.redis_sieve import RedisSieve

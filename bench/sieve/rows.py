@@ -16,7 +16,7 @@ from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.request import RequestFingerprinter
 from scrapy_redis.dupefilter import RFPDupeFilter as RedisDupeFilter
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from sieve import open_sieve
 from sieve.fingerprint import fingerprints
 

@@ -13,10 +13,11 @@ from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
-from crawler.preflight import PreflightError, check, data_folder, find_spider
-from crawler.redis_link import RedisUnreachableError, redis_home, refuse_eviction
-from crawler.state_format import ensure_format
-from crawler.worker import FAULT, Worker
+from crawler.errors import PreflightError
+from crawler.preflight import check, data_folder, find_spider
+from crawler.state.redis_link import RedisUnreachableError, redis_home, refuse_eviction
+from crawler.state.state_format import ensure_format
+from crawler.work.worker import FAULT, Worker
 from seeds.errors import SeedsError
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
-from crawler.crawl_state import CrawlState, CrawlStateCommand
-from crawler.opt_outs import read_opt_outs
-from crawler.preflight import PreflightError
-from crawler.terminal import clock, host_words
+from crawler.console.crawl_state import CrawlState, CrawlStateCommand
+from crawler.console.terminal import clock, host_words
+from crawler.errors import PreflightError
+from crawler.fetch.opt_outs import read_opt_outs
 from frontier.opt_outs import opt_out_rules
 from sieve.urls import authority as authority_of
 

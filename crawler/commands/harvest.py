@@ -11,8 +11,8 @@ from dataclasses import asdict
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
-from crawler.crawl_state import CrawlState, CrawlStateCommand
-from crawler.harvest_plot import draw
+from crawler.console.crawl_state import CrawlState, CrawlStateCommand
+from crawler.console.harvest_plot import draw
 from frontier.outcomes import DAY
 from seeds.harvest_stats import HarvestRow, counter_name, rows, table
 

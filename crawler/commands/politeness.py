@@ -15,10 +15,11 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.crawl_state import CrawlStateCommand
-from crawler.fetch_times import fetch_times, warc_files
-from crawler.preflight import PreflightError, data_folder
-from crawler.stores import host_policies
+from crawler.console.crawl_state import CrawlStateCommand
+from crawler.errors import PreflightError
+from crawler.preflight import data_folder
+from crawler.records.fetch_times import fetch_times, warc_files
+from crawler.work.stores import host_policies
 from frontier.audit import TOLERANCE_MS, Proof, verify, verify_plain
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl

@@ -16,9 +16,10 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.policy import model_of
-from crawler.polite_client import BlockingFetch
-from crawler.preflight import PreflightError, settings_faults
+from crawler.console.polite_client import BlockingFetch
+from crawler.errors import PreflightError
+from crawler.pages.policy import model_of
+from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
 from relevance import read_page
 from relevance.errors import ModelError, RelevanceError

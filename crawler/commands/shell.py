@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy.commands.shell import Command as ScrapyShell
 
-from crawler.by_hand import ByHand
+from crawler.console.by_hand import ByHand
 
 
 class Command(ByHand, ScrapyShell):

@@ -13,8 +13,8 @@ from rich.table import Table
 from scrapy.exceptions import UsageError
 
 from archive import Reader
-from crawler.crawl_state import CrawlState, CrawlStateCommand
-from crawler.stores import open_sieve
+from crawler.console.crawl_state import CrawlState, CrawlStateCommand
+from crawler.work.stores import open_sieve
 from sieve.errors import SieveError, StoreError
 from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
 from sieve.urls import UrlError

@@ -10,12 +10,12 @@ from typing import Any
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
-from crawler.captures import Place, captures
-from crawler.crawl_state import CrawlState, CrawlStateCommand
-from crawler.link_memo import read_link_memo
-from crawler.policy import open_policy
-from crawler.polls import RECURRING
-from crawler.terminal import clock, host_words
+from crawler.console.crawl_state import CrawlState, CrawlStateCommand
+from crawler.console.terminal import clock, host_words
+from crawler.harvest.polls import RECURRING
+from crawler.pages.link_memo import read_link_memo
+from crawler.pages.policy import open_policy
+from crawler.records.captures import Place, captures
 from frontier.types import Explanation, Kind, Waiting
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many

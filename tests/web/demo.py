@@ -24,8 +24,8 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
-from crawler.figures import Figures, gather
+from crawler.state.embedded_redis import EmbeddedRedis, EmbeddedRedisError
+from crawler.watch.figures import Figures, gather
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from crawler.figures import Figures
+from crawler.watch.figures import Figures
 
 
 def language_table(figures: Figures) -> Table:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Frontier, FrontierConfig, MemoryFrontier
 from frontier.redis_frontier import RedisFrontier
 

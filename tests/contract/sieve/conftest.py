@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from sieve import Sieve, open_sieve
 
 SMALL = "buffer=7&run=16&filter=8&sync=no"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.audit import Proof, verify_plain
 from tests.integration.crawler.harness import FORGETFUL, Crawl
 from tests.web.requestlog import LogEntry

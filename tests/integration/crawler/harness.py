@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.redis_frontier import RedisFrontier
 from tests.web.requestlog import LogEntry
 from tests.web.server import Running
@@ -69,7 +69,7 @@ class Crawl:
         settings["LOG_FILE"] = str(self.folder / f"worker-{len(self.workers) + 1}.log")
         command = scrapy("crawl", "zulu", "-a", f"seeds={self.running.folder / CRAWL_FILE}", **settings)
         if patience_s:
-            patch = f"from crawler import worker; worker._GRACE_S = {patience_s}"
+            patch = f"from crawler.work import worker; worker._GRACE_S = {patience_s}"
             command[1:3] = ["-c", f"{patch}; from scrapy.cmdline import execute; execute()"]
         worker = subprocess.Popen(command, cwd=ROOT, env=environment())
         self.workers.append(worker)

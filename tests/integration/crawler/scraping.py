@@ -14,8 +14,8 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from crawler.embedded_redis import EmbeddedRedis
 from crawler.preflight import METRICS_PORTS
+from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import Crawl, wait_for
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm

@@ -13,9 +13,9 @@ import pytest
 import redis
 
 from archive.reader import Reader
-from crawler.captures import fields
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.provenance import commit
+from crawler.records.captures import fields
+from crawler.records.provenance import commit
+from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import FORGETFUL, Crawl, wait_for
 from tests.web.server import serve
 from tests.web.spec import NO_ODDITIES, WebSpec, calm

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import QUICK, ROOT, environment, results_of, scrapy, wait_for
 from tests.integration.crawler.serving import serving
 

@@ -11,7 +11,7 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import ROOT, environment, scrapy
 from tests.integration.crawler.serving import serving
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.metrics import PATIENCE_S
 from crawler.preflight import METRICS_PORTS
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.watch.metrics import PATIENCE_S
 from frontier.audit import verify
 from frontier.redis_frontier import RedisFrontier
 from tests.integration.crawler.harness import ROOT, environment, run, wait_for
@@ -179,7 +179,7 @@ settings = Settings({"METRICS_PORT": sys.argv[1]} if sys.argv[1] else {})
 Ulwembu().update_settings(settings)
 for name in settings.getdict("EXTENSIONS"):
     load_object(name)
-print(*{"crawler.metrics", "prometheus_client", "twisted.web.server"} & set(sys.modules))
+print(*{"crawler.watch.metrics", "prometheus_client", "twisted.web.server"} & set(sys.modules))
 """
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.named_later import NamedLater
+from crawler.harvest.named_later import NamedLater
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.config import FrontierConfig
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind

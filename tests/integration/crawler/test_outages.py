@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.redis_frontier import ANSWER_WITHIN_S
 from tests.integration.crawler.fleet import LEASE_S, fleet, fleet_on, judge, spec
 from tests.integration.crawler.harness import Crawl, results_of, wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 
 
 def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
@@ -19,7 +19,7 @@ def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
         os.kill(pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as patch:
-                patch.setattr("crawler.embedded_redis._ANSWER_WITHIN_S", 0.5)
+                patch.setattr("crawler.state.embedded_redis._ANSWER_WITHIN_S", 0.5)
                 assert not server.revive()
                 EmbeddedRedis(tmp_path).enter().leave()
         finally:

@@ -16,8 +16,8 @@ import pytest
 
 from archive import cdxj
 from archive.reader import Reader
-from crawler.captures import fields
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.records.captures import fields
+from crawler.state.embedded_redis import EmbeddedRedis
 from relevance.simhash import NEAR, distance
 from tests.integration.crawler.fleet import fleet, judge, spec
 from tests.integration.crawler.harness import Crawl

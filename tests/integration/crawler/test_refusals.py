@@ -13,13 +13,14 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.errors import PreflightError
 from crawler.fetch.errors import DnsError
-from crawler.held import HeldLease
-from crawler.preflight import PreflightError, check, find_spider
-from crawler.redis_link import RedisUnreachableError, ping, refuse_eviction
+from crawler.preflight import check, find_spider
 from crawler.scheduler import FrontierScheduler
-from crawler.worker import Worker
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.redis_link import RedisUnreachableError, ping, refuse_eviction
+from crawler.work.held import HeldLease
+from crawler.work.worker import Worker
 from frontier.outcomes import OUTCOMES
 from frontier.types import Kind, Lease
 from tests.integration.crawler.harness import run

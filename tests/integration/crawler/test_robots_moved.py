@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.polite_client import BlockingFetch
+from crawler.console.polite_client import BlockingFetch
 from tests.integration.crawler.harness import QUICK, run
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 

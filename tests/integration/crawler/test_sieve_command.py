@@ -11,8 +11,8 @@ import pytest
 from scrapy.utils.project import get_project_settings
 
 from crawler.commands.sieve import Command
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.state_format import ensure_format
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.state_format import ensure_format
 from frontier import Candidate
 from frontier.redis_frontier import RedisFrontier
 from sieve import open_sieve

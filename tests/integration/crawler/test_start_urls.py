@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.start_urls import StartUrls, url_in
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.work.start_urls import StartUrls, url_in
 from sieve.errors import LinkError
 from sieve.types import Entry
 

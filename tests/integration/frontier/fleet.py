@@ -74,7 +74,7 @@ def main() -> None:
             offset_s = grant.now_ms / 1000 - before
             offset_s -= time.monotonic() - before
             for lease in grant.leases:
-                # From when it was asked on, as crawler.held does it: too early after a pause, not too late.
+                # From when it was asked on, as crawler.work.held does it: too early after a pause, not too late.
                 start_by = before + (lease.expires_ms - 500 - grant.now_ms) / 1000
                 visit(frontier, lease, offset_s, start_by, log)
             if not grant.leases:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate

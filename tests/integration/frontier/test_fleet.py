@@ -18,7 +18,7 @@ import msgpack
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, HostPolicy, Outcome
 from frontier.audit import verify, verify_plain
 from frontier.redis_frontier import RedisFrontier

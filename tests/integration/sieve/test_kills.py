@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import redis
 
-from crawler.embedded_redis import find_server
+from crawler.state.embedded_redis import find_server
 from sieve.bloom import BloomConfig, BloomSieve
 from sieve.errors import FencedError, LinkError
 from sieve.files import Step, no_step

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Candidate, FrontierConfig
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier

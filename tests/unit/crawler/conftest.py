@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
-from crawler import answers
-from crawler.answers import OptedOutError, RobotsDeniedError, record_of
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
+from crawler.pages import answers
+from crawler.pages.answers import OptedOutError, RobotsDeniedError, record_of
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES, allowed

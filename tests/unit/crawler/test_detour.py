@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawler import detour
+from crawler.pages import detour
 from frontier.types import Kind, Lease
 
 URL = "http://a.test/x?utm_source=feed"

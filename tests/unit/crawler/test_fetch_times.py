@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawler.fetch_times import fetch_times, warc_files
+from crawler.records.fetch_times import fetch_times, warc_files
 from frontier.audit import verify_plain
 
 ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\nCrawl-delay: 9\n"

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from crawler.gap_watch import GapWatch
+from crawler.watch.gap_watch import GapWatch
 from frontier.audit import TOLERANCE_MS, AuditRow
 from frontier.outcomes import HOUR
 
@@ -43,7 +43,7 @@ def test_each_gap_is_counted_once_and_a_short_one_is_said_once(caplog: pytest.Lo
 
 
 def test_hosts_that_rested_long_ago_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.gap_watch._MOST_HOSTS", 10)
+    monkeypatch.setattr("crawler.watch.gap_watch._MOST_HOSTS", 10)
     watch, audit = GapWatch(), Audit()
     audit.rows = [end(f"http://{number}", number * HOUR // 2, number * HOUR // 2 + 1) for number in range(40)]
     for _ in range(20):

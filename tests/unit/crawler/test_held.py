@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.held import HeldLease
+from crawler.work.held import HeldLease
 from frontier.types import Kind, Lease
 
 LEASE = Lease("1-00000001", "http://a.test/", Kind.PAGE, "http://a.test", "", due_ms=10_500, expires_ms=70_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.link_memo import NO_LINK, LinkMemo, read_link_memo
+from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from frontier.types import LONGEST_MEMO_BYTES
 from seeds.revisits import Look, revisit
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.log_sync import LogSync
+from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.log_sync import LogSync
 
 
 def test_what_has_grown_or_is_new_is_synced(tmp_path: Path) -> None:

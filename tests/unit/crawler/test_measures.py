@@ -10,11 +10,11 @@ import pytest
 from scrapy.settings import Settings
 
 from archive.errors import ArchiveFull
-from crawler.committer import Committer
-from crawler.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
-from crawler.metrics import Metrics
 from crawler.preflight import metrics_socket
-from crawler.worker import Worker
+from crawler.watch.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
+from crawler.watch.metrics import Metrics
+from crawler.work.committer import Committer
+from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import FrontierStatus
 from sieve.errors import LinkError
@@ -165,6 +165,6 @@ def test_what_finished_pages_wait_for_is_known_while_they_wait(
     committer = Committer(
         stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named, lambda: False
     )
-    monkeypatch.setattr("crawler.committer.time.sleep", lambda _: seen.append(committer.blocked_by))
+    monkeypatch.setattr("crawler.work.committer.time.sleep", lambda _: seen.append(committer.blocked_by))
     committer._patiently(Mock(side_effect=[error, error, None]))
     assert (seen, committer.blocked_by) == ([store, store], "")

@@ -58,7 +58,7 @@ def test_a_projects_own_components_stay() -> None:
     Ulwembu().update_settings(settings)
     assert settings.getint("DOWNLOAD_MAXSIZE") == 7
     assert settings.getdict("EXTENSIONS")["their.Extension"] == 5
-    assert "crawler.worker.Worker" in settings.getdict("EXTENSIONS")
+    assert "crawler.work.worker.Worker" in settings.getdict("EXTENSIONS")
 
 
 def test_the_table_has_every_option() -> None:

@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.polite_client import BlockingFetch
+from crawler.console.polite_client import BlockingFetch
 
 
 @pytest.mark.parametrize(

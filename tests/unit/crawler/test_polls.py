@@ -11,10 +11,10 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 
 from archive.exchange import RevisitTarget
-from crawler import answers
 from crawler.addon import Ulwembu
-from crawler.findings import Finding
-from crawler.polls import Polls, first_poll_ms
+from crawler.harvest.polls import Polls, first_poll_ms
+from crawler.pages import answers
+from crawler.pages.findings import Finding
 from frontier.payload import source_tag
 from frontier.types import Kind, Lease
 from seeds.crawl import parse_crawl

@@ -14,9 +14,9 @@ from archive.config import WriterConfig
 from archive.exchange import Exchange, RevisitTarget
 from archive.reader import Reader
 from archive.writer import WarcWriter
-from crawler.provenance import Payloads, Sources, commit
-from crawler.redis_link import client
-from crawler.shared_table import SharedTable
+from crawler.records.provenance import Payloads, Sources, commit
+from crawler.state.redis_link import client
+from crawler.state.shared_table import SharedTable
 from frontier.payload import source_tag
 
 
@@ -41,7 +41,7 @@ def test_without_redis_nothing_is_known_and_nothing_breaks(tmp_path: Path) -> No
 
 
 def test_a_redis_that_hangs_is_not_asked_again_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.shared_table._AWAY_S", 3600.0)
+    monkeypatch.setattr("crawler.state.shared_table._AWAY_S", 3600.0)
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(str(tmp_path / "s"))
         deaf.listen()

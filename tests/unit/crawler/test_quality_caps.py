@@ -14,10 +14,10 @@ from typing import cast
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis
-from crawler.findings import Finding, Finished
-from crawler.kept_log import ENTRY_BYTES, MOST_PAGES, KeptLog, News
-from crawler.quality_caps import QualityCaps
+from crawler.pages.findings import Finding, Finished
+from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, KeptLog, News
+from crawler.pages.quality_caps import QualityCaps
+from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
 from relevance.page import Block, Page

@@ -10,8 +10,8 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.findings import Finding
 from crawler.focus import FocusMiddleware
+from crawler.pages.findings import Finding
 from frontier.types import Candidate, Kind, Lease
 from seeds.crawl import parse_crawl
 

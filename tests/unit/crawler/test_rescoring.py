@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from crawler.link_memo import LinkMemo
-from crawler.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
+from crawler.pages.link_memo import LinkMemo
+from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.types import Queued

@@ -14,11 +14,11 @@ from scrapy.settings import Settings
 
 from archive.exchange import RevisitTarget
 from crawler.addon import Ulwembu
-from crawler.findings import Finding
 from crawler.focus import FocusMiddleware
-from crawler.kept_log import KeptLog
-from crawler.polls import Polls
-from crawler.quality_caps import QualityCaps
+from crawler.harvest.polls import Polls
+from crawler.pages.findings import Finding
+from crawler.pages.kept_log import KeptLog
+from crawler.pages.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.policies import make_policy
 from seeds.crawl import parse_crawl

@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 from scrapy.http import Request
 
-from crawler.answers import OptedOutError, RobotsDeniedError
 from crawler.fetch.errors import HostClosedError, StaleLeaseError
+from crawler.pages.answers import OptedOutError, RobotsDeniedError
 from crawler.robots import RobotsMiddleware
-from crawler.worker import Worker
+from crawler.work.worker import Worker
 from frontier.opt_outs import against
 from frontier.types import Kind, Lease, RobotsRecord
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.table import Table
 
-from crawler.crawl_state import CrawlStateCommand
+from crawler.console.crawl_state import CrawlStateCommand
 
 
 def test_brackets_in_urls_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:

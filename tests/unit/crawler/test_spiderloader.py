@@ -4,8 +4,9 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
-from crawler.policy import open_policy
-from crawler.preflight import PreflightError, check, find_spider
+from crawler.errors import PreflightError
+from crawler.pages.policy import open_policy
+from crawler.preflight import check, find_spider
 from crawler.spiderloader import CrawlLoader
 from crawler.spiders.seeded import SeededSpider
 from relevance import PageContext, read_page

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 import redis
 
-from crawler.embedded_redis import EmbeddedRedis, find_server
-from crawler.preflight import PreflightError
-from crawler.state_format import FORMAT, StateFormatError, ensure_format
+from crawler.errors import PreflightError
+from crawler.state.embedded_redis import EmbeddedRedis, find_server
+from crawler.state.state_format import FORMAT, StateFormatError, ensure_format
 from frontier import Candidate, FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
@@ -92,7 +92,7 @@ def test_a_private_redis_that_reads_its_data_for_long_is_waited_for(
     # By this clock 15 s lie between two answers that it still reads, less than what is waited for the next.
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 15 * answers, sleep=time.sleep)
     monkeypatch.setattr(EmbeddedRedis, "_loaded", count)
-    monkeypatch.setattr("crawler.embedded_redis.time", clock)
+    monkeypatch.setattr("crawler.state.embedded_redis.time", clock)
     with EmbeddedRedis(slow_to_load) as server, redis.Redis.from_url(server.url) as client:
         assert client.dbsize() == 20
 

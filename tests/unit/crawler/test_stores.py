@@ -11,10 +11,10 @@ import redis
 from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 
-from crawler import stores
 from crawler.addon import Ulwembu
-from crawler.redis_link import RedisHome
-from crawler.stores import host_policies, open_frontier, open_patiently
+from crawler.state.redis_link import RedisHome
+from crawler.work import stores
+from crawler.work.stores import host_policies, open_frontier, open_patiently
 from frontier.errors import FrontierUnavailable
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl

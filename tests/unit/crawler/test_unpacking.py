@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
 from crawler.fetch.errors import CutError
-from crawler.unpacking import Unpacking
+from crawler.fetch.unpacking import Unpacking
 
 PLAIN = b"<html><body>" + bytes(range(32, 127)) * 40 + b"</body></html>"
 

@@ -17,19 +17,19 @@ from scrapy.settings import BaseSettings
 from archive.config import WriterConfig
 from archive.recovery import recover
 from archive.writer import WarcWriter
-from crawler.kept_log import KeptLog
-from crawler.named_later import NamedLater
-from crawler.opt_outs import read_opt_outs
+from crawler.fetch.opt_outs import read_opt_outs
+from crawler.harvest.named_later import NamedLater
+from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.options import OPTIONS
-from crawler.policy import open_policy
-from crawler.polls import Polls, first_poll_ms
-from crawler.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
-from crawler.quality_caps import QualityCaps
-from crawler.redis_link import RedisHome, client, redis_home
-from crawler.shared_table import SharedTable
-from crawler.start_urls import StartUrls
-from crawler.state_format import StateWatch, ensure_format
+from crawler.pages.kept_log import KeptLog
+from crawler.pages.policy import open_policy
+from crawler.pages.quality_caps import QualityCaps
+from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
+from crawler.state.redis_link import RedisHome, client, redis_home
+from crawler.state.shared_table import SharedTable
+from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
+from crawler.work.start_urls import StartUrls
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.opt_outs import spelled_out

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from crawler.link_memo import LinkMemo, read_link_memo
+from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Frontier, Kind, Queued
 from relevance.policy import Policy

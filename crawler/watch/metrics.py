@@ -23,11 +23,12 @@ from prometheus_client.registry import Collector
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
-from crawler.gap_watch import GapWatch
-from crawler.measures import CrawlFacts, Families, WorkerFacts, crawl_facts, of_crawl, of_worker
-from crawler.metrics_page import serve
-from crawler.preflight import PreflightError, metrics_socket
-from crawler.worker import Worker
+from crawler.errors import PreflightError
+from crawler.preflight import metrics_socket
+from crawler.watch.gap_watch import GapWatch
+from crawler.watch.measures import CrawlFacts, Families, WorkerFacts, crawl_facts, of_crawl, of_worker
+from crawler.watch.metrics_page import serve
+from crawler.work.worker import Worker
 from frontier.errors import FrontierError
 from sieve.errors import LinkError
 
@@ -102,7 +103,7 @@ class Metrics(Collector):
             return None
 
     def collect(self) -> Iterator[Metric]:
-        """What the registry asks for each page; see :mod:`crawler.measures`."""
+        """What the registry asks for each page; see :mod:`crawler.watch.measures`."""
         up = self._facts is not None
         yield self._families.gauge("ulwembu_worker_redis_up", "Whether Redis answered this very question.", up)
         yield from of_worker(self._families, self._mine())

@@ -15,10 +15,10 @@ from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from crawler.gap_watch import GapWatch
-from crawler.redis_link import memory_facts
-from crawler.stores import Stores
+from crawler.state.redis_link import memory_facts
 from crawler.version import VERSION
+from crawler.watch.gap_watch import GapWatch
+from crawler.work.stores import Stores
 from frontier.types import FrontierStatus
 from sieve.redis_link import Tally
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 
-from crawler.polls import RECURRING
+from crawler.harvest.polls import RECURRING
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier

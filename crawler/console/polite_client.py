@@ -28,11 +28,11 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
 from archive.unpack import GZ_MAGIC
-from crawler import answers
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
-from crawler.opt_outs import read_opt_outs
-from crawler.unpacking import Unpacking
+from crawler.fetch.opt_outs import read_opt_outs
+from crawler.fetch.unpacking import Unpacking
+from crawler.pages import answers
 from frontier import opt_outs
 from frontier.robots import NOTHING_ALLOWED, Rules
 from seeds.probe import Fetched

@@ -1,7 +1,7 @@
 """This process' part in the crawl: leases in, finished work out, without ever blocking the reactor.
 
 Two loops beside Scrapy's engine, each with a thread for its calls to Redis and disk: one keeps a small buffer of leases
-that are due now, the other commits what is finished (crawler/committer.py). The scheduler, the download handler and the
+that are due now, the other commits what is finished (committer). The scheduler, the download handler and the
 middlewares meet here. Scrapy knows it as an extension, so that all of them find it with ``crawler.get_extension``.
 """
 
@@ -20,15 +20,16 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 
 from archive.errors import ArchiveError, ArchiveFull
-from crawler.committer import Committer
+from crawler.errors import PreflightError
 from crawler.fetch.handler import Capture
-from crawler.findings import Finding, Finished
-from crawler.held import HeldLease
-from crawler.preflight import PreflightError, data_folder, settings_faults
-from crawler.rescoring import Rescorer
+from crawler.pages.findings import Finding, Finished
+from crawler.pages.rescoring import Rescorer
+from crawler.preflight import data_folder, settings_faults
 from crawler.signals import stopping
-from crawler.state_format import StateGoneError
-from crawler.stores import Stores, open_patiently
+from crawler.state.state_format import StateGoneError
+from crawler.work.committer import Committer
+from crawler.work.held import HeldLease
+from crawler.work.stores import Stores, open_patiently
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier

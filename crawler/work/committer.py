@@ -1,6 +1,6 @@
 """Makes finished leases count, in the one order in which nothing can be lost or kept twice.
 
-0. pages that are one too many of their kind are left (crawler/quality_caps.py);
+0. pages that are one too many of their kind are left (crawler/pages/quality_caps.py);
 1. the exchanges go to the archive's journal and are synced;
 2. the links go to the sieve;
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
@@ -24,10 +24,10 @@ from archive.errors import ArchiveFull
 from archive.exchange import Exchange, RevisitTarget
 from archive.writer import WarcWriter
 from crawler.fetch.handler import Capture
-from crawler.findings import Finished
-from crawler.named_later import NamedLater
-from crawler.provenance import Sources
-from crawler.quality_caps import QualityCaps
+from crawler.harvest.named_later import NamedLater
+from crawler.pages.findings import Finished
+from crawler.pages.quality_caps import QualityCaps
+from crawler.records.provenance import Sources
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier

@@ -40,7 +40,7 @@ class KeptLog:
     def __init__(self, client: redis.Redis, crawl: str, most_pages: int = MOST_PAGES) -> None:
         self._client = client
         self._crawl = crawl
-        script = (files("crawler") / "lua" / "note_kept.lua").read_text("utf-8")
+        script = (files("crawler.pages") / "lua" / "note_kept.lua").read_text("utf-8")
         self._script = client.register_script(script)
         names = ("texts", "texts:before", "turn", "flagged", "flagged:before")
         self._keys = [f"{{{crawl}}}:kept:{name}" for name in names]

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from crawler import answers
-from crawler.findings import Finding
-from crawler.link_memo import LinkMemo, read_link_memo
-from crawler.revisits import archived_at
+from crawler.harvest.revisits import archived_at
+from crawler.pages import answers
+from crawler.pages.findings import Finding
+from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease

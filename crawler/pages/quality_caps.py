@@ -4,7 +4,7 @@ Flags are those of relevance.quality, and "near_duplicate": its main text is nea
 that was kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes beyond is left
 with the reason "capped_FLAG". A page that differs from a kept one in numbers only is left as "near_identical".
 
-The fleet knows together what was kept (crawler/kept_log.py), across restarts too. A page is judged by what this worker
+The fleet knows together what was kept (kept_log), across restarts too. A page is judged by what this worker
 knows (`look`), and once more when it is stored (`settle`), which is final: first its counts are claimed in Redis and
 the others' texts are heard. So a fleet never keeps more of a host than the cap says. A page that only the second look
 finds to be one too many has had its links ranked as a kept page's. A worker that is killed between claim and report
@@ -19,9 +19,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crawler.findings import Finished
-from crawler.kept_log import KeptLog, News
-from crawler.known_texts import Alike, KnownTexts, entry
+from crawler.pages.findings import Finished
+from crawler.pages.kept_log import KeptLog, News
+from crawler.pages.known_texts import Alike, KnownTexts, entry
 from frontier.types import Lease
 from relevance.page import Page
 from relevance.policy import Verdict

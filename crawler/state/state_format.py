@@ -8,8 +8,8 @@ import time
 
 import redis
 
-from crawler.preflight import PreflightError
-from crawler.redis_link import client
+from crawler.errors import PreflightError
+from crawler.state.redis_link import client
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.keys import Keys

@@ -16,7 +16,7 @@ _SETTINGS: dict[str, Any] = {
         "crawler.poll_reader.PollReader": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
     },
-    "EXTENSIONS": {"crawler.progress.Progress": None, "crawler.metrics.Metrics": None},
+    "EXTENSIONS": {"crawler.watch.progress.Progress": None, "crawler.watch.metrics.Metrics": None},
 }
 
 

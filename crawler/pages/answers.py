@@ -12,7 +12,7 @@ from scrapy.http import Request, Response
 
 from archive.unpack import GZ_MAGIC
 from crawler.fetch.errors import FetchError, NotGrantedError
-from crawler.findings import Finding
+from crawler.pages.findings import Finding
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES

@@ -18,13 +18,14 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
-from crawler.captures import url_of_source
-from crawler.preflight import PreflightError, data_folder, find_spider
-from crawler.provenance import SOURCE_SLOTS, Sources
-from crawler.redis_link import RedisHome, RedisUnreachableError, client, redis_home
-from crawler.shared_table import SharedTable
-from crawler.state_format import ensure_format
-from crawler.stores import open_frontier, open_sieve
+from crawler.errors import PreflightError
+from crawler.preflight import data_folder, find_spider
+from crawler.records.captures import url_of_source
+from crawler.records.provenance import SOURCE_SLOTS, Sources
+from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, redis_home
+from crawler.state.shared_table import SharedTable
+from crawler.state.state_format import ensure_format
+from crawler.work.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl

@@ -14,8 +14,8 @@ from typing import Self
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
-from crawler.figures import Figures, gather
-from crawler.worker import Worker
+from crawler.watch.figures import Figures, gather
+from crawler.work.worker import Worker
 from frontier.errors import FrontierError
 
 logger = logging.getLogger(__name__)

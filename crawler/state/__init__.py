@@ -1,0 +1,1 @@
+"""A crawl's Redis, its own or the fleet's, and tables in it that are nobody else's."""
