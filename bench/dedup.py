@@ -31,10 +31,10 @@ from corpus.duplicates.deduplication import NEAR, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.report import Report
 from corpus.selection import main_blocks
-from relevance.alphabet import words
-from relevance.page import read_page
-from relevance.simhash import NEAR as BITS
-from relevance.simhash import distance, simhash
+from relevance.language.alphabet import words
+from relevance.pages.page import read_page
+from relevance.pages.simhash import NEAR as BITS
+from relevance.pages.simhash import distance, simhash
 
 DATA = Path("../shared/data")
 PARAGRAPHS, WORDS, REPEATED = 10, 40, 0.3

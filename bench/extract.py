@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from bench.table import Columns, Row, show, times
 from corpus.selection import main_blocks
-from relevance.page import read_page
+from relevance.pages.page import read_page
 
 DATA = Path("../shared/data/pages")
 TRUTH = "aeb_truth.json"

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from relevance.alphabet import words
-from relevance.evaluation import cut, figures
-from relevance.identification import identify
-from relevance.mixed import labels_by_word
+from relevance.language.alphabet import words
+from relevance.language.identification import identify
+from relevance.language.mixed import labels_by_word
+from relevance.learning.evaluation import cut, figures
 
 NGUNI = ("zul", "xho", "nbl", "ssw")
 SOUTH_AFRICAN = (*NGUNI, "nso", "sot", "tsn", "tso", "ven", "afr", "eng")

@@ -1,9 +1,9 @@
 """Where the links of a page stand in its blocks, to the letter.
 
-relevance.page gives blocks and links apart. To bring them together the page is read a second time with a mark at the
-beginning and the end of each anchor: private-use characters, which no block is changed by otherwise. So the blocks are
-those of the first reading by construction; where they are not the same (a page so broken that the marks change how it
-is parsed, or that has such characters itself), None says so and no link is placed, rather than one in a wrong place.
+relevance.pages.page gives blocks and links apart. To bring them together the page is read a second time with a mark at
+the beginning and the end of each anchor: private-use characters, which no block is changed by otherwise. So the blocks
+are those of the first reading by construction; where they are not the same (a page so broken that the marks change how
+it is parsed, or that has such characters itself), None says so and no link is placed, rather than one in a wrong place.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from corpus.document import Link, Source
 from relevance import Page, read_page
-from relevance.encoding import decode
-from relevance.page import MAX_BODY
+from relevance.pages.encoding import decode
+from relevance.pages.page import MAX_BODY
 
 _FIRST = 0xF0000
 _MOST = 0xFFF0

@@ -20,7 +20,7 @@ from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord
 from corpus.report import Report
 from corpus.tally import Tally, counted
-from relevance.identification import Identifier
+from relevance.language.identification import Identifier
 
 
 @dataclass(frozen=True, slots=True)

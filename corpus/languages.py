@@ -1,8 +1,8 @@
 """The language of each paragraph, with its neighbours' help where it is short.
 
-A paragraph of ALONE words or more is judged by itself, as at crawl time (:mod:`relevance.measure`). A shorter one takes
-the language of its nearest judged neighbours when both have the same, or when there is only one; else it is "und". (On
-so little text every identifier is wrong too often.) Longer ones that are "und" stay so.
+A paragraph of ALONE words or more is judged by itself, as at crawl time (:mod:`relevance.pages.measure`). A shorter one
+takes the language of its nearest judged neighbours when both have the same, or when there is only one; else it is
+"und". (On so little text every identifier is wrong too often.) Longer ones that are "und" stay so.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relevance import codes
-from relevance.identification import Identifier
-from relevance.languagetags import TAGS
-from relevance.measure import ALONE
+from relevance.language.identification import Identifier
+from relevance.pages.measure import ALONE
+from relevance.steering.languagetags import TAGS
 from relevance.types import UNDETERMINED
 
 

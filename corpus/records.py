@@ -5,7 +5,8 @@ In three steps, so that who needs less can stop or choose in between: :func:`cap
 
 Read are answers with status 200 (``response``), ``resource`` and ``conversion`` records (WET) that hold HTML, XHTML or
 plain text. Transfer- and content-codings (gzip, deflate, br, zstd) are taken off, at most :data:`MAX_BODY` bytes of a
-page are looked at. Encodings: byte order mark, HTTP, meta, then UTF-8 or windows-1252 (:mod:`relevance.encoding`).
+page are looked at. Encodings: byte order mark, HTTP, meta, then UTF-8 or windows-1252
+(:mod:`relevance.pages.encoding`).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from corpus.document import Document, Link, Paragraph, main_language
 from corpus.languages import paragraph_languages
 from corpus.selection import main_blocks, without_markup
 from relevance import Page, RelevanceError, read_page
-from relevance.identification import Identifier
-from relevance.page import MAX_BODY
-from relevance.robots_tag import robots_tag
+from relevance.language.identification import Identifier
+from relevance.pages.page import MAX_BODY
+from relevance.pages.robots_tag import robots_tag
 
 _CAPTURES = frozenset(("response", "resource", "conversion"))
 _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))

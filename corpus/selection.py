@@ -1,10 +1,10 @@
 """Which blocks of a page are its main text.
 
 The context rule of jusText (Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011), on the
-blocks and kinds of :mod:`relevance.page`: full paragraphs are main text; a short block or list entry is when it
+blocks and kinds of :mod:`relevance.pages.page`: full paragraphs are main text; a short block or list entry is when it
 stands between two of them; a heading when a full paragraph follows soon. Navigation and link lists never are. What
-stands apart from the part that the page's text is in (:mod:`relevance.outline`) is only where it is a long paragraph:
-those of teasers and notices are short, and what readers wrote below an article is text.
+stands apart from the part that the page's text is in (:mod:`relevance.pages.outline`) is only where it is a long
+paragraph: those of teasers and notices are short, and what readers wrote below an article is text.
 
 Where the markup is gone (WET), a menu is short lines like any others: there a short line is main text only when full
 paragraphs stand near, before and after it. (91 article pages as lines, over different 4-word shingles: precision 0.705,
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relevance import Block
-from relevance.page import is_running
+from relevance.pages.page import is_running
 
 LINE_REACH = 3
 """Lines before and after a short one among which a full paragraph must be."""

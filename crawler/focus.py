@@ -1,7 +1,7 @@
 """Judges each answer of a lease and steers the crawl: page to verdict and links, robots.txt to record, feed to entries.
 
 A spider middleware, so that a spider's own callback runs in between as usual; when its output has been consumed, the
-lease is finished. One parse of the page serves text, links, directives and language (relevance.page).
+lease is finished. One parse of the page serves text, links, directives and language (relevance.pages.page).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
-from relevance.page import Page, read_page
-from relevance.policy import LinkContext, PageContext, Verdict
-from relevance.quality import Quality
+from relevance.pages.page import Page, read_page
+from relevance.pages.quality import Quality
+from relevance.steering.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
 from sieve.urls import resolve_many
 

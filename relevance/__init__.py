@@ -1,11 +1,12 @@
 """Text -> language -> verdict. Pure functions and small policies; no Scrapy, no network, nothing of the other rooms."""
 
 from relevance.errors import ModelError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
-from relevance.identification import codes, identify
-from relevance.mixed import labels_by_word
-from relevance.page import Block, Link, Page, read_page
-from relevance.policies import make_policy
-from relevance.policy import LinkContext, PageContext, Policy, Target, Verdict
+from relevance.language.identification import codes, identify
+from relevance.language.mixed import labels_by_word
+from relevance.language.model import load as load_model
+from relevance.pages.page import Block, Link, Page, read_page
+from relevance.steering.policies import make_policy
+from relevance.steering.policy import LinkContext, PageContext, Policy, Target, Verdict
 from relevance.types import Identification
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "codes",
     "identify",
     "labels_by_word",
+    "load_model",
     "make_policy",
     "read_page",
 ]

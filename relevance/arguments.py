@@ -6,7 +6,7 @@ import argparse
 from math import inf
 from pathlib import Path
 
-from relevance.model import SHIPPED
+from relevance.language.model import SHIPPED
 
 DESCRIPTION = SHIPPED.with_suffix(".toml")
 STDIN = Path("-")

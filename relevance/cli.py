@@ -25,14 +25,15 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Column, Table
 
-from relevance import arpa, evaluation, storage, training
 from relevance.arguments import STDIN, parser
-from relevance.card import card
 from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownLanguageError
-from relevance.identification import identify
-from relevance.making import make_to_size
-from relevance.mixed import labels_by_word
-from relevance.model import Model, load, shipped
+from relevance.language import arpa, storage
+from relevance.language.identification import identify
+from relevance.language.mixed import labels_by_word
+from relevance.language.model import Model, load, shipped
+from relevance.learning import evaluation, training
+from relevance.learning.card import card
+from relevance.learning.making import make_to_size
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _SHOWN = 100

@@ -3,9 +3,9 @@
 A parser that goes by the standard needs time that grows with the square of the nesting, of the attributes of an element
 and of the different names in a page, and for each paragraph opens anew the formatting elements that were not closed.
 The links of a site stand well before such a bound in any page that is not made to be slow, so it is cut there. What may
-be a tag counts wherever it stands, in scripts and comments, too: nothing depends on what the parser takes for text.
-The bounds were measured for `relevance.flattened` (docs/relevance.md), which keeps the text of such pages; nothing but
-links is read here.
+be a tag counts wherever it stands, in scripts and comments, too: nothing depends on what the parser takes for text. The
+bounds were measured for `relevance.pages.flattened` (docs/relevance.md), which keeps the text of such pages; nothing
+but links is read here.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import random
 from functools import lru_cache
 from itertools import accumulate
 
-from relevance.model import shipped
+from relevance.language.model import shipped
 
 
 @lru_cache(maxsize=64)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relevance import storage, training
-from relevance.making import make
+from relevance.language import storage
+from relevance.learning import training
+from relevance.learning.making import make
 
 CZECH = "Vláda dnes schválila nový zákon o ochraně přírody a krajiny v celé zemi a odborníci ho přivítali jako dobrý"
 ENGLISH = "The government has approved a new law on nature in the whole country and experts said that it is a good one"

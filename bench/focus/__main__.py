@@ -22,7 +22,7 @@ from bench.focus.crawl import CRAWLS, Found, afriweb, breadth_first, by_yield, c
 from bench.focus.shapes import SHAPES
 from bench.focus.webs import WEBS, Web
 from relevance.errors import ModelError
-from relevance.model import load
+from relevance.language.model import load
 
 ENOUGH = 0.95
 """Share of the reachable relevant pages until which fetches are counted."""

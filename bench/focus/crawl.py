@@ -10,12 +10,12 @@ from bench.focus.webs import Node, Web
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.rescoring import Rescorer
 from frontier import Candidate, FrontierConfig, Kind, Lease, Limits, MemoryFrontier, Outcome
-from relevance.hints import host_of
-from relevance.measure import Measured
-from relevance.page import Page
-from relevance.plain_policies import AfriwebPolicy, ThresholdPolicy
-from relevance.policy import LinkContext, PageContext
-from relevance.yield_policy import YieldPolicy
+from relevance.pages.measure import Measured
+from relevance.pages.page import Page
+from relevance.steering.hints import host_of
+from relevance.steering.plain_policies import AfriwebPolicy, ThresholdPolicy
+from relevance.steering.policy import LinkContext, PageContext
+from relevance.steering.yield_policy import YieldPolicy
 
 Order = list[int]
 """Pages in the order they were fetched."""

@@ -9,12 +9,12 @@ from urllib.parse import urldefrag
 from archive.reader import Reader
 from archive.record import Record
 from bench.focus.webs import Node, Web
-from relevance.identification import Identifier
-from relevance.measure import measure
-from relevance.model import Model, shipped
-from relevance.page import Page, read_page
-from relevance.plain_policies import ThresholdPolicy
-from relevance.policy import PageContext, Target
+from relevance.language.identification import Identifier
+from relevance.language.model import Model, shipped
+from relevance.pages.measure import measure
+from relevance.pages.page import Page, read_page
+from relevance.steering.plain_policies import ThresholdPolicy
+from relevance.steering.policy import PageContext, Target
 from relevance.types import UNDETERMINED
 from sieve.urls import resolve_many
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from relevance.model import Model
-from relevance.policy import Target
+from relevance.language.model import Model
+from relevance.steering.policy import Target
 
 ZULU = ("funda kabanzi", "izindaba zanamuhla", "ezemidlalo", "umphakathi wethu", "bhala kithi", "ukuthola okuningi")
 ENGLISH = ("read more", "latest news", "sport", "contact us", "about this site", "privacy policy")

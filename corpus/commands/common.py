@@ -11,8 +11,8 @@ from typing import Protocol
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN
 from corpus.report import Report
-from relevance.identification import Identifier
-from relevance.model import load, shipped
+from relevance.language.identification import Identifier
+from relevance.language.model import load, shipped
 from relevance.types import UNDETERMINED
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130

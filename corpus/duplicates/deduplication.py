@@ -4,8 +4,8 @@ Rules for documents: those of :mod:`corpus.duplicates.paragraphs`, exactly, acro
 earlier runs) across runs. With ``near``, a long paragraph also goes when that share or more of its runs of five words
 is in what was kept before, wherever that is (the rule of onion: Pomikálek, "Removing Boilerplate and Duplicate Content
 from Web Corpora", 2011); a document of short paragraphs only is looked at as one. Words are those of
-:mod:`relevance.alphabet`: neither case nor digits count. Rows of columns: the first of those that are equal in the
-chosen columns stays.
+:mod:`relevance.language.alphabet`: neither case nor digits count. Rows of columns: the first of those that are equal in
+the chosen columns stays.
 
 Guarantees: what is kept depends on the order of what is read only, not on where files or runs begin; memory as
 :mod:`corpus.duplicates.kept` says, and a batch of some MiB.
@@ -30,7 +30,7 @@ from corpus.errors import FormatError, UsageFault
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
 from corpus.sources import each_line, kind_of
-from relevance.simhash import shingles
+from relevance.pages.simhash import shingles
 
 NEAR = 0.5
 WORDS_A_RUN = 5

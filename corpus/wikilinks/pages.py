@@ -23,9 +23,9 @@ from corpus.selection import main_blocks
 from corpus.wikilinks.address import target_of
 from corpus.wikilinks.choice import of_wikimedia
 from corpus.wikilinks.mentions import target_of_link
-from relevance.encoding import Decoded, decode
-from relevance.identification import Identifier
-from relevance.page import MAX_BODY
+from relevance.language.identification import Identifier
+from relevance.pages.encoding import Decoded, decode
+from relevance.pages.page import MAX_BODY
 
 _NAME = b"wikipedia"
 _ESCAPED_HOST = re.compile(rb"//[^/?#\s\"'<>]{0,100}(?:&#|%[0-9a-fA-F]{2})")

@@ -16,7 +16,7 @@ from corpus.wikilinks.choice import LinkChoice, of_wikimedia
 from corpus.wikilinks.mentions import WORDS, Mention, mentions
 from corpus.wikilinks.pages import LinkedPages
 from corpus.wikilinks.verticals import linked_documents
-from relevance.identification import Identifier
+from relevance.language.identification import Identifier
 
 DOCUMENT_REASONS = {
     **RECORD_REASONS,

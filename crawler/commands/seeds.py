@@ -23,8 +23,8 @@ from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
 from relevance import read_page
 from relevance.errors import ModelError, RelevanceError
-from relevance.identification import Identifier
-from relevance.model import shipped
+from relevance.language.identification import Identifier
+from relevance.language.model import shipped
 from seeds import check, lists
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.errors import SeedsError

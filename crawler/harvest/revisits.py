@@ -18,7 +18,7 @@ from archive.fields import warc_date
 from crawler.pages.answers import header
 from crawler.pages.findings import Finding
 from frontier.types import Lease
-from relevance.page import Page
+from relevance.pages.page import Page
 from seeds.revisits import Look, is_revisit, revisit, stored_us
 
 if TYPE_CHECKING:

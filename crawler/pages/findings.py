@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from archive.exchange import RevisitTarget
 from frontier.types import Candidate, Lease, RobotsRecord
-from relevance.policy import Verdict
-from relevance.quality import Quality
+from relevance.pages.quality import Quality
+from relevance.steering.policy import Verdict
 
 if TYPE_CHECKING:
     from crawler.fetch.handler import Capture

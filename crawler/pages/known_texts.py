@@ -12,7 +12,7 @@ import xxhash
 
 from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, News
 from frontier.types import Lease
-from relevance.simhash import NEAR, distances
+from relevance.pages.simhash import NEAR, distances
 
 _ENTRY = struct.Struct("<QQQQ")
 _NO_MARK = b"\0" * 8

@@ -14,7 +14,7 @@ _DATED = 0xFF  # no byte of a bucket, which is ASCII
 
 
 class LinkMemo(NamedTuple):
-    """`since_relevant` and `bucket` as in :class:`relevance.policy.PageContext`; `published_s`: 0 = not known."""
+    """`since_relevant` and `bucket` as in :class:`relevance.PageContext`; `published_s`: 0 = not known."""
 
     since_relevant: int = 0
     bucket: str = ""

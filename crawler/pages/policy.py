@@ -8,9 +8,9 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from relevance.model import Model, load
-from relevance.policies import make_policy, options_of
-from relevance.policy import Policy
+from relevance.language.model import Model, load
+from relevance.steering.policies import make_policy, options_of
+from relevance.steering.policy import Policy
 from seeds.crawl import Crawl
 
 DEFAULT_POLICY = "yield"

@@ -1,8 +1,8 @@
 """How good the text of kept pages is, and how much of one kind is taken from a host.
 
-Flags are those of relevance.quality, and "near_duplicate": its main text is nearly that of another page of the host
-that was kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes beyond is left
-with the reason "capped_FLAG". A page that differs from a kept one in numbers only is left as "near_identical".
+Flags are those of relevance.pages.quality, and "near_duplicate": its main text is nearly that of another page of the
+host that was kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes beyond is
+left with the reason "capped_FLAG". A page that differs from a kept one in numbers only is left as "near_identical".
 
 The fleet knows together what was kept (kept_log), across restarts too. A page is judged by what this worker
 knows (`look`), and once more when it is stored (`settle`), which is final: first its counts are claimed in Redis and
@@ -23,9 +23,9 @@ from crawler.pages.findings import Finished
 from crawler.pages.kept_log import KeptLog, News
 from crawler.pages.known_texts import Alike, KnownTexts, entry
 from frontier.types import Lease
-from relevance.page import Page
-from relevance.policy import Verdict
-from relevance.quality import FLAGS, Quality, quality
+from relevance.pages.page import Page
+from relevance.pages.quality import FLAGS, Quality, quality
+from relevance.steering.policy import Verdict
 
 NEAR_DUPLICATE = "near_duplicate"
 NEAR_IDENTICAL = "near_identical"

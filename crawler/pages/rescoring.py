@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Frontier, Kind, Queued
-from relevance.policy import Policy
+from relevance.steering.policy import Policy
 from sieve.urls import authority
 
 LEAST_PAGES = 4

@@ -9,7 +9,7 @@ from scrapy import Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from relevance.languagetags import TAGS
+from relevance.steering.languagetags import TAGS
 from seeds.crawl import Crawl
 
 

@@ -36,7 +36,7 @@ from frontier.opt_outs import spelled_out
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
 from frontier.types import Budget, Candidate, HostPolicy, Kind
-from relevance.policy import Policy
+from relevance.steering.policy import Policy
 from seeds.crawl import Crawl
 from sieve import open_sieve as open_any_sieve
 from sieve.decider import Decider

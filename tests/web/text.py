@@ -11,7 +11,7 @@ import random
 import re
 from functools import lru_cache
 
-from relevance.model import shipped
+from relevance.language.model import shipped
 from tests.sample import sentences
 from tests.web.hashing import draw
 

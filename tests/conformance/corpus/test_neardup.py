@@ -12,7 +12,7 @@ from corpus.duplicates.deduplication import Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.report import Report
 from corpus.selection import main_blocks
-from relevance.page import read_page
+from relevance.pages.page import read_page
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "neardup"
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")

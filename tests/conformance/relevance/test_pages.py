@@ -11,9 +11,9 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
-from relevance.encoding import decode, known, prescan
-from relevance.page import read_page
-from relevance.simhash import NEAR, distance, simhash
+from relevance.pages.encoding import decode, known, prescan
+from relevance.pages.page import read_page
+from relevance.pages.simhash import NEAR, distance, simhash
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from relevance import LinkContext, PageContext, PolicyError, Verdict, make_policy, read_page
-from relevance.yield_policy import _evened
+from relevance.steering.yield_policy import _evened
 from tests.sample import sentences
 
 NAMES = ("afriweb", "threshold", "yield")
@@ -220,7 +220,7 @@ def test_yield_gives_a_site_without_a_relevant_page_a_longer_chance(monkeypatch:
     waiting = [(f"http://{host}.example/news/99.html", 1, "100000") for host in ("unlucky", "poor", "new")]
     unlucky, *others = policy.rescore(waiting)
     gain = policy.explain(*waiting[0])["gain"]
-    monkeypatch.setattr("relevance.yield_policy.OPENS", 0.0)
+    monkeypatch.setattr("relevance.steering.yield_policy.OPENS", 0.0)
     assert policy.rescore(waiting)[0] < unlucky
     assert policy.explain(*waiting[0])["gain"] < gain, "what it may open is part of the explanation"
     assert policy.rescore(waiting)[1:] == others

@@ -18,7 +18,7 @@ from archive import cdxj
 from archive.reader import Reader
 from crawler.records.captures import fields
 from crawler.state.embedded_redis import EmbeddedRedis
-from relevance.simhash import NEAR, distance
+from relevance.pages.simhash import NEAR, distance
 from tests.integration.crawler.fleet import fleet, judge, spec
 from tests.integration.crawler.harness import Crawl
 from tests.web.spec import WebSpec

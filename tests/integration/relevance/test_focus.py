@@ -85,8 +85,8 @@ def test_a_crawl_can_stop_when_it_has_enough() -> None:
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data is not here")
 def test_figures_on_development_text() -> None:
-    from relevance.evaluation import deciding, figures, folder_texts
-    from relevance.model import shipped
+    from relevance.language.model import shipped
+    from relevance.learning.evaluation import deciding, figures, folder_texts
 
     decide = deciding(shipped())
     for source, kind, least in (("dev-flores", "sentence", 99.0), ("dev-afrixnli", "sentence", 97.0), ("dev-afrixnli", "short", 80.0)):  # fmt: skip  # noqa: E501

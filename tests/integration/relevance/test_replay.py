@@ -9,7 +9,7 @@ import pytest
 from bench.focus.__main__ import main
 from bench.focus.crawl import CRAWLS, curve
 from bench.focus.replay import NothingToReplayError, read_web
-from relevance.model import load
+from relevance.language.model import load
 from tests.sample import sentences
 from tests.small_model import CZECH, write_small_model
 

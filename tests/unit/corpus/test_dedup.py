@@ -25,7 +25,7 @@ from corpus.duplicates.state import opened
 from corpus.errors import UsageFault
 from corpus.report import Report
 from corpus.vertical.writing import text_of
-from relevance.alphabet import words
+from relevance.language.alphabet import words
 
 LONG = [f"{word} " * 12 for word in ("Umongameli", "Abafundi", "Imvula", "Amabhubesi")]
 LONG = [text.strip() for text in LONG] + [

@@ -4,9 +4,9 @@ import json
 import random
 
 from crawler.focus import page_metadata
-from relevance.page import Block, Page
-from relevance.policies import make_policy
-from relevance.policy import PageContext
+from relevance.pages.page import Block, Page
+from relevance.steering.policies import make_policy
+from relevance.steering.policy import PageContext
 from tests.sample import sentences
 
 URL = "https://a.example/news/1"

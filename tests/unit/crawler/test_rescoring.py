@@ -9,9 +9,9 @@ from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.types import Queued
-from relevance.page import Block, Page
-from relevance.policies import make_policy
-from relevance.policy import PageContext, Policy
+from relevance.pages.page import Block, Page
+from relevance.steering.policies import make_policy
+from relevance.steering.policy import PageContext, Policy
 
 HOST = "http://a.example"
 ENGLISH = Block("The news of today comes from all over the country and the world, as it does every day.", "main")

@@ -20,7 +20,7 @@ from crawler.pages.findings import Finding
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
-from relevance.policies import make_policy
+from relevance.steering.policies import make_policy
 from seeds.crawl import parse_crawl
 from seeds.revisits import AGES_S
 from tests.sample import sentences

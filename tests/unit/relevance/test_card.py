@@ -1,6 +1,6 @@
-from relevance import storage
-from relevance.card import card
-from relevance.model import SHIPPED
+from relevance.language import storage
+from relevance.language.model import SHIPPED
+from relevance.learning.card import card
 
 
 def test_the_shipped_card_is_that_of_the_shipped_model() -> None:

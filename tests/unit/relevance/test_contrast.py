@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance import contrast, contrasting, storage, training
 from relevance.errors import TrainingError
-from relevance.identification import FOREIGN, Identifier
-from relevance.making import in_memory, make
-from relevance.model import STEP, load
+from relevance.language import contrast, storage
+from relevance.language.identification import FOREIGN, Identifier
+from relevance.language.model import STEP, load
+from relevance.learning import contrasting, training
+from relevance.learning.making import in_memory, make
 
 NAMES = ("one", "two", "far")
 SPECS = tuple(training.ClassSpec(name, name, (name,)) for name in NAMES)

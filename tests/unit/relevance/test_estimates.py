@@ -6,9 +6,9 @@ from math import isclose
 
 import pytest
 
-from relevance.estimates import Estimates, logit, sigmoid
-from relevance.hints import places
-from relevance.inlinks import NO_LINKS, InLinks, Links
+from relevance.steering.estimates import Estimates, logit, sigmoid
+from relevance.steering.hints import places
+from relevance.steering.inlinks import NO_LINKS, InLinks, Links
 
 
 def filled(*rows: tuple[str, float, float, int]) -> Estimates:

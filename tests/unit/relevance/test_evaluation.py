@@ -1,5 +1,5 @@
-from relevance.alphabet import words
-from relevance.evaluation import KINDS, cut, figures
+from relevance.language.alphabet import words
+from relevance.learning.evaluation import KINDS, cut, figures
 
 LINES = [" ".join(f"w{'abcdefghij'[number % 10] * (size + 1)}" for number in range(size)) for size in range(40)]
 

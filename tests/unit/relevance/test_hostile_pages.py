@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from relevance.flattened import flattened
-from relevance.page import Page, read_page
+from relevance.pages.flattened import flattened
+from relevance.pages.page import Page, read_page
 
 MANY = 40_000
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import relevance
-from relevance.alphabet import words
-from relevance.calibration import temperature, threshold
 from relevance.errors import UnknownLanguageError
-from relevance.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
-from relevance.mixed import labels_by_word
-from relevance.model import SHIPPED, STEP, load, shipped
-from relevance.strangeness import NONE, UNIT
+from relevance.language.alphabet import words
+from relevance.language.calibration import temperature, threshold
+from relevance.language.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
+from relevance.language.mixed import labels_by_word
+from relevance.language.model import SHIPPED, STEP, load, shipped
+from relevance.language.strangeness import NONE, UNIT
 from tests.sample import sentences
 
 
@@ -167,7 +167,7 @@ def test_long_texts_are_sampled_from_all_parts() -> None:
 
 
 def test_a_restart_of_the_word_memory_changes_nothing(monkeypatch: Any) -> None:
-    monkeypatch.setattr("relevance.model.REMEMBERED", 50)
+    monkeypatch.setattr("relevance.language.model.REMEMBERED", 50)
     rng = random.Random(9)
     made_up = ["".join(rng.choices("abehiklmnostuz", k=7)) for _ in range(300)]
     texts = [sentences("zul", rng, 20) + " ".join(rng.choices(made_up, k=20)) for _ in range(20)]

@@ -1,10 +1,10 @@
 import pytest
 
 from relevance import Page, PageContext
-from relevance.hints import NEITHER, OTHER, OURS, Hints
-from relevance.identification import Identifier
-from relevance.languagetags import TAGS, declared, is_tag_of
-from relevance.model import shipped
+from relevance.language.identification import Identifier
+from relevance.language.model import shipped
+from relevance.steering.hints import NEITHER, OTHER, OURS, Hints
+from relevance.steering.languagetags import TAGS, declared, is_tag_of
 
 
 @pytest.mark.parametrize(("language", "tag"), [("zul", "zu-ZA"), ("hau", "ha_NG"), ("yor", "YO"), ("kde", "kde")])

@@ -4,8 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relevance import matching, storage, training
-from relevance.making import in_memory, make
+from relevance.language import storage
+from relevance.learning import matching, training
+from relevance.learning.making import in_memory, make
 
 SYLLABLES = [c + v for c in "bdfghklmnpqstvxyz" for v in "aeiou"]
 STEMS = ["".join(some) for some in zip(SYLLABLES, SYLLABLES[7:], SYLLABLES[31:], strict=False)]

@@ -1,12 +1,12 @@
 import json
 import random
 
-from relevance.identification import Identifier
-from relevance.measure import MOST_BLOCKS, measure
-from relevance.model import shipped
-from relevance.page import Block, Page
-from relevance.policies import make_policy
-from relevance.policy import PageContext
+from relevance.language.identification import Identifier
+from relevance.language.model import shipped
+from relevance.pages.measure import MOST_BLOCKS, measure
+from relevance.pages.page import Block, Page
+from relevance.steering.policies import make_policy
+from relevance.steering.policy import PageContext
 from tests.sample import sentences
 
 ZULU, ENGLISH = (sentences(language, random.Random(3), 60) for language in ("zul", "eng"))

@@ -19,15 +19,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance import arpa, storage, training, trie
-from relevance.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
 from relevance.errors import ModelError, TrainingError
-from relevance.evaluation import folder_texts, leave_one_out
-from relevance.kneserney import KneserNey, count_ngrams
-from relevance.making import in_memory, make, make_to_size
-from relevance.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
-from relevance.strangeness import LEAST, NONE, PLAIN, SLOPE, UNIT, USUAL
-from relevance.trie import Trie
+from relevance.language import arpa, storage, trie
+from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
+from relevance.language.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
+from relevance.language.strangeness import LEAST, NONE, PLAIN, SLOPE, UNIT, USUAL
+from relevance.language.trie import Trie
+from relevance.learning import training
+from relevance.learning.evaluation import folder_texts, leave_one_out
+from relevance.learning.kneserney import KneserNey, count_ngrams
+from relevance.learning.making import in_memory, make, make_to_size
 from tests.sample import sentences
 
 TEXT = {
@@ -235,7 +236,7 @@ def test_drawn_out_words_are_written_otherwise() -> None:
 
 @pytest.mark.parametrize("remembered", [1 << 17, 1])
 def test_drawn_out_words_say_what_they_say_otherwise(monkeypatch: Any, remembered: int) -> None:
-    monkeypatch.setattr("relevance.model.REMEMBERED", remembered)
+    monkeypatch.setattr("relevance.language.model.REMEMBERED", remembered)
     model = load(SHIPPED)
     plain, drawn = ["yebo", "ngiyabonga", "sengikhathele"], ["yebooooo", "ngiyaaabonga", "sengikhatheleee"]
     expected = model.evidence(plain)
@@ -363,7 +364,7 @@ def test_unpruned_and_stored_letters_agree() -> None:
 
 
 def test_threads_share_a_model_whose_memory_is_small(monkeypatch: Any) -> None:
-    monkeypatch.setattr("relevance.model.REMEMBERED", 200)
+    monkeypatch.setattr("relevance.language.model.REMEMBERED", 200)
     model = in_memory(training.train(SMALL, corpus()))
     rng = random.Random(1)
     texts = [["".join(rng.choices("abmntu", k=6)) for _ in range(80)] for _ in range(40)]
@@ -563,7 +564,7 @@ def test_mislabelled_lines_are_dropped() -> None:
 
 
 def test_a_process_that_unpacks_a_model_keeps_no_more_memory_than_others(tmp_path: Path) -> None:
-    code = "import relevance.model as m; m.shipped(); print(open('/proc/self/statm').read().split()[1])"
+    code = "import relevance.language.model as m; m.shipped(); print(open('/proc/self/statm').read().split()[1])"
     environment = {**os.environ, "RELEVANCE_CACHE": str(tmp_path)}
     command = [sys.executable, "-c", code]
     pages = [int(subprocess.run(command, env=environment, check=True, capture_output=True).stdout) for _ in range(2)]

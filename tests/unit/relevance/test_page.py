@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.encoding import decode
-from relevance.page import _without_open_noscript, read_page
-from relevance.quality import quality
-from relevance.simhash import distance, distances, exact, shingles, simhash
+from relevance.pages.encoding import decode
+from relevance.pages.page import _without_open_noscript, read_page
+from relevance.pages.quality import quality
+from relevance.pages.simhash import distance, distances, exact, shingles, simhash
 from tests.sample import sentences
 
 URL = "http://a.example/"

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance import training
-from relevance.identification import GUARD, STRANGEST, Identifier
-from relevance.making import in_memory, make
-from relevance.model import Model
-from relevance.strangeness import LEAST, NONE, PLAIN, UNIT, USUAL, Strangeness, columns
+from relevance.language.identification import GUARD, STRANGEST, Identifier
+from relevance.language.model import Model
+from relevance.language.strangeness import LEAST, NONE, PLAIN, UNIT, USUAL, Strangeness, columns
+from relevance.learning import training
+from relevance.learning.making import in_memory, make
 
 WORD = "abcdefghi"  # ten letters with its end
 TEXT = {

@@ -4,11 +4,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relevance import training, tuning
 from relevance.errors import TrainingError
-from relevance.identification import Identifier
-from relevance.kneserney import KneserNey, count_ngrams
-from relevance.making import in_memory, make
+from relevance.language.identification import Identifier
+from relevance.learning import training, tuning
+from relevance.learning.kneserney import KneserNey, count_ngrams
+from relevance.learning.making import in_memory, make
 
 SYLLABLES = [c + v for c in "bdfghklmnpqstvxyz" for v in "aeiou"]
 NAMES = ("one", "two", "old", "far")

@@ -1,0 +1,1 @@
+"""Text to language: letters, words, evidence, and what is made of them."""

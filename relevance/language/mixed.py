@@ -1,0 +1,99 @@
+"""Text in more than one language: a label for every word.
+
+A hidden Markov model over the words' evidence. A word stays in the language of the one before it with probability STAY
+or else is drawn from the languages that the text is made of. How much of the text is in which language is not known
+beforehand: it is fitted to the text itself (Baum and Welch, 1970) until no share changes by SETTLED, at most ROUNDS
+times. So in an isiZulu text with English in it a single English word is found, as a change costs little, while it is
+not given to the other twenty languages that it could be in, too. What keeps the mixture plain:
+- a language must have won more than FEW words of the text, so single words hardly bring one in;
+- siblings seldom stand in one text, so of what siblings have together the strongest gets more than its part
+  (SHARPER), and single isiZulu words are not given to isiXhosa.
+
+A word's label is its most probable language, not that of the most probable sequence. Pools ("und") compete like any
+language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relevance.errors import UnknownLanguageError
+from relevance.language.alphabet import words
+from relevance.language.model import STEP, Model, shipped
+
+STAY = 0.8
+SETTLED = 0.05
+ROUNDS = 4
+FEW = 0.9
+SHARPER = 3.0
+_LEAST = 1e-4
+"""Of the mixture, for a language that has no word: it may come back."""
+
+Shares = npt.NDArray[np.floating[Any]]
+
+
+def labels_by_word(
+    text: str, languages: Collection[str] | None = None, model: Model | None = None
+) -> list[tuple[str, str]]:
+    """(word in lower case, language) in order; `languages` limits the choice (none: all). Cost: about 60 microseconds
+    and 700 bytes a word."""
+    if not isinstance(text, str):
+        raise TypeError(f"text is no string but of type {type(text).__name__}")
+    if isinstance(languages, str):
+        raise TypeError("languages is one string: its letters would be taken for languages; give a list")
+    model = model or shipped()
+    allowed = frozenset(languages or ())
+    if unknown := sorted(allowed.difference(model.labels)):
+        raise UnknownLanguageError(unknown[0], tuple(dict.fromkeys(model.labels)))
+    tokens = words(text)
+    if not tokens:
+        return []
+    second = set(model.meta.get("second_stage", {}))
+    names = zip(model.classes, model.labels, strict=True)
+    columns = [i for i, (name, label) in enumerate(names) if (label in allowed if allowed else name not in second)]
+    likely = np.exp(model.evidence(tokens)[:, columns].astype(np.float64) * -STEP)
+    among = [model.classes[column] for column in columns]
+    siblings = [[among.index(name) for name in group if name in among] for group in model.meta.get("siblings", ())]
+    shares = _made_of(likely, siblings)
+    best = _by_word(likely, shares).argmax(axis=1).tolist()
+    return [(word, model.labels[columns[place]]) for word, place in zip(tokens, best, strict=True)]
+
+
+def _made_of(likely: Shares, siblings: Sequence[Sequence[int]]) -> Shares:
+    """The share of each language in the text. likely: word x language, up to a factor a word."""
+    count = likely.shape[1]
+    shares = np.full(count, 1 / count)
+    for wanted in (FEW / 2, *[FEW] * (ROUNDS - 1)):
+        found = _by_word(likely, shares).sum(axis=0)
+        for group in siblings:
+            together = found[group].sum()
+            sharp = found[group] ** SHARPER
+            found[group] = together * sharp / max(float(sharp.sum()), np.finfo(float).tiny)
+        found = np.maximum(found - wanted, 0) + _LEAST
+        before, shares = shares, found / found.sum()
+        if np.abs(shares - before).max() < SETTLED:
+            break
+    return shares
+
+
+def _by_word(likely: Shares, shares: Shares) -> Shares:
+    """Probability of each language for each word (forward and backward pass), word x language."""
+    drawn = (1 - STAY) * shares
+    ahead, behind = np.empty_like(likely), np.ones_like(likely)
+    before = likely[0] * shares
+    ahead[0] = before = before / before.sum()
+    for at in range(1, len(likely)):
+        before = likely[at] * (STAY * before + drawn)
+        ahead[at] = before = before / before.sum()
+    after = behind[-1]
+    for at in range(len(likely) - 1, 0, -1):
+        after = likely[at] * after
+        after = STAY * after + drawn @ after
+        behind[at - 1] = after = after / after.sum()
+    ahead *= behind
+    ahead /= ahead.sum(axis=1, keepdims=True)
+    return ahead

@@ -1,0 +1,74 @@
+"""The whole way from text to a model file: train, drop mislabelled lines, train anew, match siblings, tune, learn the
+second look at siblings, prune to size."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from relevance.errors import TrainingError
+from relevance.language import storage
+from relevance.language.model import Model, lay_out
+from relevance.learning.cleaning import cleaned
+from relevance.learning.contrasting import contrasted
+from relevance.learning.matching import matched
+from relevance.learning.training import Corpus, Description, class_words, train
+from relevance.learning.tuning import tuned
+
+_log = logging.getLogger(__name__)
+
+
+def in_memory(parameters: storage.Parameters) -> Model:
+    """A model that was never written."""
+    return Model(parameters.meta, lay_out(parameters))
+
+
+def make(description: Description, corpus: Corpus) -> storage.Parameters:
+    """A model of the corpus without its mislabelled lines; meta["dropped"] counts them by source and language."""
+    dropped: Counter[str] = Counter()
+    taken = {language for spec in description.classes for language in spec.languages}
+    if "*" not in taken and (spare := sorted(set(corpus) - taken)):
+        _log.info("left out, as no class has them: %s", " ".join(spare))
+    _log.info("counting the letters and words of %d languages", len(corpus))
+    made = train(description, corpus)
+    _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
+    for _ in range(description.settings.clean_rounds):
+        corpus, now = cleaned(corpus, description.classes, in_memory(made))
+        _log.info("%d lines are of another language than their file", now.total())
+        if not now:
+            break
+        dropped += now
+        made = train(description, corpus)
+    siblings = "; ".join(" ".join(group) for group in description.siblings)
+    if description.settings.matched and description.wanted:
+        _log.info("matching %s and its siblings by text of the same sources", description.wanted)
+        made = matched(made, corpus, description)
+    if description.siblings:
+        _log.info("tuning the letters of siblings: %s", siblings)
+        made = tuned(made, class_words(corpus, description.classes), description)
+    if description.settings.contrast:
+        _log.info("learning the second look at siblings: %s", siblings)
+        contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
+        made = replace(made, contrasts=contrasts)
+    made = storage.levelled(made)
+    evidence = in_memory(made).listed_evidence()
+    return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
+
+
+def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
+    """Makes and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
+    settings = description.settings
+    for _ in range(8):
+        data = storage.packed(make(replace(description, settings=settings), corpus))
+        if len(data) <= most:
+            storage.replace_file(out, data)
+            return len(data)
+        settings = replace(settings, min_count=settings.min_count * max(1.2, len(data) / most))
+        _log.info(
+            "%s bytes, over %s: anew with n-grams seen %.1f times", f"{len(data):,}", f"{most:,}", settings.min_count
+        )
+    raise TrainingError(
+        f"{out}: {len(data):,} bytes, over {most:,} even with n-grams seen {settings.min_count:.0f} times"
+    )

@@ -1,0 +1,89 @@
+"""Flags on the quality of a page's text, so that a crawl can cap what it takes of a source.
+
+Flags are suspicions with their terms, never verdicts:
+  machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself
+  religious at least 2 % of the words are of that field (the largest single domain of the web in small languages)
+  list      most words stand in lists, menus and links, not in sentences
+Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from relevance.language.alphabet import words
+from relevance.pages.page import Page
+from relevance.pages.simhash import exact, simhash
+
+_RELIGIOUS = (
+    "nkulunkulu jehova yehova jesu yesu jesus jezu krist christ krest bhayib bible bibele thixo modimo ngcwel vangeli "
+    "gospel profeth prophet phostoli apost thandaz rapel izono isono nsindis salvation hubo psalm testament"
+)
+RELIGIOUS = tuple(_RELIGIOUS.split())
+"""Beginnings or cores of words; see `_religious`."""
+FLAGS = ("machine", "religious", "list")
+MANY_LANGUAGES = 12
+"""Alternate languages from which a small site is hardly translated by people."""
+_RELIGIOUS_SHARE, _LIST_SHARE, _REPEATED_SHARE = 0.02, 0.6, 0.3
+_LISTS = frozenset(("list", "links", "nav", "short"))
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """flags, the figures behind them, and fingerprints of the main text."""
+
+    flags: frozenset[str] = frozenset()
+    terms: Mapping[str, float] = field(default_factory=dict)
+    simhash: int = 0
+    exact: int = 0
+
+
+def quality(page: Page) -> Quality:
+    """Judges a page's text."""
+    main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9)
+    tokens = words(main)
+    terms = {
+        "religious": _religious(tokens),
+        "list": _listed(page),
+        "repeated": _repeated(page),
+        "languages": float(len({tag.replace("_", "-").split("-")[0] for tag, _ in page.hreflangs} - {"x"})),
+    }
+    flags = set()
+    if terms["religious"] >= _RELIGIOUS_SHARE and len(tokens) >= 50:
+        flags.add("religious")
+    if terms["list"] >= _LIST_SHARE:
+        flags.add("list")
+    if terms["languages"] >= MANY_LANGUAGES or terms["repeated"] >= _REPEATED_SHARE:
+        flags.add("machine")
+    return Quality(
+        frozenset(flags), {name: round(value, 3) for name, value in terms.items()}, simhash(main), exact(main)
+    )
+
+
+def _religious(tokens: list[str]) -> float:
+    """Part of the words that begin with a word of the field, or hold it behind a prefix of up to four letters."""
+    if not tokens:
+        return 0.0
+    counts = Counter(tokens)
+    return sum(n for word, n in counts.items() if _of_the_field(word)) / len(tokens)
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_the_field(word: str) -> bool:
+    return any(0 <= word.find(core) <= 4 for core in RELIGIOUS)
+
+
+def _listed(page: Page) -> float:
+    sizes: Counter[bool] = Counter()
+    for block in page.blocks:
+        sizes[block.kind in _LISTS] += len(block.text)
+    return sizes[True] / sizes.total() if sizes.total() else 0.0
+
+
+def _repeated(page: Page) -> float:
+    """Part of the main blocks of 40 letters or more that stood there before."""
+    texts = [block.text for block in page.blocks if block.kind == "main" and len(block.text) >= 40]
+    return 1 - len(set(texts)) / len(texts) if len(texts) >= 4 else 0.0

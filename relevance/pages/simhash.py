@@ -1,0 +1,78 @@
+"""Near-duplicates: one number for the main text of a page, alike for alike texts.
+
+SimHash (Charikar 2002; Manku, Jain and Das Sarma 2007; the lecture notes on web crawling): the signals are overlapping
+triples of words, each with a 64-bit hash; bit i is set if more signals have it than not. Texts with an equal number are
+near-duplicates; the further the numbers differ, the less that says. `exact` is a hash of the words themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from relevance.language.alphabet import words
+
+NEAR = 10
+"""Differing bits up to which pages are called near-duplicates (chosen on labelled pairs, docs/relevance.md)."""
+_SHINGLE = 3
+_SHIFTS = np.arange(64, dtype=np.uint64)
+Hashes = npt.NDArray[np.uint64]
+
+
+def _hashes(tokens: Sequence[str]) -> Hashes:
+    digests = b"".join(map(xxhash.xxh3_64_digest, map(str.encode, tokens)))
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
+
+
+def _mixed(single: Hashes, size: int) -> Hashes:
+    """The hashes of all runs of `size` words."""
+    mixed = np.zeros(max(0, len(single) - size + 1), dtype=np.uint64)
+    for offset in range(size):
+        mixed = (mixed ^ single[offset : offset + len(mixed)]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def shingles(texts: Sequence[str], size: int) -> list[Hashes]:
+    """Of each text the hashes of all its runs of `size` words, in order; of a shorter one that of all its words, of one
+    without words none. Many texts at once, since most of the time for a short one is that of calls."""
+    tokens = [words(text) for text in texts]
+    single = _hashes([token for part in tokens for token in part])
+    mixed = _mixed(single, size)
+    found = []
+    end = 0
+    for part in tokens:
+        start, end = end, end + len(part)
+        short = len(part) < size
+        found.append(_mixed(single[start:end], max(1, len(part))) if short else mixed[start : end - size + 1])
+    return found
+
+
+def simhash(text: str) -> int:
+    """64 bits; 0 for a text without words. Cost: about 0.1 ms for 500 words."""
+    unique = np.unique(shingles([text], _SHINGLE)[0])
+    if not len(unique):
+        return 0
+    ones = np.unpackbits(unique.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+    return int(((ones * 2 > len(unique)).astype(np.uint64) << _SHIFTS).sum(dtype=np.uint64))
+
+
+def distance(one: int, two: int) -> int:
+    """Differing bits, 0 to 64."""
+    return (one ^ two).bit_count()
+
+
+def distances(values: Hashes, value: int) -> npt.NDArray[np.uint8]:
+    """Differing bits of each. At 10 bits a new text is simply compared with all of its host: no cut into pieces would
+    leave out much (Manku et al. have 3 bits and 8 billion texts)."""
+    differing: npt.NDArray[np.uint8] = np.bitwise_count(values ^ np.uint64(value))
+    return differing
+
+
+def exact(text: str) -> int:
+    """Equal for texts of equal words in equal order; 0 for none."""
+    tokens = words(text)
+    return xxhash.xxh3_64_intdigest(" ".join(tokens).encode()) if tokens else 0

@@ -1,0 +1,1 @@
+"""Policies: which pages a crawl keeps, which links go first."""

@@ -1,0 +1,171 @@
+"""What a link says about the language behind it before it is fetched: its URL, its anchor, its hreflang, its place."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+import xxhash
+
+from relevance.language.alphabet import words
+from relevance.language.identification import Identifier, sampled
+from relevance.steering.languagetags import TAGS, primary
+from relevance.steering.policy import LinkContext
+
+NAMES = {
+    "zul": ("zulu", "isizulu"), "xho": ("xhosa", "isixhosa"), "nbl": ("ndebele", "isindebele"),
+    "ssw": ("swati", "siswati", "swazi"), "nde": ("ndebele", "sindebele"), "nso": ("sepedi", "pedi"),
+    "sot": ("sotho", "sesotho"), "tsn": ("tswana", "setswana"), "tso": ("tsonga", "xitsonga"),
+    "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "swa": ("swahili", "kiswahili"),
+    "sna": ("shona", "chishona"), "nya": ("chichewa", "chinyanja", "nyanja"), "kin": ("kinyarwanda", "ikinyarwanda"),
+    "lug": ("luganda", "oluganda"), "lin": ("lingala",), "ita": ("italian", "italiano"), "nld": ("dutch", "nederlands"),
+    "fra": ("french", "francais", "français"), "spa": ("spanish", "espanol", "español"),
+    "por": ("portuguese", "portugues", "português"), "deu": ("german", "deutsch"),
+    "ces": ("czech", "cesky", "česky", "čeština"), "slk": ("slovak", "slovensky", "slovenčina"),
+}  # fmt: skip
+"""The languages that the shipped model and seed files have, as links and URLs call them."""
+_OTHER_TEXT = (
+    "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti zu xh nr "
+    "ss nd st tn ts ve af eng fra deu spa por ita nld ces slk swa sna nya kin lug lin zul xho nbl ssw nde sot tsn tso "
+    "ven afr"
+)
+_OTHER_TAGS = frozenset(_OTHER_TEXT.split())
+"""Not all tags there are: /my/, /to/ or /co/ in a URL is seldom a language."""
+_DIGITS = re.compile(r"\d+")
+_REMEMBERED = 20_000
+"""Anchors and URLs remembered before starting anew."""
+_SHORT = 2
+"""Words from which an anchor is identified."""
+_LIKELY = 0.5
+"""Probability from which on an anchor is said to be in its language."""
+
+SIBLING, NEITHER, OTHER, OURS = 1, 0, 2, 3
+"""What a hint says; the digits of a bucket."""
+
+
+class Hints:
+    """Reads hints for one target language. Anchors are identified in batches and remembered (navigation repeats)."""
+
+    def __init__(self, target: str, siblings: Collection[str], identifier: Identifier) -> None:
+        self._target = target
+        self._siblings = frozenset(siblings)
+        self._identifier = identifier
+        self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ())})
+        others = _OTHER_TAGS | {n for v in NAMES.values() for n in v}
+        self._said_of = {**dict.fromkeys(others, OTHER), **dict.fromkeys(self._ours, OURS)}
+        self._anchors: dict[str, int] = {}
+        self._urls: dict[str, int] = {}
+
+    def tag(self, language: str) -> int:
+        """A language tag (hreflang, html lang)."""
+        first = primary(language)
+        if not first or first == "x":
+            return NEITHER
+        return OURS if first in self._ours else OTHER
+
+    def url(self, url: str) -> int:
+        """Language tags among host labels, path segments and query values; the last one said counts."""
+        known = self._urls.get(url)
+        if known is None:
+            if len(self._urls) >= _REMEMBERED:
+                self._urls.clear()
+            known = self._urls[url] = self._said(url)
+        return known
+
+    def _said(self, url: str) -> int:
+        host, path, query = split(url)
+        pieces = f"{host.rpartition('.')[0].rpartition('.')[0].replace('.', '/')}/{path}".lower().split("/")
+        if query:
+            pieces += query.lower().replace("=", "&").split("&")
+        said = NEITHER
+        for piece in pieces:
+            if piece in self._said_of:
+                said = self._said_of[piece]
+            elif len(piece) == 5 and piece[2] in "-_":
+                said = self._said_of.get(piece[:2], said)
+        return said
+
+    def anchors(self, texts: Sequence[str]) -> list[int]:
+        """What anchors are written in, or name."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._anchors]
+        if len(self._anchors) + len(new) > _REMEMBERED:
+            self._anchors.clear()
+            new = list(dict.fromkeys(texts))
+        tokens = {text: words(sampled(text)) for text in new}
+        said = {text: OURS if self._names(some) else NEITHER for text, some in tokens.items()}
+        open_ = [text for text, some in tokens.items() if len(some) >= _SHORT and not said[text]]
+        for text, found in zip(open_, self._identifier.of_words([tokens[text] for text in open_]), strict=True):
+            if found.score < _LIKELY:
+                continue
+            if found.language == self._target:
+                said[text] = OURS
+            else:
+                said[text] = SIBLING if found.language in self._siblings else OTHER
+        self._anchors.update(said)
+        return [self._anchors[text] for text in texts]
+
+    def _names(self, tokens: Sequence[str]) -> bool:
+        """Whether an anchor of these words is the language's name."""
+        return len(tokens) <= 3 and not self._ours.isdisjoint(tokens)
+
+    def buckets(self, links: Sequence[LinkContext]) -> list[str]:
+        """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host;
+        behind these six characters a tag of the host that a link to another host stands on."""
+        out = []
+        tags: dict[str, int] = {"": NEITHER}
+        source, home = "", ""
+        for link, anchor in zip(links, self.anchors([link.anchor for link in links]), strict=True):
+            if link.source_url != source:
+                source, home = link.source_url, host_of(link.source_url)
+            if (tag := tags.get(link.hreflang)) is None:
+                tag = tags[link.hreflang] = self.tag(link.hreflang)
+            if link.nav and anchor == OURS and tag == NEITHER and self._names(words(link.anchor)):
+                tag = OURS  # a switch of languages says as much as hreflang; other anchors of navigation do not count
+            seed = link.source_verdict is None and not source
+            since = "s" if seed else min(link.since_relevant, 4)
+            away = bool(source) and host_of(link.url) != home
+            out.append(f"{since}{anchor}{self.url(link.url)}{tag}{link.nav:d}{away:d}{short_tag(home) if away else ''}")
+        return out
+
+
+@lru_cache(maxsize=4096)
+def short_tag(host: str) -> str:
+    """Four characters that stand for a host."""
+    return base64.urlsafe_b64encode(xxhash.xxh32_digest(host.encode())[:3]).decode()
+
+
+@lru_cache(maxsize=4096)
+def split(url: str) -> tuple[str, str, str]:
+    """Host (without user and port), path and query of an http URL; much faster than urlsplit and as forgiving."""
+    rest = url.partition("://")[2].partition("#")[0]
+    rest, _, query = rest.partition("?")
+    host, _, path = rest.partition("/")
+    host = host.rpartition("@")[2]
+    if not host.endswith("]"):
+        host = host.partition(":")[0] if not host.startswith("[") else host.rpartition(":")[0]
+    return host.lower(), path, query
+
+
+def host_of(url: str) -> str:
+    return split(url)[0]
+
+
+@lru_cache(maxsize=4096)
+def places(url: str) -> tuple[str, str, str]:
+    """Keys of a URL's host, path prefix and template, from the widest to the narrowest.
+
+    Prefix: the first path segment where there is another behind it. Template: path with numbers as N and the last
+    segment as * where it looks like a title, plus the names of the query's fields.
+    """
+    host, path, query = split(url)
+    segments = [segment for segment in path.split("/") if segment]
+    prefix = segments[0] if len(segments) > 1 else ""
+    template = _DIGITS.sub("N", "/".join(segments[:4]))
+    before, slash, last = template.rpartition("/")
+    if len(segments) <= 4 and (len(last) > 12 or "-" in last or "_" in last):
+        template = f"{before}{slash}*"
+    if query:
+        template += "?" + "&".join(sorted({pair.partition("=")[0] for pair in query.split("&") if pair})[:4])
+    return f"h:{host}", f"p:{host}/{prefix[:24]}", f"t:{host}/{template[:64]}"
