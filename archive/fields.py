@@ -13,9 +13,10 @@ import re
 from datetime import datetime
 from urllib.parse import quote
 
+from archive.http import STATUS
+
 _TRANSFER = re.compile(rb"(?im)^(Transfer-Encoding)(?=[ \t]*:)")
 _LENGTH = re.compile(rb"(?im)^(Content-Length)(?=[ \t]*:)([ \t]*:[ \t]*)([^\r\n]*)")
-_HTTP_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
 _URL_SAFE = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -93,5 +94,5 @@ def archived_head(head: bytes, payload_bytes: int, *, dechunked: bool, truncated
 
 def http_status(head: bytes) -> int:
     """The status code of an HTTP head; 0 when it has none."""
-    match = _HTTP_STATUS.match(head)
+    match = STATUS.match(head)
     return int(match.group(1)) if match else 0

@@ -9,20 +9,26 @@ import gzip
 import io
 import re
 import zlib
+from collections.abc import Callable
 
 import brotli
 import zstandard
 
 from archive.headers import Headers
-from archive.zstd import Frame
+from archive.zstd import Frame, skippable
 
 _HEAD_END = re.compile(rb"\n\r?\n")
-_STATUS = re.compile(rb"\s*HTTP/(\d(?:\.\d)?)[ \t]+(\d{1,3})[ \t]*([^\r\n]*)")
-_REQUEST = re.compile(rb"\s*([A-Za-z-]+)[ \t]+(\S+)(?:[ \t]+HTTP/(\d(?:\.\d)?))?")
+STATUS = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(\d{1,3})[ \t]*([^\r\n]*)", re.I)
+"""A status line, of any version: the standard's own example of a revisit has ``HTTP/1.x``."""
+_BLANK = re.compile(rb"\s*")
+_REQUEST = re.compile(rb"([A-Za-z-]+)[ \t]+(\S+)(?:[ \t]+HTTP/(\d(?:\.\d)?))?")
+_FIRST_CHUNK = re.compile(rb"[ \t]*+[0-9A-Fa-f]++[ \t]*+(?:;[^\r\n]*+)?\r?\n")
 _CHUNK_SIZE = re.compile(rb"[ \t]*+([0-9A-Fa-f]++)[^\r\n]*+\r?\n")
 MAX_BODY_BYTES = 256 << 20
 MOST_CODINGS = 5
 """Content-codings taken off a body: servers use one, rarely two, and a head has room for thousands."""
+_SWITCHING = 101
+_MOST_INTERIM = 10
 _STEP_BYTES = 1 << 20
 _ZSTD_STEP = 16 << 10
 _GZIP = b"\x1f\x8b\x08"
@@ -31,10 +37,11 @@ _GZIP = b"\x1f\x8b\x08"
 class HttpHead:
     """``status`` is 0 for a request, whose ``method`` and ``target`` are set; ``size``: the head in bytes.
 
-    ``lines``: the header lines as they came; :attr:`headers` parses them when first asked.
+    ``lines``: the header lines as they came; :attr:`headers` parses them when first asked. ``interim``: the size of the
+    first interim answer's head before it (0: there is none).
     """
 
-    __slots__ = ("_headers", "lines", "method", "reason", "size", "status", "target")
+    __slots__ = ("_headers", "interim", "lines", "method", "reason", "size", "status", "target")
 
     def __init__(self, size: int, lines: bytes, status: int = 0, reason: str = "") -> None:
         self.size = size
@@ -43,6 +50,7 @@ class HttpHead:
         self.reason = reason
         self.method = ""
         self.target = ""
+        self.interim = 0
         self._headers: Headers | None = None
 
     @property
@@ -53,22 +61,39 @@ class HttpHead:
 
     @property
     def is_chunked(self) -> bool:
-        return "chunked" in self.headers.get("transfer-encoding").lower()
+        return "chunked" in ",".join(self.headers.get_all("transfer-encoding")).lower()
 
 
 def parse_head(block: bytes) -> HttpHead | None:
-    """The head at the beginning of an HTTP message; None when there is no status or request line."""
-    end = block.find(b"\n\r\n") + 3
-    if end < 3 or b"\n\n" in block[:end]:
-        match = _HEAD_END.search(block)
+    """The head at the beginning of an HTTP message, interim answers (``100 Continue``) before it and all; None when
+    there is no status or request line.
+    """
+    head = _head_at(block, 0)
+    for _ in range(_MOST_INTERIM):
+        if head is None or not 100 <= head.status < 200 or head.status == _SWITCHING:
+            break
+        following = _head_at(block, head.size) if STATUS.match(block, head.size) else None
+        if following is None:
+            break
+        following.interim = head.interim or head.size
+        head = following
+    return head
+
+
+def _head_at(block: bytes, start: int) -> HttpHead | None:
+    blank = _BLANK.match(block, start)
+    start = blank.end() if blank else start
+    end = block.find(b"\n\r\n", start) + 3
+    if end < 3 or block.find(b"\n\n", start, end) >= 0:
+        match = _HEAD_END.search(block, start)
         end = match.end() if match else len(block)
-    line_end = block.find(b"\n")
+    line_end = block.find(b"\n", start)
     line_end = end if line_end < 0 else line_end + 1
     lines = block[line_end:end]
-    status = _STATUS.match(block)
+    status = STATUS.match(block, start)
     if status is not None:
-        return HttpHead(end, lines, int(status[2]), status[3].decode("latin-1"))
-    request = _REQUEST.match(block[:line_end])
+        return HttpHead(end, lines, int(status[1]), status[2].decode("latin-1"))
+    request = _REQUEST.match(block[start:line_end])
     if request is None:
         return None
     head = HttpHead(end, lines)
@@ -78,12 +103,14 @@ def parse_head(block: bytes) -> HttpHead | None:
 
 def dechunk(body: bytes) -> bytes:
     """The body without chunks; as it is when it does not begin with a chunk; up to the fault when it breaks off."""
+    if _FIRST_CHUNK.match(body) is None:  # many writers take chunks off, and leave the head: a text may begin "Abantu"
+        return body
     parts: list[bytes] = []
     position = 0
     while True:
         match = _CHUNK_SIZE.match(body, position)
         if match is None:
-            return b"".join(parts) if parts else body
+            return b"".join(parts)
         size = int(match[1], 16)
         if not size:
             return b"".join(parts)
@@ -158,15 +185,23 @@ def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int]:
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:
-    frame = Frame(zstandard.ZstdDecompressor(), 1)  # a block at a time: all before a broken one is had
+    """Frames may follow each other, and ones to be skipped stand between them (RFC 8878, 3.1)."""
+    context = zstandard.ZstdDecompressor()
+    frame: Frame | None = None
     parts: list[bytes] = []
     size = start = 0
     try:
-        while size < limit and not frame.eof and (start < len(body) or frame.pending):
+        while size < limit and (start < len(body) or (frame is not None and frame.pending)):
+            if frame is None:
+                while length := skippable(body[start : start + 8]):
+                    start += length
+                frame = Frame(context, 1)  # a block at a time: all before a broken one is had
             step = 0 if frame.pending else _ZSTD_STEP
             parts.append(frame.feed(body[start : start + step]))
             start += step
             size += len(parts[-1])
+            if frame.eof:
+                start, frame = min(start, len(body)) - frame.unused, None
     except zstandard.ZstdError:
         pass
     return b"".join(parts)[:limit]
@@ -178,22 +213,26 @@ def is_coded(head: HttpHead) -> bool:
     return any(coding.strip().lower() not in ("", "identity") for coding in codings)
 
 
+_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _inflate,
+    "x-gzip": _inflate,
+    "deflate": _inflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}
+
+
 def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
-    """The body with chunks and content-codings taken off, at most ``limit`` bytes; as far as a broken coding goes.
+    """The body with chunks and codings (also of the transfer) taken off, at most ``limit`` bytes; as far as a broken
+    coding goes.
 
     An unknown coding, or one that is announced but not there, leaves the body as it is; so do codings before the last
     :data:`MOST_CODINGS`.
     """
     if head.is_chunked:
         body = dechunk(body)
-    names = ",".join(head.headers.get_all("content-encoding")).lower().replace(" ", "").split(",")
-    for name in names[: -MOST_CODINGS - 1 : -1]:
-        decoded = b""
-        if name in ("gzip", "x-gzip", "deflate"):
-            decoded = _inflate(body, limit)
-        elif name == "br":
-            decoded = _unbrotli(body, limit)
-        elif name == "zstd":
-            decoded = _unzstd(body, limit)
-        body = decoded or body
+    codings = ",".join(head.headers.get_all("content-encoding") + head.headers.get_all("transfer-encoding"))
+    names = [name for coding in codings.split(",") if (name := coding.strip().lower()) in _DECODERS]
+    for name in reversed(names[-MOST_CODINGS:]):
+        body = _DECODERS[name](body, limit) or body
     return body[:limit]

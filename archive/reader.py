@@ -31,6 +31,7 @@ from archive.unpack import Chunk, Unit, Unpacked, detect
 _LOG = logging.getLogger("archive.reader")
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
+_FIRST_LINE_BYTES = 64
 
 
 class Reader:
@@ -215,15 +216,16 @@ class Reader:
                 record.damage = plain.broken
             return
         after, is_arc = plain.after_line_ends(plain.position), self._finder.is_arc
-        begins = arc.LINE.match(plain.buffer, after) if is_arc else plain.buffer.startswith(b"WARC/", after)
+        begins = arc.LINE.match(plain.buffer, after) if is_arc else plain.buffer[after : after + 5].upper() == b"WARC/"
         if after >= len(plain.buffer) - 64 or begins:
             return
         if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is True:
             return
         reason = "no record follows where Content-Length says"
         record.damage = self._report(record.unit, record.inner, reason)
-        embedded = None if is_arc else NEXT.search(plain.buffer, record.block_start, plain.position)
-        if embedded is not None:
+        # A length that is a little too long ends within the first line of the next record.
+        embedded = None if is_arc else NEXT.search(plain.buffer, record.block_start, plain.position + _FIRST_LINE_BYTES)
+        if embedded is not None and embedded.end() < plain.position:
             plain.position = embedded.end()
             record.length = max(embedded.start() - record.block_start, 0)
 

@@ -83,7 +83,7 @@ class Record:
     def version(self) -> str:
         """ "1.1", "1.0", ...; "arc" for records of ARC files."""
         line = self._buffer[self.start : self.start + 16].split(b"\n", 1)[0].strip()
-        return line[5:].decode("ascii", "replace") if line.startswith(b"WARC/") else "arc"
+        return line[5:].decode("ascii", "replace") if line.upper().startswith(b"WARC/") else "arc"
 
     @property
     def headers(self) -> Headers:
@@ -171,7 +171,9 @@ class Record:
     def is_http(self) -> bool:
         """Does the header say that the block is an HTTP message?"""
         kind = self.field("Content-Type").lower()
-        return kind.startswith("application/http") or (self.type == "response" and self.url.startswith("http"))
+        return kind.startswith(("application/http", "message/http")) or (
+            self.type == "response" and self.url.startswith("http")
+        )
 
     @property
     def http(self) -> HttpHead | None:
@@ -198,7 +200,8 @@ class Record:
         if self._stream is None and buffer.find(_HTTP_TYPE, self.start, start) > 0:
             head_end = buffer.find(b"\n\r\n", start, end) + 3
             line_end = buffer.find(b"\r\n", start, end)
-            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0:
+            begin = buffer[start : start + 10]  # of an interim answer (HTTP/1.1 100): what follows is another head
+            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0 and begin[9:] != b"1":
                 return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
         return self._slow_payload()
 

@@ -187,11 +187,7 @@ class ZstKind(Kind):
         return zstd.Frame(self._context, most)
 
     def skip_filler(self, source: Source) -> None:
-        while True:
-            head = source.peek(8)
-            if len(head) < 8 or not 0x184D2A50 <= int.from_bytes(head[:4], "little") <= 0x184D2A5F:
-                return
-            length = 8 + int.from_bytes(head[4:], "little")
+        while length := zstd.skippable(source.peek(8)):
             while length > 0:
                 taken = len(source.take(min(length, 1 << 20)))
                 if not taken:

@@ -156,12 +156,17 @@ class Verifier:
             self._at(record, "warning", "http", "the block does not begin with an HTTP head")
 
     def _payload_holds(self, record: Record, digest: str) -> bool | None:
-        """Archives differ in whether chunks belong to the payload: either will do."""
+        """Archives differ in whether chunks, and what follows an interim answer's head, belong to the payload: either
+        will do."""
         if not digest:
             return None
         payload = record.payload()
         holds = digest_holds(digest, payload)
-        return digest_holds(digest, dechunk(payload)) if holds is False and _is_chunked(record) else holds
+        if holds is False and _is_chunked(record):
+            holds = digest_holds(digest, dechunk(payload))
+        if holds is False and record.http is not None and record.http.interim:
+            holds = digest_holds(digest, record.block()[record.http.interim :])
+        return holds
 
     def _stream_holds(self, record: Record, block: str, payload: str) -> tuple[bool | None, bool | None, int]:
         """Do the digests hold, and how long is the payload?"""

@@ -14,6 +14,13 @@ _RUN = 1  # the type of a block that repeats one byte
 _LAST = 1 << 62  # no block begins behind the last
 
 
+def skippable(head: bytes) -> int:
+    """The length of the frame to be skipped that begins with these 8 bytes; 0: none does."""
+    if len(head) < 8 or not 0x184D2A50 <= int.from_bytes(head[:4], "little") <= 0x184D2A5F:
+        return 0
+    return 8 + int.from_bytes(head[4:8], "little")
+
+
 class Frame:
     """One frame. ``eof``: it has ended, with ``unused`` of the bytes fed behind it; ``pending``: the next step needs
     no more bytes."""

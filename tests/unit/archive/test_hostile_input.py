@@ -75,6 +75,27 @@ def test_a_head_ends_with_its_first_empty_line(end: bytes, block: bytes) -> None
     assert not reader.damages
 
 
+def test_names_and_lengths_of_a_head_in_other_spellings() -> None:
+    record = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: \r\n 5\r\nWARC-Target-URI:\r\n\thttp://h/\r\n\r\na\r\nbc\r\n\r\n"
+    small = record.lower()
+    reader = Reader(io.BytesIO(record + small + record + small))
+    found = [(one.version, one.type, one.url, one.block()) for one in reader]
+    assert found == [("1.0", "metadata", "http://h/", b"a\r\nbc")] * 4
+    assert not reader.damages
+
+
+@pytest.mark.parametrize("more", [5, 8, 12, 13, 14, 20])
+def test_a_length_that_ends_within_the_next_record_loses_only_its_own(more: int) -> None:
+    record = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: %d\r\n\r\nabc\r\n\r\n"
+    reader = Reader(io.BytesIO(record % (3 + more) + record % 3 + record % 3))
+    assert [(one.block().rstrip(), one.damage is None) for one in reader] == [
+        (b"abc", False),
+        (b"abc", True),
+        (b"abc", True),
+    ]
+    assert len(reader.damages) == 1
+
+
 def test_a_line_as_in_arc_files_makes_no_arc_file_of_another() -> None:
     warc = b"WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
     line = b"http://h/ 1.1.1.1 20200101000000 text/plain 1\n"

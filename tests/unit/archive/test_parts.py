@@ -141,6 +141,40 @@ def test_http_heads() -> None:
     assert parse_head(b"") is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "HTTP/1.x 200 OK",
+        "HTTP/01.1 200 OK",
+        "HTTP/1.01 200",
+        "http/1.1 200 OK",
+        "HTTP/ 200 OK",
+        "HTTP 200 OK",
+        "HTTP/2\t200",
+    ],
+)
+def test_status_lines_of_any_version_are_read(line: str) -> None:
+    for before in ("", "\r\n", "\r\n\r\n"):
+        block = f"{before}{line}\r\nContent-Type: text/html\r\n\r\n<p>".encode()
+        head = parse_head(block)
+        assert head is not None
+        assert (head.status, head.headers.get("content-type"), block[head.size :]) == (200, "text/html", b"<p>")
+
+
+def test_interim_answers_are_passed_over() -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n" + b"HTTP/1.1 103 Early Hints\nLink: </a.css>\n\n"
+    head = parse_head(interim + b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nHTTP/1.1 404 text")
+    assert head is not None
+    assert (head.status, head.headers.pairs, head.size) == (200, [("A", "b")], len(interim) + 25)
+    assert head.interim == 25
+    for alone in (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"):
+        head = parse_head(alone)
+        assert head is not None
+        assert head.status < 200
+    head = parse_head(b"HTTP/1.1 100 a\n\n" * 100_000)
+    assert head is not None
+
+
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw", "br", "zstd", "identity", "gzip, br"])
 def test_bodies_are_decoded(coding: str) -> None:
     plain = b"umuntu ngumuntu ngabantu " * 500
@@ -173,11 +207,44 @@ def test_a_gzip_body_may_be_several_files() -> None:
     assert decode(head, gzip.compress(b"") * 100_000 + other) == b"other"
 
 
+def test_a_zstd_body_may_be_several_frames() -> None:
+    head = HttpHead(0, b"Content-Encoding: zstd")
+    one, other = zstandard.compress(b"one, " * 50), zstandard.compress(b"other")
+    skipped = b"\x5f\x2a\x4d\x18\x03\0\0\0abc"
+    assert decode(head, one + other + skipped * 2 + other) == b"one, " * 50 + b"other" * 2
+    assert decode(head, skipped + other) == b"other"
+    assert decode(head, one + other, 252) == b"one, " * 50 + b"ot"
+    assert decode(head, one + other[:-3]).startswith(b"one, " * 50)
+    assert decode(head, one + skipped[:9] + b"and more") == b"one, " * 50
+    assert decode(head, zstandard.compress(b"") * 10_000 + other) == b"other"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Transfer-Encoding: gzip, chunked",
+        b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\nContent-Encoding:\tgzip\t",
+        b"Content-Encoding: identity,\tgzip\r\nTransfer-Encoding:\r\n Chunked",
+    ],
+)
+def test_codings_of_the_transfer_are_taken_off(lines: bytes) -> None:
+    packed = gzip.compress(b"umuntu " * 50)
+    assert decode(HttpHead(0, lines), b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)) == b"umuntu " * 50
+
+
+@pytest.mark.parametrize(
+    "text", [b"Disallow: /\nAllow: /a\n", b"0 results\r\n", b"Abantu bonke\n", b"5 x\r\nhello\r\n0\r\n"]
+)
+def test_a_text_whose_chunks_were_taken_off_already_stays(text: bytes) -> None:
+    assert dechunk(text) == text
+
+
 def test_chunks() -> None:
     body = b"4\r\nWiki\r\n6;x=y\r\npedia \r\nE\r\nin \r\n\r\nchunks.\r\n0\r\n\r\n"
     assert dechunk(body) == b"Wikipedia in \r\n\r\nchunks."
     assert dechunk(b"<html>") == b"<html>"
     assert dechunk(body[:20]) == b"Wikipedi"
+    assert dechunk(b"004 \r\nWiki\r\n3 odd\r\nped\r\n0") == b"Wikiped"
     assert dechunk(b"f" * 20 + b"\r\nWiki") == b"Wiki"
 
 

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -16,6 +17,7 @@ from archive.record import Record
 from archive.records import Style, build, resource, warc_fields, warcinfo
 from archive.seen import SeenPayloads
 from archive.sniff import payload_type
+from archive.verify import verify
 from tests.unit.archive.pages import HEAD, START, page
 
 
@@ -85,6 +87,29 @@ def test_a_payload_begins_behind_the_first_empty_line(end: bytes) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html" + end
     response = records(replace(page(1), response_head=head, payload=payload, dechunked=False))[0]
     assert response.payload() == response.body() == payload
+
+
+def test_a_payload_begins_behind_interim_answers(tmp_path: Path) -> None:
+    interim, head, payload = (
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.x 200 OK\r\nContent-Type: text/html\r\n\r\n",
+        b"<p>",
+    )
+    exchange = replace(page(1), response_head=interim + head, payload=payload, dechunked=False)
+    response = records(exchange)[0]
+    assert (response.payload(), response.media_type) == (payload, "text/html")
+    for digested in (payload, head + payload):  # writers who know nothing of interim answers have the latter
+        built = build(exchange, digest("sha1", digested), None, Style())
+        (tmp_path / "a.warc").write_bytes(built.records[0])
+        assert [problem.code for problem in verify(tmp_path / "a.warc")] == ["no-warcinfo"]
+
+
+def test_a_revisit_as_the_standard_has_it_for_an_example() -> None:
+    head = b'HTTP/1.x 304 Not Modified\r\nETag: "a"\r\n\r\n'
+    fields = b"WARC-Type: revisit\r\nWARC-Target-URI: http://h/\r\nContent-Type: message/http"
+    record = memory_record(b"WARC/1.1\r\n%b\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (fields, len(head), head))
+    assert record.http is not None
+    assert (record.http.status, record.payload()) == (304, b"")
 
 
 def test_digests_hold_and_warcio_agrees() -> None:
