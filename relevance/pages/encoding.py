@@ -4,7 +4,8 @@ Order of evidence (HTML standard, 13.2.3.2, and the Encoding standard): byte ord
 <meta> prescan (of 8,192 bytes where the standard asks for 1,024: browsers look on) or else the XML declaration at the
 beginning of an XHTML page, then: valid UTF-8 -> UTF-8, else windows-1252.
 Differs: a declared encoding that the bytes contradict (declared UTF-8, but not valid as such beyond a stray byte in a
-thousand) is not believed, as saved and mislabelled pages are common in small languages.
+thousand; UTF-16 without a zero, which its markup is full of) is not believed, as saved and mislabelled pages are common
+in small languages.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from resiliparse.parse.encoding import map_encoding_to_html5
 from w3lib.encoding import resolve_encoding
 
 PRESCAN = 8192
@@ -24,6 +26,7 @@ _CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"';]+))", 
 _LABEL = re.compile(r"[A-Za-z0-9_.:+() -]{1,64}")
 _MARKUP = b'<!--a href="/AZaz09?&amp;\'">'
 """What other encodings than UTF-16 must read as ASCII does: those of mainframes, and UTF-32, are none of the web."""
+_MAC = {"x-mac-cyrillic": "mac-cyrillic", "x-mac-ukrainian": "mac-cyrillic"}  # resiliparse has them not
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\x00-\x20\">]*)\"|'([^\x00-\x20'>]*)')")
 _UNSAFE = ("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode-escape", "raw-unicode-escape")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
@@ -46,6 +49,10 @@ def known(label: str | None) -> str | None:
     if not label or not _LABEL.fullmatch(label.strip()):
         return None
     name = resolve_encoding(label.strip())
+    if name is None:
+        # What Python and w3lib have no codec by that name for is a name of the web all the same ("x-cp1251").
+        label = label.strip().lower()
+        name = resolve_encoding(_MAC.get(label) or map_encoding_to_html5(label, fallback_utf8=False) or "")
     if name is None:
         return None
     try:
@@ -142,7 +149,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if len(nulls) > 8 and nulls.count(0) > 0.8 * len(nulls):
             return Decoded(body.decode(name, "replace"), name, "utf16")
     for source, label in _labels(body, content_type):
-        if label is None:
+        if label is None or (label.startswith("utf-16") and b"\0" not in body):
             continue
         text = body.decode(label, "replace")
         if label != "utf-8" or text.count("\ufffd") * 1000 <= len(text):

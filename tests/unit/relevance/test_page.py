@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.pages.encoding import decode
+from relevance.pages.encoding import decode, known
 from relevance.pages.page import _without_open_noscript, read_page
 from relevance.pages.quality import quality
 from relevance.pages.simhash import distance, distances, exact, shingles, simhash
@@ -227,6 +227,34 @@ def test_noscripts_without_end_cost_their_length() -> None:
 def test_an_xml_declaration_names_the_encoding_where_nothing_else_does(head: bytes, charset: str) -> None:
     assert decode(head + b"<p>\xe8e\x9aka").charset == charset
     assert decode(head + b"<p>\xe8e\x9aka", "text/html; charset=koi8-r").charset == "koi8-r"
+
+
+@pytest.mark.parametrize(
+    ("label", "charset"),
+    [
+        ("x-cp1250", "cp1250"),
+        ("ISO88592", "iso8859-2"),
+        ("iso-8859-8-i", "iso8859-8"),
+        ("koi8-ru", "koi8-u"),
+        ("x-mac-cyrillic", "mac-cyrillic"),
+        ("x-gbk", "gb18030"),
+        ("x-euc-jp", "euc_jp"),
+        ("windows-949", "cp949"),
+        ("unicode11utf8", "utf-8"),
+        ("x-user-defined", None),
+        ("iso-2022-cn", None),
+        ("no such", None),
+    ],
+)
+def test_labels_are_those_of_the_web(label: str, charset: str | None) -> None:
+    assert known(f" {label} ") == charset
+
+
+@pytest.mark.parametrize("label", ["utf-16", "utf-16be", "unicode"])
+def test_utf_16_has_zeros(label: str) -> None:
+    assert decode("<p>ibhešu".encode(), f"text/html; charset={label}").text == "<p>ibhešu"
+    name = known(label) or ""
+    assert decode("<p>ሰላም".encode(name).removeprefix(b"\xff\xfe"), f"text/html; charset={label}").text == "<p>ሰላም"
 
 
 LONG = "Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba zanamuhla."
