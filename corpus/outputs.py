@@ -1,19 +1,22 @@
 """Files that are there whole or not at all, compressed by their suffix.
 
 Guarantee: the target name always means the old file or the whole new one. What is written goes to a hidden file beside
-it, which is synced, renamed, and the folder synced; when anything fails it is removed. A symbolic link stays one: what
-it leads to is replaced. A target that is no regular file (a named pipe, /dev/null) is written to as it is.
+it, which is synced, renamed, and the folder synced; when anything fails it is removed, and what a killed run left goes
+when the same file is written next. A symbolic link stays one: what it leads to is replaced. A target that is no regular
+file (a named pipe, /dev/null) is written to as it is.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import glob
 import gzip
 import lzma
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -90,8 +93,11 @@ def replaced(path: Path, ready: Ready | None = None) -> Iterator[BinaryIO]:
 @contextmanager
 def _beside(path: Path, ready: Ready | None) -> Iterator[BinaryIO]:
     hidden = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    _sweep(path)
     try:
         with hidden.open("wb") as file:
+            with suppress(OSError):  # where nothing can be locked, nothing is swept
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -101,6 +107,27 @@ def _beside(path: Path, ready: Ready | None) -> Iterator[BinaryIO]:
         fsync_folder(path.parent)
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove the hidden files that killed runs left of this one: those of no process here that nobody has locked."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        pid = left.name.split(".")[-2]
+        if not pid.isdigit() or _runs(int(pid)):
+            continue
+        with suppress(OSError), left.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 @contextmanager

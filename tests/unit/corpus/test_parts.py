@@ -1,9 +1,11 @@
 """Duplicates, languages of paragraphs, main text, places of links, inputs and outputs, statistics."""
 
+import fcntl
 import io
 import json
 import os
 import stat
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import Mock
@@ -319,6 +321,28 @@ def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:
         out.write(b"new" + dict[int, bytes]()[0])
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_run_left_of_a_file_goes_with_the_next(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    path = tmp_path / "[out].jsonl"
+    left, locked = (
+        tmp_path / f".[out].jsonl.{pid}.tmp" for pid in (gone.pid, gone.pid + (1 << 22))
+    )  # no such processes
+    others = [
+        tmp_path / name for name in (f".[out].jsonl.{os.getppid()}.tmp", ".[out].jsonl.mine.tmp", ".out.jsonl.1.tmp")
+    ]
+    for one in (left, locked, *others):
+        one.write_bytes(b"half")
+    with locked.open("rb") as elsewhere:  # on another machine, which has other processes
+        fcntl.flock(elsewhere, fcntl.LOCK_EX)
+        with open_output(str(path)) as out:
+            out.write(b"one\n")
+            (hidden,) = tmp_path.glob(f".?out].jsonl.{os.getpid()}.tmp")
+            with hidden.open("rb") as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert sorted(tmp_path.iterdir()) == sorted([path, locked, *others])
 
 
 def test_links_stay_and_what_is_no_file_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
