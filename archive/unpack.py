@@ -336,13 +336,25 @@ class Unpacked:
         yield Chunk(rest, unit, given, self._damages[reported])
 
     def _prefix(self, kind: Kind, skip: int) -> bytes:
-        """Unpack as far as it goes, in small steps, leaving out the first ``skip`` bytes."""
+        """Unpack as far as it goes, leaving out the first ``skip`` bytes: in small steps, and again by single bytes
+        from the step on that failed, as an error takes with it what came out in its step."""
+        rest, failed = self._steps(kind, skip, -1)
+        if failed >= 0:
+            self._source.rewind()
+            rest, _ = self._steps(kind, skip, failed)
+        return rest
+
+    def _steps(self, kind: Kind, skip: int, singly: int) -> tuple[bytes, int]:
+        """What comes out, and where the step that failed began (-1: none did). ``singly``: from there on bytewise."""
         unpacker = kind.unpacker(_WHOLE)
         parts: list[bytes] = []
-        size = 0
+        size, begin = 0, self._source.position
         try:
             while not unpacker.eof and size < skip + _WHOLE:
-                piece = b"" if unpacker.pending else self._source.take(_SALVAGE_PIECE)
+                if not unpacker.pending:
+                    begin = self._source.position
+                step = 1 if 0 <= singly <= begin else _SALVAGE_PIECE
+                piece = b"" if unpacker.pending else self._source.take(step)
                 if not piece and not unpacker.pending:
                     break
                 data = unpacker.feed(piece)
@@ -350,5 +362,5 @@ class Unpacked:
                 if size > skip:
                     parts.append(data[max(0, len(data) - (size - skip)) :])
         except _ERRORS:
-            pass
-        return b"".join(parts)
+            return b"".join(parts), begin
+        return b"".join(parts), -1

@@ -134,6 +134,17 @@ def test_flips_in_xz_are_always_told() -> None:
         assert reader.damages[0].offset == len(blobs[0])
 
 
+@pytest.mark.parametrize(
+    "pack", [lzma.compress, gzip.compress, lambda data: zstandard.ZstdCompressor(write_checksum=True).compress(data)]
+)
+def test_a_unit_whose_end_alone_is_broken_loses_no_record(pack: Callable[[bytes], bytes]) -> None:
+    unit = pack(b"".join(record for group in groups() for record in group))
+    for at in range(1, 5):
+        records, reader = read(unit[:-at] + bytes((unit[-at] ^ 1,)) + unit[len(unit) - at + 1 :])
+        assert len(sound(records)) == 3 * PACKS
+        assert reader.damages
+
+
 def test_stdlib_stops_quietly_where_we_do_not(tmp_path: Path) -> None:
     blobs = stored("xz", groups())
     broken = bytearray(blobs[1])
