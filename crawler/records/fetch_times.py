@@ -1,19 +1,20 @@
 """When each request of an archive began and ended, by its WARC files alone.
 
 WARC-Date is when the request began; the metadata record beside it says how long the fetch took (fetchTimeMs). Dates
-without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out. The delay that a host asks
-for is read from its robots.txt where the archive has that: it holds from that request until the next robots.txt. (One
-that was redirected to another host is not followed; then only the configured delay is checked.)
+without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out, and so are those of
+unreadable URLs or dates. The delay that a host asks for is read from its robots.txt where the archive has that: it
+holds from that request until the next robots.txt. (One that was redirected to another host is not followed; then only
+the configured delay is checked.)
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from archive.codecs import SUFFIXES
 from archive.reader import Reader
@@ -27,6 +28,8 @@ _TYPES = ("response", "revisit", "request", "metadata")
 _SUFFIXES = tuple(f".warc{suffix}" for suffix in SUFFIXES.values())
 # The records of one exchange lie together; of a stranger's file, at least not far apart.
 _MOST_OPEN = 1000
+_MOST_DIGITS = 15
+_ROBOTS_TXT = re.compile(r"[^/?#]*//[^/?#]*/robots\.txt(?:[?#].*)?", re.DOTALL)
 
 
 def warc_files(folder: Path) -> list[Path]:
@@ -51,9 +54,10 @@ def fetch_times(files: Collection[Path], user_agent: str) -> Iterator[Visit]:
 
 
 def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float, int]]]) -> Iterator[Visit]:
-    if "." not in exchange.date or not took_ms.isdecimal():
+    found = _asked_when(exchange) if "." in exchange.date else None
+    if found is None or not took_ms.isdecimal() or len(took_ms) > _MOST_DIGITS:
         return
-    host, start_ms = str(authority(exchange.url)), _instant_ms(exchange)
+    host, start_ms = found
     said = asked.get(host, [])
     number = bisect_right(said, start_ms, key=lambda one: one[0])
     asked_ms = said[number - 1][1] if number else 0
@@ -66,13 +70,19 @@ def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tupl
     for path in files:
         with Reader(path, types=("response",), sound=True) as reader:
             for record in reader:
-                head = record.http if urlsplit(record.url).path == "/robots.txt" else None
+                if not _ROBOTS_TXT.fullmatch(record.url) or (when := _asked_when(record)) is None:
+                    continue
+                head = record.http
                 if head is None or not (200 <= head.status < 300 or 400 <= head.status < 500):
                     continue
                 delay_s = crawl_delay(record.body(), user_agent) if head.status < 300 else None
-                found[str(authority(record.url))].append((_instant_ms(record), round(1000 * (delay_s or 0))))
+                found[when[0]].append((when[1], round(1000 * (delay_s or 0))))
     return {host: sorted(said) for host, said in found.items()}
 
 
-def _instant_ms(record: Record) -> float:
-    return datetime.fromisoformat(record.date).timestamp() * 1000
+def _asked_when(record: Record) -> tuple[str, float] | None:
+    """Authority and instant (ms); None: strangers' files may have other URLs, and dates that are no instant."""
+    try:
+        return str(authority(record.url)), datetime.fromisoformat(record.date).timestamp() * 1000
+    except (ValueError, OverflowError):
+        return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from crawler.records.fetch_times import fetch_times, warc_files
 from frontier.audit import verify_plain
 
@@ -46,6 +48,28 @@ def test_a_crawl_delay_holds_from_its_robots_txt_to_the_next(tmp_path: Path) -> 
         exchange(4, 7, "/robots.txt", OTHERS_ROBOTS),
         exchange(5, 8, "/page2"),
     ) == [(0, 0), (1000, 2000), (4000, 2000), (7000, 0), (8000, 0)]
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/page"])
+@pytest.mark.parametrize(
+    ("known", "odd"),
+    [
+        (b"2024-05-01T10:00:01.000000Z", b"2024"),
+        (b"2024-05-01T10:00:01.000000Z", b"some.day"),
+        (b"2024-05-01T10:00:01.000000Z", b""),
+        (b"http://a.test", b"http://[a"),
+        (b"http://a.test", b"ftp://a.test"),
+        (b"http://a.test", b""),
+        (b"fetchTimeMs: 100\r\n", b"fetchTimeMs: " + b"9" * 5000 + b"\r\n"),
+    ],
+)
+def test_records_of_unreadable_urls_dates_and_times_are_left_out(
+    tmp_path: Path, path: str, known: bytes, odd: bytes
+) -> None:
+    other = exchange(2, 1, path, ROBOTS).replace(known, odd)
+    other = other.replace(b"Content-Length: 18\r\n", b"Content-Length: %d\r\n" % (len(odd) if odd[:1] == b"f" else 18))
+    found = asked(tmp_path, exchange(1, 0, "/before"), other, exchange(3, 4, "/page"))
+    assert [start_ms for start_ms, _ in found] == [0, 4000]
 
 
 def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
