@@ -32,14 +32,16 @@ from archive.unpack import Unit
 INDEXED = frozenset({"response", "revisit", "resource"})
 SUFFIX = ".cdxj"
 _DIGITS = re.compile(r"\d")
+_FIRST = "00000101000000"
 _QUALITY = re.compile(rb'^quality: (\[".*"\])\r?$', re.MULTILINE)
 _SPILL_LINES = 50_000
 _TRAILER = 4
 
 
 def timestamp(date: str) -> str:
-    """The 14 digits of a WARC-Date; zeros for what is missing."""
-    return ("".join(_DIGITS.findall(date)) + "0" * 14)[:14]
+    """The 14 digits of a WARC-Date; of one that is less exact, the first instant that it may mean."""
+    digits = "".join(_DIGITS.findall(date))[:14]
+    return digits + _FIRST[len(digits) :]
 
 
 def memory_record(data: bytes, path: str = "") -> Record:

@@ -21,7 +21,10 @@ from archive.record import DigestCheck, Record, digest_holds, split_digest
 from archive.unpack import Unit
 from archive.warcfile import OPEN
 
-_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?Z")
+_DAY, _TIME = r"-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])", r"T([01]\d|2[0-3]):[0-5]\d"
+_DATE = re.compile(rf"\d{{4}}({_DAY}({_TIME}(:([0-5]\d|60)(\.\d{{1,9}})?)?Z)?)?)?")
+"""Of WARC 1.1: as much of it as is known, down to the year."""
+_FULL_DATE = len("YYYY-MM-DDThh:mm:ssZ")
 _ID = re.compile(r"<[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\s]+>")
 _TYPES = {"warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"}
 _WITH_URL = {"response", "resource", "request", "revisit", "conversion", "continuation"}
@@ -124,8 +127,8 @@ class Verifier:
             self._ids.add(key)
         if not _DATE.fullmatch(record.date):
             self._at(record, "error", "date", f"WARC-Date {record.date!r}")
-        elif record.version == "1.0" and "." in record.date:
-            self._at(record, "error", "date", "fractions of seconds are not in WARC 1.0")
+        elif record.version == "1.0" and len(record.date) != _FULL_DATE:
+            self._at(record, "error", "date", "WARC 1.0 has dates to the second, neither more nor less")
         if kind in _WITH_URL and not record.url:
             self._at(record, "error", "uri", "no WARC-Target-URI")
         if kind == "revisit" and not record.field("WARC-Profile"):

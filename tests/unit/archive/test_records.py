@@ -8,7 +8,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, RevisitTarget
-from archive.cdxj import entry_of, memory_record
+from archive.cdxj import entry_of, memory_record, timestamp
 from archive.config import WriterConfig
 from archive.fields import archived_head, digest, record_ids, target_uri
 from archive.journal import Group
@@ -102,6 +102,34 @@ def test_a_payload_begins_behind_interim_answers(tmp_path: Path) -> None:
         built = build(exchange, digest("sha1", digested), None, Style())
         (tmp_path / "a.warc").write_bytes(built.records[0])
         assert [problem.code for problem in verify(tmp_path / "a.warc")] == ["no-warcinfo"]
+
+
+@pytest.mark.parametrize(
+    ("date", "stamp", "right"),
+    [
+        ("2016-09-19T17:20:24Z", "20160919172024", ("1.0", "1.1")),
+        ("2016-09-19T17:20:24.123456789Z", "20160919172024", ("1.1",)),
+        ("2016-09-19T17:20Z", "20160919172000", ("1.1",)),
+        ("2016-09-19", "20160919000000", ("1.1",)),
+        ("2016-09", "20160901000000", ("1.1",)),
+        ("2016", "20160101000000", ("1.1",)),
+        ("2016-13", "20161301000000", ()),
+        ("2016-09-19T17:20:24", "20160919172024", ()),
+        ("2016-09-19T17:20:24.Z", "20160919172024", ()),
+        ("2016-09Z", "20160901000000", ()),
+        ("20160919172024", "20160919172024", ()),
+    ],
+)
+def test_dates_are_as_exact_as_the_version_allows(
+    tmp_path: Path, date: str, stamp: str, right: tuple[str, ...]
+) -> None:
+    assert timestamp(date) == stamp
+    for version in ("1.0", "1.1"):
+        built = resource("http://h/", START, "text/plain", b"x", Style(version))
+        usual = memory_record(built).date.encode()
+        (tmp_path / "a.warc").write_bytes(built.replace(usual, date.encode()))
+        codes = [problem.code for problem in verify(tmp_path / "a.warc") if problem.level == "error"]
+        assert codes == ([] if version in right else ["date"])
 
 
 def test_a_revisit_as_the_standard_has_it_for_an_example() -> None:
