@@ -12,6 +12,8 @@ from archive.headers import Headers
 
 LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]* \S+[ ]*\r?\n")
 NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]*+\r?\n)(?=[^\r\n]* \d{8,}+ )")
+_DATE = re.compile(r"[0-9]{8,14}")
+_ODD = re.compile(r"(.*) ([0-9a-fA-F:.]*|-) ([0-9]{8,}\S*) (.*)", re.DOTALL)
 _DATE_DIGITS = 14
 _LENGTH_DIGITS = 18
 _FIELDS_V1, _FIELDS_V2 = 5, 10
@@ -28,7 +30,7 @@ def begins(buffer: bytes, start: int, *, any_record: bool) -> bool:
 
 def parse_line(line: bytes) -> tuple[Headers, int, bool]:
     """Header fields, block length, and whether the line is sound. The URL may contain spaces: fields count from the
-    end.
+    end, but for lines whose media type has some, too (``text/html; charset=x``: Alexa's).
     """
     text = line.decode("utf-8", "surrogateescape").strip()
     words = text.split(" ")
@@ -39,6 +41,8 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
         return Headers([("WARC-Type", "response"), ("WARC-Target-URI", words[0])]), 0, False
     url = " ".join(words[: len(words) - count + 1])
     address, date, media = words[len(words) - count + 1 : len(words) - count + 4]
+    if not _is_date(date) and (odd := _ODD.fullmatch(text.rpartition(" ")[0])):
+        url, address, date, media = odd.groups()
     length = int(words[-1]) if words[-1].isdecimal() and len(words[-1]) <= _LENGTH_DIGITS else -1
     kind = "arc_header" if url.startswith("filedesc:") else "response"
     pairs = [("WARC-Type", kind), ("WARC-Date", _iso(date)), ("WARC-Target-URI", url), ("WARC-IP-Address", address)]
@@ -51,11 +55,13 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
 
 
 def _is_date(word: str) -> bool:
-    return word.isdigit() and len(word) >= _DATE_DIGITS - 6
+    return _DATE.match(word) is not None
 
 
 def _iso(date: str) -> str:
-    if not _is_date(date):
+    """Of a date with more behind it (more digits, letters) the beginning."""
+    digits = _DATE.match(date)
+    if digits is None:
         return date
-    padded = (date + "0" * _DATE_DIGITS)[:_DATE_DIGITS]
+    padded = (digits[0] + "0" * _DATE_DIGITS)[:_DATE_DIGITS]
     return f"{padded[:4]}-{padded[4:6]}-{padded[6:8]}T{padded[8:10]}:{padded[10:12]}:{padded[12:14]}Z"

@@ -102,7 +102,7 @@ def _head_at(block: bytes, start: int) -> HttpHead | None:
 
 
 def dechunk(body: bytes) -> bytes:
-    """The body without chunks; as it is when it does not begin with a chunk; up to the fault when it breaks off."""
+    """The body without chunks; as it is when it does not begin with a chunk; from a fault on what is left, as it is."""
     if _FIRST_CHUNK.match(body) is None:  # many writers take chunks off, and leave the head: a text may begin "Abantu"
         return body
     parts: list[bytes] = []
@@ -110,12 +110,16 @@ def dechunk(body: bytes) -> bytes:
     while True:
         match = _CHUNK_SIZE.match(body, position)
         if match is None:
-            return b"".join(parts)
+            rest = body[position:]
+            return b"".join([*parts, rest] if b"\n" in rest else parts)  # else it is cut within the line of a size
         size = int(match[1], 16)
         if not size:
             return b"".join(parts)
-        parts.append(body[match.end() : match.end() + size])
-        position = min(match.end() + size, len(body))
+        end = min(match.end() + size, len(body))
+        if not parts and (end == match.end() or body[end : end + 1] not in (b"", b"\r", b"\n")):
+            return body
+        parts.append(body[match.end() : end])
+        position = end
         if body.startswith(b"\r\n", position):
             position += 2
         elif body.startswith(b"\n", position):

@@ -19,7 +19,7 @@ _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
 _DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
-ALGORITHMS = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
+ALGORITHMS = {"sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64, "md5": 16}
 
 
 class Record:

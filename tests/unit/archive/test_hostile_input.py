@@ -50,6 +50,7 @@ READ: dict[str, Callable[[], object]] = {
         gzip.compress(b"WARC/1.0\r\nContent-Length: 60000\r\n\r\n") + gzip.compress(b"x") * 60_000
     ),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
+    "an ARC line of places": lambda: arc.parse_line(b"a:" + b" 1.1.1.1 20200101" * 60_000 + b"\t x 1\n"),
     "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
 }
 

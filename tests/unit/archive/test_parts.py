@@ -233,7 +233,15 @@ def test_codings_of_the_transfer_are_taken_off(lines: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"Disallow: /\nAllow: /a\n", b"0 results\r\n", b"Abantu bonke\n", b"5 x\r\nhello\r\n0\r\n"]
+    "text",
+    [
+        b"Disallow: /\nAllow: /a\n",
+        b"0 results\r\n",
+        b"Abantu bonke\n",
+        b"5 x\r\nhello\r\n0\r\n",
+        b"1\r\n2\t3\r\n",
+        b"Dada\r\n",
+    ],
 )
 def test_a_text_whose_chunks_were_taken_off_already_stays(text: bytes) -> None:
     assert dechunk(text) == text
@@ -246,6 +254,8 @@ def test_chunks() -> None:
     assert dechunk(body[:20]) == b"Wikipedi"
     assert dechunk(b"004 \r\nWiki\r\n3 odd\r\nped\r\n0") == b"Wikiped"
     assert dechunk(b"f" * 20 + b"\r\nWiki") == b"Wiki"
+    assert dechunk(b"4\r\nWiki\r\n\r\n5\r\npedia\r\n0\r\n") == b"Wiki\r\n5\r\npedia\r\n0\r\n"
+    assert dechunk(b"4\r\nWiki\r\n5;na") == b"Wiki"
 
 
 def test_arc_lines() -> None:
@@ -253,6 +263,19 @@ def test_arc_lines() -> None:
     assert (headers.get("WARC-Target-URI"), length, sound) == ("http://e.example/a b", 12, True)
     assert headers.get("WARC-Date") == "2014-03-01T00:00:00Z"
     assert parse_line(b"http://e.example/ 1.2.3.4 20140301000000 text/html abc\n")[1:] == (0, False)
+    for date in (b"20140301", b"2014030100000099", b"20140301000000jpg"):
+        headers, length, sound = parse_line(b"http://e.example/  " + date + b" text/html 12\n")
+        assert (headers.get("WARC-Target-URI"), headers.get("WARC-IP-Address")) == ("http://e.example/", "")
+        assert (headers.get("WARC-Date"), length, sound) == ("2014-03-01T00:00:00Z", 12, True)
+
+
+@pytest.mark.parametrize("media", ["text/html; charset=x", "text/html; charset=koi8-r; charset=x", "a b c", ""])
+@pytest.mark.parametrize("url", ["http://e.example/", "dns:e.example/a b", "dns:e.example/ab 20130101 c"])
+def test_media_types_in_arc_lines_may_have_spaces(url: str, media: str) -> None:
+    headers, length, sound = parse_line(f"{url} 1.2.3.4 20140301000000 {media} 12\n".encode())
+    assert (headers.get("WARC-Target-URI"), headers.get("WARC-IP-Address"), length, sound) == (url, "1.2.3.4", 12, True)
+    assert headers.get("WARC-Date") == "2014-03-01T00:00:00Z"
+    assert url.startswith("http") or headers.get("Content-Type") == media
     assert parse_line(b"http://e.example/\n")[1:] == (0, False)
 
 
