@@ -10,10 +10,11 @@ import re
 
 from archive.headers import Headers
 
-LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]* \S+[ ]*\r?\n")
-NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\r\n]*+\r?\n)(?=[^\r\n]* \d{8,}+ )")
+LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]* \S+[ ]*\r?\n")
+NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\n]*+\n)(?=[^\n]* \d{8,}+ )")
 _DATE = re.compile(r"[0-9]{8,14}")
 _ODD = re.compile(r"(.*) ([0-9a-fA-F:.]*|-) ([0-9]{8,}\S*) (.*)", re.DOTALL)
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _DATE_DIGITS = 14
 _LENGTH_DIGITS = 18
 _FIELDS_V1, _FIELDS_V2 = 5, 10
@@ -30,7 +31,8 @@ def begins(buffer: bytes, start: int, *, any_record: bool) -> bool:
 
 def parse_line(line: bytes) -> tuple[Headers, int, bool]:
     """Header fields, block length, and whether the line is sound. The URL may contain spaces: fields count from the
-    end, but for lines whose media type has some, too (``text/html; charset=x``: Alexa's).
+    end, but for lines whose media type has some, too (``text/html; charset=x``: Alexa's). Address and date may have
+    changed places; a date that is none (old lines have one in base 16) is left out where the address is one.
     """
     text = line.decode("utf-8", "surrogateescape").strip()
     words = text.split(" ")
@@ -41,8 +43,11 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
         return Headers([("WARC-Type", "response"), ("WARC-Target-URI", words[0])]), 0, False
     url = " ".join(words[: len(words) - count + 1])
     address, date, media = words[len(words) - count + 1 : len(words) - count + 4]
-    if not _is_date(date) and (odd := _ODD.fullmatch(text.rpartition(" ")[0])):
-        url, address, date, media = odd.groups()
+    if not _is_date(date):
+        if odd := _ODD.fullmatch(text.rpartition(" ")[0]):
+            url, address, date, media = odd.groups()
+        elif _is_date(address):
+            address, date = date, address
     length = int(words[-1]) if words[-1].isdecimal() and len(words[-1]) <= _LENGTH_DIGITS else -1
     kind = "arc_header" if url.startswith("filedesc:") else "response"
     pairs = [("WARC-Type", kind), ("WARC-Date", _iso(date)), ("WARC-Target-URI", url), ("WARC-IP-Address", address)]
@@ -51,7 +56,7 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
     elif kind == "response":
         pairs.append(("Content-Type", media))
     pairs.append(("Content-Length", str(max(length, 0))))
-    return Headers(pairs), max(length, 0), length >= 0 and _is_date(date)
+    return Headers(pairs), max(length, 0), length >= 0 and (_is_date(date) or _ADDRESS.fullmatch(address) is not None)
 
 
 def _is_date(word: str) -> bool:
@@ -62,6 +67,6 @@ def _iso(date: str) -> str:
     """Of a date with more behind it (more digits, letters) the beginning."""
     digits = _DATE.match(date)
     if digits is None:
-        return date
+        return ""
     padded = (digits[0] + "0" * _DATE_DIGITS)[:_DATE_DIGITS]
     return f"{padded[:4]}-{padded[4:6]}-{padded[6:8]}T{padded[8:10]}:{padded[10:12]}:{padded[12:14]}Z"

@@ -17,6 +17,7 @@ _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _MAX_HEAD = 1 << 20
 _USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _MOST_FIRST_LINE = 64
+_MOST_AHEAD = 16 << 20
 
 Report = Callable[[Unit, int, str, int], Damage]
 """Told of damage: the unit and the place in it, what is wrong, and how many bytes were passed over."""
@@ -91,9 +92,11 @@ class Finder:
         plain = self._plain
         while True:
             buffer, start = plain.buffer, plain.position
-            if arc.begins(buffer, start, any_record=plain.base + start == self.asked + len(self.gap)):
+            place = plain.base + start - len(self.gap)
+            if arc.begins(buffer, start, any_record=place == self.asked) or (not place and self._leads()):
                 self.is_arc = True
                 return -1
+            buffer, start = plain.buffer, plain.position
             if START.match(buffer, start) is not None:
                 match = _HEAD_END.search(buffer, start)
                 if match is not None:
@@ -107,6 +110,20 @@ class Finder:
             if not plain.more():
                 self._skip_tail()
                 return -1
+
+    def _leads(self) -> bool:
+        """Does the file begin with a record of an ARC file that is not its first? Then another follows it, or nothing:
+        other text may begin with a line like theirs."""
+        plain = self._plain
+        line = arc.LINE.match(plain.buffer, plain.position)
+        _, length, sound = arc.parse_line(line[0]) if line is not None else (None, 0, False)
+        if line is None or not sound or length > _MOST_AHEAD:
+            return False
+        size = line.end() - plain.position + length
+        while len(plain.buffer) - plain.position <= size + _USUAL_HEAD and plain.more():
+            pass
+        after = plain.after_line_ends(plain.position + size)
+        return after >= len(plain.buffer) or arc.LINE.match(plain.buffer, after) is not None
 
     def _arc_head(self) -> int:
         """The end of the line before an ARC record; -1: there is none, the position has changed, look again."""

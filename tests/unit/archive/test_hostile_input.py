@@ -76,6 +76,18 @@ def test_a_head_ends_with_its_first_empty_line(end: bytes, block: bytes) -> None
     assert not reader.damages
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_arc_file_may_begin_with_any_record_and_have_odd_urls(pack: Callable[[bytes], bytes]) -> None:
+    record = b"http://h/a-\rb 1.1.1.1 20200101000000 text/html; charset=x 3\nx\ny\n"
+    for count in (1, 3):
+        reader = Reader(io.BytesIO(pack(record * count)))
+        assert [(one.version, one.url, one.block()) for one in reader] == [("arc", "http://h/a-\rb", b"x\ny")] * count
+        assert not reader.damages
+    reader = Reader(io.BytesIO(pack(b"see: here 1.1.1.1 20200101 x 3\nabc\nno other\n")))
+    assert not list(reader)
+    assert reader.damages
+
+
 def test_names_and_lengths_of_a_head_in_other_spellings() -> None:
     record = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: \r\n 5\r\nWARC-Target-URI:\r\n\thttp://h/\r\n\r\na\r\nbc\r\n\r\n"
     small = record.lower()

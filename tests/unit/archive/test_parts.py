@@ -269,6 +269,16 @@ def test_arc_lines() -> None:
         assert (headers.get("WARC-Date"), length, sound) == ("2014-03-01T00:00:00Z", 12, True)
 
 
+def test_odd_dates_and_addresses_in_arc_lines() -> None:
+    headers, length, sound = parse_line(b"http://e.example/ 20140301000000 1.2.3.4 text/html 12\n")
+    assert (headers.get("WARC-IP-Address"), headers.get("WARC-Date")) == ("1.2.3.4", "2014-03-01T00:00:00Z")
+    assert (length, sound) == (12, True)
+    headers, length, sound = parse_line(b"http://e.example/ 1.2.3.4 33e0a3b2 text/html 12\n")
+    assert (headers.get("WARC-Target-URI"), headers.get("WARC-Date")) == ("http://e.example/", "")
+    assert (length, sound) == (12, True)
+    assert not parse_line(b"http://e.example/ some day text/html 12\n")[2]
+
+
 @pytest.mark.parametrize("media", ["text/html; charset=x", "text/html; charset=koi8-r; charset=x", "a b c", ""])
 @pytest.mark.parametrize("url", ["http://e.example/", "dns:e.example/a b", "dns:e.example/ab 20130101 c"])
 def test_media_types_in_arc_lines_may_have_spaces(url: str, media: str) -> None:
