@@ -53,6 +53,8 @@ def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
     identity = _text(item, "id")
     if link is None and identity.startswith(("http://", "https://")):
         link = identity
+    if link is None:  # an item may have no page here, only the one elsewhere that it speaks of
+        link = absolute(url, _text(item, "external_url"))
     attached = item.get("attachments")
     return FeedEntry(
         link=link,

@@ -32,7 +32,7 @@ __all__ = ["parse_xml"]
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _UTF8 = b"<?xml version='1.0' encoding='utf-8'?>\n<!---->"
-_DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
+DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
 _ENCODING = re.compile(rb"\sencoding\s*+=\s*+[\"']([\w.:-]{1,40}+)[\"']", re.IGNORECASE)
 _OF_WIDE = re.compile(r"u(?:tf)?[-_]?(?:16|32)", re.IGNORECASE)
 _OF_NAMES = frozenset({"punycode", "idna"})
@@ -49,7 +49,7 @@ _UNASKED = re.compile(
 )
 _DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
-_WIDE = (  # how documents of more than one byte a character begin; the longer first
+WIDE = (  # how documents of more than one byte a character begin; the longer first
     (b"\xff\xfe\x00\x00", "utf-32le"),
     (b"\x00\x00\xfe\xff", "utf-32be"),
     (b"<\x00\x00\x00", "utf-32le"),
@@ -105,7 +105,7 @@ def _as_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str]:
         with suppress(LookupError, ValueError):  # no encoding of that name, or the body is not in it
             if codecs.lookup(label).name not in _OF_NAMES:
                 text = body.decode(label).removeprefix("\ufeff").encode()
-                return _UTF8 + _DECLARATION.sub(b"", text, count=1), label
+                return _UTF8 + DECLARATION.sub(b"", text, count=1), label
     raise FeedError("binary", "no encoding makes text of it")
 
 
@@ -113,12 +113,12 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
     """What the encoding may be, the likeliest first."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type or "")
-    declaration = _DECLARATION.match(body)
+    declaration = DECLARATION.match(body)
     declared = _ENCODING.search(declaration[0]) if declaration else None
     said = [*([charset[1]] if charset else ()), *([declared[1].decode("ascii")] if declared else ())]
     # What is in one of the wide ones begins as such: of other bytes it would make signs without sense.
     said = [label for label in said if not _OF_WIDE.match(label)]
-    yield from (encoding for start, encoding in _WIDE if body.startswith(start))
+    yield from (encoding for start, encoding in WIDE if body.startswith(start))
     of_ascii = not charset and kind.startswith("text/") and kind.endswith("xml")  # RFC 3023
     if of_ascii or not said or not body.isascii():
         yield "utf-8"

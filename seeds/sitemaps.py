@@ -1,8 +1,9 @@
 """Sitemaps: XML, indexes, gzip, plain text, RSS and Atom as sitemaps; news and hreflang extensions.
 
 Source: sitemaps.org protocol 0.9 with its limits (50 MiB unpacked, 50,000 entries), Google's news and hreflang
-extensions. Read leniently: any namespace, stray ampersands, blank lines before the declaration, documents cut short (an
-address that may itself be cut is dropped). Never resolved: entities, DTDs, the network. What is left out is counted in
+extensions. Read leniently: any namespace or prefix, stray ampersands, whatever stands before the declaration (as a
+server's warnings do), UTF-16, a declaration of another encoding than the bytes are in, documents cut short (an address
+that may itself be cut is dropped). Never resolved: entities, DTDs, the network. What is left out is counted in
 `Sitemap.dropped` by reason.
 """
 
@@ -20,6 +21,7 @@ from lxml import etree
 
 from seeds import feeds
 from seeds.errors import SeedsError
+from seeds.feed_xml import DECLARATION, WIDE
 from seeds.references import mended
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError", "in_robots", "parse", "unpack", "well_known"]
@@ -33,6 +35,7 @@ _LAYERS = 2
 
 _STRAY_AMPERSAND = re.compile(rb"&(?!(?:[A-Za-z_][\w.-]{0,60}|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(urlset|sitemapindex|url|sitemap|rss|feed|rdf)[\s>/]", re.IGNORECASE)
+_BEGIN = re.compile(rb"<(?:\?xml\s|(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>/])", re.IGNORECASE)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 
 
@@ -101,7 +104,7 @@ def parse(
     addresses on the sitemap's own host and below its own folder are kept, as the protocol demands of a sitemap nobody
     vouches for; by default they may lead anywhere and the crawl's scope decides.
     """
-    text = unpack(body).lstrip(b"\xef\xbb\xbf \t\r\n\x00")
+    text = _narrow(unpack(body)).lstrip(b"\xef\xbb\xbf \t\r\n\x00")
     root = _ROOT.search(text[:65536])
     if root is None:
         if _HTML.search(text[:4096]):
@@ -152,6 +155,24 @@ def well_known(url: str) -> list[str]:
 _Found = tuple[str, str, list[SitemapEntry], bool]
 
 
+def _narrow(text: bytes) -> bytes:
+    """A document in UTF-16 or UTF-32 in UTF-8; any other as it is."""
+    wide = next((encoding for start, encoding in WIDE if text.startswith(start)), None)
+    return text if wide is None else text.decode(wide, "replace").encode()
+
+
+def _from_its_begin(text: bytes) -> bytes:
+    """XML from its declaration or root element on. What is in UTF-8 is so whatever its declaration says: "utf-16" is
+    common before it, and would cost the whole document."""
+    begin = _BEGIN.search(text)
+    text = text[begin.start() :] if begin else text
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text
+    return DECLARATION.sub(b"", text, count=1)
+
+
 def _plain(text: bytes, url: str) -> _Found:
     found: list[SitemapEntry] = []
     for line in text.decode("utf-8", "replace").splitlines():
@@ -180,7 +201,7 @@ def _feed(text: bytes, url: str, content_type: str | None) -> _Found:
 
 
 def _xml(text: bytes, url: str) -> _Found:
-    text = mended(_with_ampersands_escaped(text))
+    text = mended(_with_ampersands_escaped(_from_its_begin(text)))
     target = _Target(url)
     parser = etree.XMLParser(
         target=target, recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -220,6 +241,7 @@ class _Target:
         self._open = ""
         self._text: list[str] = []
         self._inside = False
+        self._in_image = False
 
     def start(self, tag: str | bytes, attrib: Mapping[str | bytes, str | bytes]) -> None:
         """An element opens; `tag` is "{namespace}name"."""
@@ -232,7 +254,9 @@ class _Target:
         elif name == "link" and self._inside:
             self._alternate({str(key): str(value) for key, value in attrib.items()})
         elif self._inside:
-            if "image" in namespace or "video" in namespace:
+            # An image's address is no page's. Of a prefix that is not declared lxml says nothing, the namespace least.
+            self._in_image = self._in_image or name == "image"
+            if self._in_image or "image" in namespace or "video" in namespace:
                 name = ""
             elif "news" in namespace:
                 name = f"news:{name}"
@@ -251,6 +275,8 @@ class _Target:
             self._open = ""
         elif name in ("url", "sitemap"):
             self._complete()
+        elif name == "image":
+            self._in_image = False
 
     def comment(self, text: str | bytes) -> None:
         """Comments say nothing."""
@@ -274,7 +300,7 @@ class _Target:
     def _complete(self) -> None:
         fields, self._fields = self._fields, {}
         alternates, self._alternates = tuple(self._alternates), []
-        self._inside, self._open = False, ""
+        self._inside, self._in_image, self._open = False, False, ""
         loc = _join(self._url, fields.get("loc", ""))
         if not loc:
             return

@@ -199,6 +199,20 @@ def test_discovery_in_anchors_and_by_platform() -> None:
     assert "https://a.example/feeds/posts/default" in likely_feeds(b"www.blogger.com", "https://a.example/")
 
 
+def test_an_item_of_json_without_a_page_here_leads_to_the_one_elsewhere() -> None:
+    items = [
+        {"id": "1", "external_url": "https://b.example/x"},
+        {"id": "2", "url": "/y", "external_url": "https://b.example/y"},
+        {"id": "https://a.example/z", "external_url": "https://b.example/z"},
+    ]
+    body = json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": items}).encode()
+    assert [entry.url for entry in entries(body, "https://a.example/f")] == [
+        "https://b.example/x",
+        "https://a.example/y",
+        "https://a.example/z",
+    ]
+
+
 def test_sitemaps_are_bounded() -> None:
     bomb = gzip.compress(b"\0" * (60 << 20), 9)
     with pytest.raises(SitemapError, match="too_large"):
@@ -214,6 +228,48 @@ def test_sitemaps_are_bounded() -> None:
     )
     sitemap = parse_sitemap(many, "https://a.example/sitemap.xml")
     assert (len(sitemap.entries), sitemap.dropped) == (50_000, {"over_limit": 10})
+
+
+SITEMAP = "<urlset><url><loc>https://a.example/ilanga</loc></url><url><loc>https://a.example/é</loc></url></urlset>"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_sitemaps_in_wide_encodings_are_read(encoding: str) -> None:
+    body = f'<?xml version="1.0" encoding="{encoding}"?>{SITEMAP}'.encode(encoding)
+    assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
+    lines = "\ufeffhttps://a.example/1\r\nhttps://a.example/2".encode("utf-16-be")
+    assert parse_sitemap(lines).locs == ["https://a.example/1", "https://a.example/2"]
+
+
+@pytest.mark.parametrize("said", ["utf-16", "ucs-2", "iso-8859-1", "us-ascii", "none-such"])
+def test_a_sitemap_in_utf_8_is_so_whatever_it_says(said: str) -> None:
+    body = f'<?xml version="1.0" encoding="{said}"?>{SITEMAP}'.encode()
+    assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
+
+
+def test_a_sitemap_in_another_encoding_is_read_as_it_says() -> None:
+    body = f'<?xml version="1.0" encoding="iso-8859-1"?>{SITEMAP}'.encode("latin-1")
+    assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
+
+
+@pytest.mark.parametrize("first", ["Notice: x in y", "<br/><b>Warning</b>: <i>x</i> in line 3<br/>", "<!-- kept -->"])
+@pytest.mark.parametrize("declaration", ["", "<?xml version='1.0' encoding='utf-16'?>"])
+def test_a_sitemap_is_read_behind_whatever_stands_before_it(first: str, declaration: str) -> None:
+    body = f"{first}\n{declaration}{SITEMAP}".encode()
+    assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
+
+
+@pytest.mark.parametrize("declared", ['xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"', ""])
+def test_the_address_of_an_image_is_no_pages_wherever_it_stands(declared: str) -> None:
+    image = "<image:image><image:title>t</image:title><image:loc>https://a.example/i.png</image:loc></image:image>"
+    body = f"<urlset {declared}>" + "".join(
+        f"<url>{entry}</url>"
+        for entry in (f"{image}<loc>https://a.example/1</loc>", f"<loc>https://a.example/2</loc>{image}")
+    )
+    assert parse_sitemap(f"{body}<url>{image}</url></urlset>".encode()).locs == [
+        "https://a.example/1",
+        "https://a.example/2",
+    ]
 
 
 def test_sitemap_entries_by_age_and_news() -> None:
