@@ -23,6 +23,7 @@ from corpus.languages import paragraph_languages
 from corpus.selection import main_blocks, without_markup
 from relevance import Page, RelevanceError, read_page
 from relevance.language.identification import Identifier
+from relevance.pages.media_type import media_type
 from relevance.pages.page import MAX_BODY
 from relevance.pages.robots_tag import robots_tag
 
@@ -114,10 +115,10 @@ def capture_of(record: Record) -> Capture | Read:
     reason = _unfit(record)
     if reason:
         return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
-    media, content_type = record.media_type, record.content_type or None
+    media, content_type = media_type(record.content_type), record.content_type or None
     body = record.body(MAX_BODY + 1)
     if not media and _LOOKS_HTML.search(body, 0, 1024):
-        media, content_type = "text/html", None
+        media = "text/html"
     if media not in _HTML | _TEXT:
         return Read(reason="media_type")
     if not record.in_memory and not record.whole():

@@ -26,9 +26,10 @@ from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
+from relevance.pages.media_type import media_type
 from relevance.pages.page import Page, read_page
-from relevance.pages.quality import Quality
 from relevance.steering.policy import LinkContext, PageContext, Verdict
+from relevance.pages.quality import Quality
 from seeds.crawl import Crawl
 from sieve.urls import resolve_many
 
@@ -124,7 +125,7 @@ class FocusMiddleware:
 
     def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
         content_type = answers.header(response, "Content-Type")
-        if content_type.partition(";")[0].strip().lower() not in _PAGE_TYPES:
+        if media_type(content_type) not in _PAGE_TYPES:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
         page = read_page(response.body, response.url, content_type or None, self._user_agent)
@@ -188,8 +189,7 @@ class FocusMiddleware:
             if "nofollow" not in link.rel
         ]
         found += [_Found(href, hreflang=language) for language, href in page.hreflangs[:_MOST_LINKS]]
-        if page.refresh:
-            found.append(_Found(page.refresh))
+        found += [_Found(target) for target in (page.refresh, answers.refresh_of(response)) if target]
         base = resolve_many([page.base], response.url)[0] if page.base else None
         return self._candidates(found, base or response.url, response.url, lease, verdict)
 

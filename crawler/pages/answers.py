@@ -17,6 +17,7 @@ from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES
 from frontier.types import Kind, Lease, RobotsRecord
+from relevance.pages.page import refresh_target
 from relevance.pages.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
@@ -137,12 +138,21 @@ def location_of(response: Response) -> str:
     Joined to the URL that was asked (RFC 9110 10.2.2), never to a ``<base>`` of the answer's page. What is not ASCII
     is UTF-8 where it can be.
     """
-    raw = (response.headers.get("Location") or b"").strip()
-    try:
-        location = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        location = raw.decode("latin-1")
+    location = _address(response, "Location")
     return resolve_many([location], response.url)[0] or "" if location else ""
+
+
+def refresh_of(response: Response) -> str:
+    """Where a ``Refresh`` header leads, as written: what a meta element of that name says, said by a script."""
+    return refresh_target(_address(response, "Refresh"))
+
+
+def _address(response: Response, name: str) -> str:
+    raw = (response.headers.get(name) or b"").strip()
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def lease_of(request: Request) -> Lease | None:

@@ -20,6 +20,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from relevance.language.alphabet import composed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened
+from relevance.pages.media_type import media_type
 from relevance.pages.navigation import navigation
 from relevance.pages.outline import HEADINGS, Outline
 
@@ -45,7 +46,9 @@ blocks."""
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
-_REFRESH = re.compile(r"\s*+[\d.]++(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+[\"']?\s*+([^\"']++)[\"']?\s*+\Z", re.I)
+_REFRESH = re.compile(
+    r"\s*+[\d.]++(?>\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def read_page(body: bytes, url: str, content_type: str | None = None, robot: str
     """Reads an HTML page, or plain text where the content type says so. `robot`: a name that its robots meta tags may
     have instead of "robots"."""
     decoded = decode(body[:MAX_BODY], content_type)
-    if content_type and content_type.split(";")[0].strip().lower() == "text/plain":
+    if content_type and media_type(content_type) == "text/plain":
         lines = (" ".join(seen(line).split()) for line in decoded.text.splitlines())
         blocks = tuple(Block(line, "main") for line in lines if line)
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
@@ -183,11 +186,18 @@ def _head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> dict[str, An
             facts.setdefault("description", content)
         elif http == "content-language":
             facts.setdefault("content_language", content.lower())
-        elif http == "refresh" and "refresh" not in facts and (found := _REFRESH.match(content)):
-            facts["refresh"] = found[1].rstrip()
+        elif http == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
+            facts["refresh"] = target
     facts["robots_meta"] = frozenset(robots)
     facts.update(_relations(tree))
     return facts
+
+
+def refresh_target(value: str) -> str:
+    """Where a refresh leads, be it a meta element's or a header's (HTML, "shared declarative refresh steps"), as
+    written; "" when nowhere else."""
+    found = _REFRESH.match(value)
+    return (found[1] or found[2] or found[3] or "").strip() if found else ""
 
 
 def _relations(tree: LexborHTMLParser) -> dict[str, Any]:

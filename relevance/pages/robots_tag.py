@@ -14,7 +14,7 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
     """Lower-case directives for `robot` in the values of all such headers.
 
     A value may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what
-    follows a name is ours only when it is our name.
+    follows a name is ours only when it is our name. Blanks part directives, too, as they do in meta tags.
     """
     found: set[str] = set()
     for value in values:
@@ -25,5 +25,5 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
             if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
                 ours, part = whom.strip() == robot.lower(), rest.strip()
             if ours and part:
-                found.add(part)
+                found.update([part] if ":" in part else part.split())
     return frozenset(found)

@@ -395,6 +395,13 @@ def test_a_page_is_not_lost_by_its_address(tmp_path: Path, address: bytes) -> No
     assert len({row["id"] for row in rows(tmp_path / "out.jsonl")}) == 2
 
 
+@pytest.mark.parametrize("told", ["text/html, text/html; charset=utf-8", "text/html charset=utf-8", "*/*"])
+def test_a_page_is_not_lost_by_what_is_said_of_its_type(tmp_path: Path, told: str) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(*ZULU).encode(), told)])
+    assert run("extract", path, "-o", tmp_path / "out.jsonl", "-q") == 0
+    assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == ["https://a.example/1"]
+
+
 def test_a_block_that_took_in_other_records_is_no_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pages = [exchange(str(number), page(ZULU[number], ZULU[0] + f" {number}.").encode()) for number in range(3)]
     path = write(tmp_path / "w", pages, "none")

@@ -23,8 +23,11 @@ def page(name: str, *links: str) -> bytes:
     return f"<!DOCTYPE html><html lang=zu><title>{name}</title><body>{text}<ul>{found}</ul></body></html>".encode()
 
 
-def answer(body: bytes, *headers: str, status: str = "200 OK", length: bool = True) -> bytes:
-    lines = [f"HTTP/1.1 {status}", "Content-Type: text/html; charset=utf-8", *headers]
+HTML = "text/html; charset=utf-8"
+
+
+def answer(body: bytes, *headers: str, status: str = "200 OK", length: bool = True, told: str = HTML) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {told}", *headers]
     lines += [f"Content-Length: {len(body)}"] * length
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
@@ -53,10 +56,15 @@ SEEDS = {
     "/packed-for-the-way": answer(WAY, "Transfer-Encoding: gzip, chunked", length=False),
     "/packed-until-closed": answer(PACKED, "Transfer-Encoding: gzip", length=False),
     "/part": answer(page("part", "/behind-a-part"), status="206 Partial Content"),
+    "/two-types": answer(page("two types", "/behind-two-types"), told=f"text/html, {HTML}"),
+    "/no-type": answer(page("no type", "/behind-no-type"), told="text/html charset=utf-8"),
+    "/any-type": answer(page("any type", "/behind-any-type"), "Content-Type: */*"),
+    "/refreshed": answer(page("refreshed"), "Refresh: 0; url='/behind-refréshed'"),
     "/half-packed": answer(PACKED[:-8] + bytes(8), "Content-Encoding: gzip"),
 }
 TURNS = {f"/turns?utm_source={n}": sent_to(f"/turns?utm_source={n + 1}") for n in range(1, 40)}
 BEHIND = {"/track", "/order?a=2&b=1", "/if%C3%B6lda", "/slashed", "/relative", "/behind-plain", "/behind-packed"}
+BEHIND |= {"/behind-two-types", "/behind-no-type", "/behind-any-type", "/behind-refr%C3%A9shed"}
 
 
 class Web(socketserver.ThreadingTCPServer):

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from relevance.pages.flattened import flattened
-from relevance.pages.page import Page, read_page
+from relevance.pages.page import Page, read_page, refresh_target
 
 MANY = 40_000
 
@@ -84,6 +84,34 @@ def test_a_charset_that_is_none_is_not_believed(label: str) -> None:
 @pytest.mark.parametrize("refresh", ["0;url=a b ", "0; URL='a b'", ' 5 , "a b" ', "0.5 a b", "3;URL = a b"])
 def test_a_refresh_is_found(refresh: str) -> None:
     assert _read(f"<meta http-equiv=refresh content='{refresh}'>".replace("'a b'", '"a b"')).refresh == "a b"
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        ('0; url="a"b', "a"),
+        ("0; url='a'b", "a"),
+        ("0; url=\"it's", "it's"),
+        ("0; url=/a?q='b'", "/a?q='b'"),
+        ("1.5..; 'a", "a"),
+        ("0;;a", ";a"),
+        ("0 url", "url"),
+        ("0; url=", ""),
+        ('0; url=""', ""),
+        ("0 ;", ""),
+        ("0", ""),
+        ("0x; url=a", ""),
+        ("-1; url=a", ""),
+        ("url=a", ""),
+    ],
+)
+def test_a_refresh_leads_where_browsers_go(value: str, target: str) -> None:
+    assert refresh_target(value) == target
+
+
+@pytest.mark.parametrize("value", ["0" + " " * MANY, "0;" + " " * MANY + "url", "." * MANY, "0;url=" + '"' * MANY])
+def test_a_long_refresh_costs_its_length(value: str) -> None:
+    refresh_target(value)
 
 
 @pytest.mark.parametrize("reference", ["&nGt;", "&nLt;"])
