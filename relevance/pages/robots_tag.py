@@ -8,13 +8,15 @@ from collections.abc import Iterable
 _WITH_A_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max_snippet", "revisit-after"}
 )
+_EVERYONE = ("*", "robots")
+"""As robots.txt and meta tags name them: no list has these for headers, but who writes them means us, too."""
 
 
 def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
     """Lower-case directives for `robot` in the values of all such headers.
 
     A value may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what
-    follows a name is ours only when it is our name. Blanks part directives, too, as they do in meta tags.
+    follows a name is ours only when it is our name or everyone's. Blanks part directives, too, as they do in meta tags.
     """
     found: set[str] = set()
     for value in values:
@@ -23,7 +25,7 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
             part = said.strip()
             whom, colon, rest = part.partition(":")
             if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
-                ours, part = whom.strip() == robot.lower(), rest.strip()
+                ours, part = whom.strip() in {robot.lower(), *_EVERYONE}, rest.strip()
             if ours and part:
                 found.update([part] if ":" in part else part.split())
     return frozenset(found)

@@ -106,6 +106,8 @@ def test_retry_after_counts_only_with_its_statuses() -> None:
         ("noindex nofollow", {"noindex", "nofollow"}),
         ("ulwembu: noindex  nofollow, noarchive", {"noindex", "nofollow", "noarchive"}),
         ("otherbot: noindex nofollow", set()),
+        ("otherbot: nofollow, *: noindex", {"noindex"}),
+        ("robots: noindex, nofollow", {"noindex", "nofollow"}),
         ("otherbot: noindex", set()),
         ("otherbot: noindex, nofollow", set()),
         ("otherbot: nofollow, ulwembu: noindex, none", {"noindex", "none"}),
