@@ -28,8 +28,8 @@ from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.pages.media_type import media_type
 from relevance.pages.page import Page, read_page
-from relevance.steering.policy import LinkContext, PageContext, Verdict
 from relevance.pages.quality import Quality
+from relevance.steering.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
 from sieve.urls import resolve_many
 
