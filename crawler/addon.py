@@ -3,14 +3,15 @@
     ADDONS = {"crawler.addon.Ulwembu": 100}
 
 Everything is set at add-on priority, so a project's own settings and the command line still win; what must not be
-weakened by accident (robots.txt, the address guard, certificates) has no switch or a plainly named one.
+weakened by accident (robots.txt, the address guard, certificates) has no switch or a plainly named one. What a project
+has set of Scrapy's pace and retries has no effect, which is said (:func:`overruled`). docs/scrapy.md is for its users.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from scrapy.settings import BaseSettings, Settings
+from scrapy.settings import BaseSettings, Settings, get_settings_priority
 
 from crawler.options import DEFAULTS
 from crawler.version import VERSION
@@ -34,11 +35,11 @@ _FRONTIER_DECIDES: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 0,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
     "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_SLOTS": {"frontier": {"concurrency": 1000, "delay": 0}},
     "RETRY_ENABLED": False,
     "REDIRECT_ENABLED": False,
     "METAREFRESH_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
-    "HTTPERROR_ALLOW_ALL": True,
     # Scrapy starts this many tasks for each answer, whatever comes out of it; ours gives one item at most.
     "CONCURRENT_ITEMS": 1,
     "AUTOTHROTTLE_ENABLED": False,
@@ -54,13 +55,20 @@ _HANDLERS: dict[str, Any] = {
 }
 
 _COMPONENTS: dict[str, dict[str, Any]] = {
-    "EXTENSIONS": {"crawler.work.worker.Worker": 10, "crawler.watch.progress.Progress": 500},
+    "EXTENSIONS": {
+        "crawler.work.worker.Worker": 10,
+        "crawler.watch.progress.Progress": 500,
+        "scrapy.extensions.throttle.AutoThrottle": None,
+    },
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.poll_reader.PollReader": 50,
         "crawler.robots.RobotsMiddleware": 100,
         "crawler.fetch.unpacking.Unpacking": 590,
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        # What they would send again goes around the frontier, and the page's lease would never be done.
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     },
     "SPIDER_MIDDLEWARES": {
@@ -68,6 +76,20 @@ _COMPONENTS: dict[str, dict[str, Any]] = {
         "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
         "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     },
+}
+
+# Of Scrapy's, those that a project may have set and that nothing here goes by; the value that asks for nothing else.
+_UNHEEDED: dict[str, Any] = {
+    "AUTOTHROTTLE_ENABLED": False,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+    "DEPTH_LIMIT": 0,
+    "DOWNLOAD_DELAY": 0,
+    "DUPEFILTER_CLASS": "",
+    "JOBDIR": "",
+    "METAREFRESH_ENABLED": False,
+    "REDIRECT_ENABLED": False,
+    "RETRY_ENABLED": False,
+    "ROBOTSTXT_OBEY": True,
 }
 
 _FIGURES: dict[str, Any] = {"crawler.watch.metrics.Metrics": 510}
@@ -98,3 +120,14 @@ def user_agent(settings: BaseSettings) -> str:
     """Names the project, its version, whom to write to, and what it does."""
     contact = settings.get("CONTACT")
     return f"{settings.get('ROBOTS_USER_AGENT')}/{VERSION} (+{contact}; polite crawler for low-resource languages)"
+
+
+def overruled(settings: BaseSettings) -> list[str]:
+    """What a project, spider or command line has set of Scrapy's pace, retries and duplicates, which the frontier
+    decides here."""
+    ours = get_settings_priority("addon")
+    return [
+        f"{name}={settings.get(name)}"
+        for name, same in _UNHEEDED.items()
+        if (settings.getpriority(name) or 0) > ours and settings.get(name) != same
+    ]

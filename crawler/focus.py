@@ -17,13 +17,14 @@ import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from crawler.harvest.polls import RECURRING
-from crawler.harvest.revisits import Revisits
 from crawler.pages import answers
 from crawler.pages.detour import wanted
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
+from crawler.pages.own_requests import is_on_site
+from crawler.harvest.polls import RECURRING
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
+from crawler.harvest.revisits import Revisits
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.pages.media_type import media_type
@@ -61,6 +62,7 @@ class FocusMiddleware:
     """See the module."""
 
     def __init__(self, crawler: Crawler, worker: Worker) -> None:
+        self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
         self._marks: OrderedDict[tuple[str, bytes], str] = OrderedDict()  # the first page with it
@@ -142,7 +144,8 @@ class FocusMiddleware:
             verdict = replace(verdict, keep=False, reason=NEAR_IDENTICAL)
         verdict, found = self._worker.stores.quality.look(lease, page, verdict, again)
         finding.verdict, finding.quality = verdict, None if again else found
-        if answers.may_follow(said):
+        # A spider without a seed file says itself which links it wants; there is no scope to go by.
+        if answers.may_follow(said) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
             if repeats:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
@@ -222,7 +225,7 @@ class FocusMiddleware:
         detours = self._request(response).meta["detours"]
         if (memo := wanted(lease, response.url, location, detours)) is not None:
             finding.memo, finding.again_in_ms = memo, 0
-        elif location and self._may_lead(lease, location):
+        elif location and self._may_lead(response, lease, location):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
@@ -231,9 +234,12 @@ class FocusMiddleware:
             source = lease.source if lease.source.startswith("feed") else response.url
             finding.links = [Candidate(location, lease.kind, source, depth, lease.score, memo=memo)]
 
-    def _may_lead(self, lease: Lease, location: str) -> bool:
-        """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead."""
+    def _may_lead(self, response: Response, lease: Lease, location: str) -> bool:
+        """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead, what a spider
+        without a seed file asked for within its ``allowed_domains``."""
         spec = self._worker.stores.spec
+        if spec is None:
+            return bool(response.meta.get("allow_offsite")) or is_on_site(self._crawler.spider, location)
         if spec is not None and lease.source.startswith("feed"):
             return spec.wants_item(location)
         return _may_follow(spec, location, 0)

@@ -136,7 +136,8 @@ _HEAD = """\
 
 Every setting that is Ulwembu's own: `-s NAME=VALUE`, or in a project's `settings.py`. Of Scrapy's, those of pace,
 depth, retries, redirects, robots.txt and proxies are switched off (`crawler/addon.py`), since the frontier decides; an
-answer may have 10 MiB (`DOWNLOAD_MAXSIZE`) and take 60 s (`DOWNLOAD_TIMEOUT`). The others work as ever.
+answer may have 10 MiB (`DOWNLOAD_MAXSIZE`) and take 60 s (`DOWNLOAD_TIMEOUT`). The others work as ever;
+what differs for spiders of your own is in [scrapy.md](scrapy.md).
 """
 
 DEFAULTS: dict[str, Any] = {

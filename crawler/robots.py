@@ -19,6 +19,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
+from crawler.pages.answers import OptedOutError, OutsideFrontierError, RobotsDeniedError, lease_of
 from crawler.fetch.errors import HostClosedError, StaleLeaseError
 from crawler.pages.answers import OptedOutError, RobotsDeniedError, lease_of
 from crawler.work.worker import Worker
@@ -47,10 +48,10 @@ class RobotsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
-        now deny all there is, :class:`OptedOutError`."""
+        now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what nobody has leased."""
         lease = lease_of(request)
         if lease is None:
-            return
+            raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):
             raise OptedOutError(f"{prefix} has opted out, and with it {request.url}")

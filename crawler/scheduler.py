@@ -13,19 +13,21 @@ from scrapy import Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Request
+from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler.fetch.errors import RefusedAddressError
-from crawler.fetch.handler import Capture
-from crawler.focus import nothing
-from crawler.harvest.polls import RECURRING
+from crawler.addon import overruled
 from crawler.pages.answers import failure_finding
 from crawler.pages.detour import taken
-from crawler.pages.findings import Finding
+from crawler.fetch.handler import Capture
+from crawler.focus import nothing
 from crawler.work.held import HeldLease
+from crawler.pages.own_requests import is_own, pack, request_of
+from crawler.harvest.polls import RECURRING
 from crawler.work.worker import Worker
+from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
 from seeds.revisits import conditions
 from sieve.urls import as_parsed, canonicalize
@@ -36,16 +38,21 @@ logger = logging.getLogger(__name__)
 class FrontierScheduler(BaseScheduler):
     """See the module."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, *, cookies: bool = False) -> None:
         self._worker = worker
+        self._cookies = cookies
+        self._spider: Spider | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         worker = crawler.get_extension(Worker)
         assert worker is not None, "the add-on crawler.addon.Ulwembu sets the extension that this scheduler needs"
-        return cls(worker)
+        return cls(worker, cookies=crawler.settings.getbool("COOKIES_ENABLED"))
 
     def open(self, spider: Spider) -> Deferred[None]:
+        self._spider = spider
+        if unheeded := overruled(spider.settings):
+            logger.warning("Without effect, since the frontier decides (docs/scrapy.md): %s", ", ".join(unheeded))
         return deferred_from_coro(self._worker.open(spider))
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 - Scrapy's signature
@@ -56,22 +63,33 @@ class FrontierScheduler(BaseScheduler):
         return not self._worker.exhausted
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take the URL of a spider's own request into the sieve; a known one is not fetched again.
+        """Take a spider's own request into the sieve; of a known URL, nothing is fetched again.
 
-        False for what is no http or https URL, or not a plain GET: Scrapy counts it as dropped. The answer comes to the
-        spider's `parse`: only the URL waits in the frontier, perhaps for another process.
+        False for what is no http or https URL, not a plain GET, or cannot be kept (crawler/pages/own_requests.py): Scrapy
+        counts it as dropped.
         """
         if request.method != "GET" or request.body:
             logger.warning("Not fetched: %s %s; the frontier keeps URLs only", request.method, request.url)
             return False
         try:
-            canonicalize(request.url)
+            url = canonicalize(request.url)
         except ValueError as error:
             logger.warning("Not fetched: %s", error)
             return False
+        answered: Lease | None = request.meta.get("lease")
+        if answered is not None and canonicalize(answered.url) == url:
+            logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
+            return False
+        if request.cookies and not self._cookies:
+            logger.warning("Fetched without its cookies, since COOKIES_ENABLED is off: %s", request.url)
+        try:
+            memo = pack(request, self._spider)
+        except ValueError as error:
+            logger.warning("Not fetched: %s: %s", request.url, error)
+            return False
         depth = int(request.meta.get("depth", 0))
         score = max(0.0, min(1.0, 0.5 + request.priority / 100))
-        self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score))
+        self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score, memo=memo))
         return True
 
     def next_request(self) -> Request | None:
@@ -92,26 +110,46 @@ class FrontierScheduler(BaseScheduler):
             url, headers = poll.url, poll.headers
         else:
             meta |= {"detours": detour.turns, "robots": lease.kind is Kind.ROBOTS}
-            url, headers = detour.url, conditions(lease.memo) if lease.kind is Kind.PAGE else {}
-        callback = None if lease.kind is Kind.PAGE else nothing
+            url, headers = detour.url, conditions(lease.memo) if lease.kind is Kind.PAGE and not is_own(lease) else {}
+        if is_own(lease):
+            own = request_of(lease, self._spider)
+            return own.replace(url=as_parsed(url), errback=self._failed, meta={**own.meta, **meta}, dont_filter=True)
+        callback = None
+        if lease.kind is not Kind.PAGE:
+            callback, meta["handle_httpstatus_all"] = nothing, True
         sent = _sent(headers)
         return Request(as_parsed(url), callback, headers=sent, errback=self._failed, meta=meta, dont_filter=True)
 
-    def _failed(self, failure: Failure) -> None:
-        """No answer, or none that may be used: what that means is the outcome table's to say."""
+    def _failed(self, failure: Failure) -> Any:
+        """No answer, or none that may be used: what that means is the outcome table's to say. What the spider's own
+        errback gives."""
         request: Request = failure.request  # type: ignore[attr-defined]
         lease = request.meta["lease"]
         error = failure.value
         assert error is not None
+        if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
+            return self._told(failure, lease, error.response.meta["finding"])
         finding = failure_finding(error, lease)
         if finding is None:
-            return
-        if lease.source == "seed" and isinstance(error, RefusedAddressError):
-            logger.warning("Seed %s refused: %s", lease.url, error)
+            return None
+        if lease.kind is Kind.ROBOTS and lease.source in self._worker.stores.seed_hosts:
+            # Asked for before any page: else nothing would say why a crawl of a misspelt site ends at once.
+            logger.warning("Nothing of %s is fetched for now: %s", lease.source, error)
         if finding.result == "released":
             self._worker.give_back(lease)
-        else:
-            self._end(lease, request.url, finding, request.meta.get("capture"))
+            return None
+        self._end(lease, request.url, finding, request.meta.get("capture"))
+        return self._told(failure, lease, finding)
+
+    def _told(self, failure: Failure, lease: Lease, finding: Finding) -> Any:
+        """Tell the spider's errback of a failure, when the page is not tried again and has not moved."""
+        if finding.result == "redirect" or lease.attempt < row(finding.result).retries:
+            return None
+        if is_own(lease) and (errback := request_of(lease, self._spider).errback) is not None:
+            return errback(failure)
+        if isinstance(failure.value, HttpError):
+            failure.raiseException()  # Scrapy counts and logs it
+        return None
 
     def _end(self, lease: Lease, asked: str, finding: Finding, capture: Capture | None) -> None:
         """The end of a lease that nobody has answered; a feed learns from that when to be asked again."""

@@ -22,7 +22,8 @@ from enum import StrEnum
 from typing import Protocol
 
 BANDS = 8
-LONGEST_MEMO_BYTES = 32
+LONGEST_MEMO_BYTES = 8192
+"""Of a candidate. Links have at most 12 bytes; a spider's own requests take along what they were made with."""
 
 
 class Kind(StrEnum):

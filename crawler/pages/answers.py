@@ -30,6 +30,11 @@ class RobotsDeniedError(IgnoreRequest):
     """The host's robots.txt does not allow this URL, or there is no record to ask."""
 
 
+class OutsideFrontierError(IgnoreRequest):
+    """A request that was given to the downloader directly, as Scrapy's pipelines for files and images do: no delay and
+    no robots.txt would be held to."""
+
+
 class OptedOutError(IgnoreRequest):
     """What would be sent in place of the leased URL has opted out."""
 

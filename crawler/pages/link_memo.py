@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _LONGEST = 12
+OWN_MARK = b"\xff\xff!"
+"""Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
 _DATED = 0xFF  # no byte of a bucket, which is ASCII
 
 
@@ -33,8 +35,9 @@ NO_LINK = LinkMemo()
 
 
 def read_link_memo(memo: bytes) -> LinkMemo | None:
-    """The memo of a first lease (of a seed or feed entry: :data:`NO_LINK`); None when the page was fetched before."""
-    if not memo:
+    """The memo of a first lease (of a seed, feed entry or spider's request: :data:`NO_LINK`); None when the page was
+    fetched before."""
+    if not memo or memo.startswith(OWN_MARK):
         return NO_LINK
     if len(memo) > _LONGEST:
         return None

@@ -27,6 +27,7 @@ class SeededSpider(Spider):
             settings.set("CONTACT", cls.spec.contact, priority="spider")
         tag = TAGS.get(cls.spec.language, cls.spec.language)
         languages = tag if tag == "en" else f"{tag}, en;q=0.3"
+        settings.set("HTTPERROR_ALLOW_ALL", True, priority="spider")  # `parse` goes by the finding
         headers = {**settings.getdict("DEFAULT_REQUEST_HEADERS"), "Accept-Language": languages}
         settings.set("DEFAULT_REQUEST_HEADERS", headers, priority="spider")
 

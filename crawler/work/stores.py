@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -52,7 +53,7 @@ _MOST_NAMED = 100
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
 
 
-@dataclass(slots=True)
+@dataclass
 class Stores:
     """One crawl's open stores; `spec` is None for a spider that has no seed file."""
 
@@ -124,6 +125,11 @@ class Stores:
                 spec=spec,
                 settings=settings,
             )
+
+    @cached_property
+    def seed_hosts(self) -> frozenset[str]:
+        """The authorities that the seed file names."""
+        return frozenset(str(authority(seed.url)) for seed in self.spec.seeds()) if self.spec else frozenset()
 
     def seeds(self) -> list[Candidate]:
         """What the crawl starts from; the sieve drops what a resumed crawl already knows. FrontierUnavailable,

@@ -225,6 +225,12 @@ def test_a_site_that_no_url_can_name(seeds: Path, url: str) -> None:
         find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
 
 
+def test_a_seed_that_nobody_may_ask_is_named(seeds: Path, tmp_path: Path) -> None:
+    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"))
+    assert done.returncode == 0
+    assert "Nothing of http://127.0.0.1:9 is fetched for now: 127.0.0.1" in done.stderr
+
+
 def test_a_spiders_request_that_cannot_be_fetched_is_dropped() -> None:
     worker = Mock()
     assert not FrontierScheduler(worker).enqueue_request(Request("file:///etc/passwd"))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from frontier import Candidate, Kind
 from frontier.payload import band, element, hop_element, pack, read_element, read_hop, revised, source_tag, unpack
+from frontier.types import LONGEST_MEMO_BYTES
 
 SOURCES = st.sampled_from(
     ["", "seed", "feed", "http://found.example/a?b=c", "feed:http://feed.example/rss", "not a url"]
@@ -81,7 +82,9 @@ def test_a_broken_payload_is_refused(payload: bytes) -> None:
         unpack("http://example.org/", payload)
 
 
-@pytest.mark.parametrize("candidate", [Candidate("", memo=bytes(33)), Candidate("", Kind.ROBOTS, memo=b"x")])
+@pytest.mark.parametrize(
+    "candidate", [Candidate("", memo=bytes(LONGEST_MEMO_BYTES + 1)), Candidate("", Kind.ROBOTS, memo=b"x")]
+)
 def test_a_memo_is_small_and_no_robots_file_has_one(candidate: Candidate) -> None:
     with pytest.raises(ValueError, match="memo"):
         pack(candidate)

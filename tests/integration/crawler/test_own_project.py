@@ -1,0 +1,164 @@
+"""A Scrapy project with spiders of its own and the add-on: its requests, callbacks and failures come as in Scrapy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.crawler.harness import QUICK, environment
+from tests.integration.crawler.serving import Host, HostHandler, hosts
+
+HERE, THERE = "127.71.4.1", "127.71.4.2"
+SETTINGS = """
+SPIDER_MODULES = ["own"]
+ADDONS = {"crawler.addon.Ulwembu": 100}
+COMMANDS_MODULE = "crawler.commands"
+CONTACT = "me@a.test"
+FRONTIER_RETRY_FACTOR = 0.0001
+# as Scrapy's own template and many a project have it
+ROBOTSTXT_OBEY, DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN, AUTOTHROTTLE_ENABLED = True, 30, 1, True
+RETRY_ENABLED = REDIRECT_ENABLED = METAREFRESH_ENABLED = True
+"""
+SPIDERS = """
+from scrapy import Request, FormRequest, Spider
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
+
+WEB = "http://127.71.4.1:PORT"
+
+class Plain(Spider):
+    name, allowed_domains, start_urls, handle_httpstatus_list = "plain", ["127.71.4.1"], [WEB + "/"], [404]
+
+    def parse(self, response):
+        yield {"parse": response.url}
+        if response.url != WEB + "/":
+            return
+        yield response.follow("/item/1", self.item, cb_kwargs={"n": 1}, meta={"a": [1]}, headers={"X-Own": "1"})
+        yield response.follow("/item/1", self.item, cb_kwargs={"n": 2}, dont_filter=True)
+        yield response.follow("/moved", self.item, cb_kwargs={"n": 3})
+        yield response.follow("/away", self.item, cb_kwargs={"n": 4})
+        for path in "/missing", "/gone", "/busy", "/private/x":
+            yield response.follow(path, self.missing, errback=self.failed)
+        yield response.follow("/bad", lambda response: None)
+        yield FormRequest(WEB + "/post", formdata={"a": "b"}, callback=self.item)
+        yield Request(WEB.replace("4.1", "4.2") + "/off", self.item)
+        yield response.request.replace(dont_filter=True)
+
+    async def item(self, response, n):
+        yield {"item": response.url, "n": n, "a": response.meta.get("a"), "sent": "X-Own" in response.request.headers}
+
+    def missing(self, response):
+        yield {"missing": response.url, "status": response.status}
+
+    def failed(self, failure):
+        yield {"failed": failure.request.url, "why": failure.type.__name__}
+
+class Direct(Spider):
+    name, start_urls = "direct", [WEB + "/"]
+
+    async def parse(self, response):
+        try:
+            await self.crawler.engine.download_async(Request(WEB + "/direct"))
+        except Exception as error:
+            yield {"why": type(error).__name__}
+
+class Rules(CrawlSpider):
+    name, allowed_domains, start_urls = "rules", ["127.71.4.1"], [WEB + "/"]
+    rules = Rule(LinkExtractor("/list|off|not")), Rule(LinkExtractor("/item"), "item", cb_kwargs={"k": 1})
+
+    def item(self, response, k):
+        yield {"item": response.url, "k": k}
+
+class Maps(SitemapSpider):
+    name, sitemap_urls, sitemap_rules = "maps", [WEB + "/sitemap.xml"], [("/item/", "item")]
+
+    def item(self, response):
+        yield {"item": response.url}
+"""
+LINKS = '<a href="/list">x</a><a href="/not-asked-for">x</a><a href="http://127.71.4.2:%d/off">x</a>'
+
+
+class Handler(HostHandler):
+    """A shop."""
+
+    def asked(self) -> None:
+        path, html = self.path, {"Content_Type": "text/html"}
+        if path == "/robots.txt":
+            self.answer(200, b"User-agent: *\nDisallow: /private\n", Content_Type="text/plain")
+        elif path == "/sitemap.xml":
+            loc = f"<url><loc>http://{HERE}:{self.server.port}/item/9</loc></url>"
+            xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9"
+            self.answer(200, f'<urlset xmlns="{xmlns}">{loc}</urlset>'.encode(), Content_Type="application/xml")
+        elif path in ("/missing", "/gone", "/busy"):
+            self.answer({"/missing": 404, "/gone": 410, "/busy": 500}[path], b"no", **html)
+        elif path == "/moved":
+            self.answer(302, b"", Location="/item/3")
+        elif path == "/away":
+            self.answer(302, b"", Location=f"http://{THERE}:{self.server.port}/item/4")
+        else:
+            links = LINKS % self.server.port if path == "/" else '<a href="/item/7">x</a>' if path == "/list" else ""
+            self.answer(200, f"<html><p>{path}</p>{links}</html>".encode(), **html)
+
+
+@pytest.fixture
+def web() -> Iterator[Host]:
+    with hosts(Handler, (HERE, THERE)) as first:
+        yield first
+
+
+@pytest.fixture
+def project(web: Host, tmp_path: Path) -> Path:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(SETTINGS)
+    (tmp_path / "own.py").write_text(SPIDERS.replace("PORT", str(web.port)))
+    return tmp_path
+
+
+def crawl(project: Path, spider: str) -> tuple[list[dict[str, Any]], str]:
+    """The items that a spider gives, and its log."""
+    words = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "out.jsonl"]
+    words += [word for name, value in QUICK.items() for word in ("-s", f"{name}={value}")]
+    done = subprocess.run(words, cwd=project, env=environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in (project / "out.jsonl").read_text().splitlines()]
+    return sorted(found, key=json.dumps), done.stderr
+
+
+def test_own_requests_come_to_their_callbacks(web: Host, project: Path) -> None:
+    items, log = crawl(project, "plain")
+    here = f"http://{HERE}:{web.port}"
+    assert items == [
+        {"failed": f"{here}/busy", "why": "HttpError"},
+        {"failed": f"{here}/gone", "why": "HttpError"},
+        {"failed": f"{here}/private/x", "why": "RobotsDeniedError"},
+        {"item": f"{here}/item/1", "n": 1, "a": [1], "sent": True},
+        {"item": f"{here}/item/3", "n": 3, "a": None, "sent": False},
+        {"missing": f"{here}/missing", "status": 404},
+        {"parse": f"{here}/"},
+    ]
+    asked = [path for host, path in web.asked if host == HERE]
+    assert asked.count("/busy") == 4, "tried again by the frontier, and told of once"
+    assert asked.count("/item/1") == asked.count("/") == 1, "a URL is fetched once"
+    assert not {"/not-asked-for", "/list", "/post", "/bad", "/private/x"} & set(asked), "only what the spider asks for"
+    assert not [path for host, path in web.asked if host == THERE], "allowed_domains"
+    for said in ("POST", "/bad: Function", f"Not fetched again: {here}/", "CONCURRENT_REQUESTS_PER_DOMAIN=1"):
+        assert said in log
+    assert "Traceback" not in log
+
+
+def test_crawl_spiders_and_sitemap_spiders(web: Host, project: Path) -> None:
+    here = f"http://{HERE}:{web.port}"
+    assert crawl(project, "rules")[0] == [{"item": f"{here}/item/7", "k": 1}]
+    assert ("127.71.4.2", "/off") not in web.asked
+    assert crawl(project, "maps")[0] == [{"item": f"{here}/item/9"}]
+
+
+def test_nothing_is_fetched_around_the_frontier(web: Host, project: Path) -> None:
+    assert crawl(project, "direct")[0] == [{"why": "OutsideFrontierError"}]
+    assert (HERE, "/direct") not in web.asked

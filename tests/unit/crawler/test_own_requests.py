@@ -1,0 +1,87 @@
+"""A spider's own request comes back as it was made, or is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.http import Request, Response
+
+from crawler.pages.link_memo import NO_LINK, read_link_memo
+from crawler.pages.own_requests import is_on_site, is_own, pack, request_of
+from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
+
+
+class Own(Spider):
+    """With callbacks."""
+
+    name = "own"
+
+    def parse_item(self, response: Response, **_: Any) -> None:
+        """Nothing."""
+
+    def failed(self, failure: Any) -> None:
+        """Nothing."""
+
+
+SPIDER = Own()
+URL = "http://a.test/x"
+
+
+def leased(memo: bytes) -> Lease:
+    return Lease("t", URL, Kind.PAGE, "http://a.test", "", 0, 0, memo=memo)
+
+
+def test_all_of_it_comes_back() -> None:
+    made = Request(
+        URL,
+        SPIDER.parse_item,
+        errback=SPIDER.failed,
+        cb_kwargs={"name": "Nkosi ünd \ud800", "n": 3},
+        meta={"cat": [1, {"a": None}], "lease": object(), "depth": 3, "download_timeout": 900},
+        headers={"X-Own": ["1", "é"], "Accept": "text/html"},
+        cookies={"sid": "1"},
+        flags=["f"],
+    )
+    memo = pack(made, SPIDER)
+    back = request_of(leased(memo), SPIDER)
+    assert is_own(leased(memo))
+    assert (back.url, back.callback, back.errback) == (URL, SPIDER.parse_item, SPIDER.failed)
+    assert (back.cb_kwargs, back.cookies, back.flags) == (made.cb_kwargs, made.cookies, made.flags)
+    assert back.headers == made.headers
+    assert back.meta == {"cat": [1, {"a": None}]}, "what is of one fetch only is left out"
+    assert read_link_memo(memo) is NO_LINK, "it is a first fetch"
+
+
+def test_a_url_alone_takes_nothing_along() -> None:
+    assert pack(Request(URL, meta={"depth": 2}, priority=3, dont_filter=True), SPIDER) == b""
+    assert request_of(leased(b""), SPIDER).callback is None
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"meta": {"loader": object()}}, "meta of its request"),
+        ({"meta": {"pair": (1, 2)}}, "meta of its request"),
+        ({"cb_kwargs": {"by_number": {1: 2}}}, "cb_kwargs of its request"),
+        ({"callback": lambda _response: None}, "not an instance method"),
+        ({"meta": {"text": "x" * LONGEST_MEMO_BYTES}}, "bytes beside the URL"),
+    ],
+)
+def test_what_would_not_come_back_as_it_was_is_refused(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        pack(Request(URL, **more), SPIDER)
+
+
+def test_a_callback_that_is_gone_is_said() -> None:
+    memo = pack(Request(URL, SPIDER.parse_item), SPIDER)
+    with pytest.raises(ValueError, match="parse_item"):
+        request_of(leased(memo), Spider("other"))
+
+
+def test_allowed_domains() -> None:
+    spider = Own(allowed_domains=["A.test"])
+    sites = ["http://a.test:8/", "http://x.a.test/", "http://ba.test/", "http:///"]
+    assert [is_on_site(spider, url) for url in sites] == [True, True, False, False]
+    assert is_on_site(SPIDER, "http://ba.test/")
