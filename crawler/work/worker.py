@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
-from scrapy import Spider
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
 from archive.errors import ArchiveError, ArchiveFull
@@ -83,6 +83,7 @@ class Worker:
         self.unfinished = False
         self._held_open = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
+        crawler.signals.connect(self._await_closed, signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -160,6 +161,11 @@ class Worker:
         except (ArchiveError, OSError) as error:
             self.unfinished = True
             logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)
+
+    async def _await_closed(self) -> None:
+        """Scrapy, told to stop while the spider is closed for another reason, would leave in the midst of that."""
+        while self._crawler.engine is not None and self._crawler.engine.spider is not None:
+            await asyncio.sleep(_COMMIT_EVERY_S)
 
     # What the scheduler asks
 

@@ -12,8 +12,8 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 import pytest
 
 from crawler.state.embedded_redis import EmbeddedRedis
-from tests.integration.crawler.harness import ROOT, environment, scrapy
-from tests.integration.crawler.serving import serving
+from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy, wait_for
+from tests.integration.crawler.serving import HostHandler, hosts, serving
 
 GREETINGS = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n"}
 
@@ -100,3 +100,34 @@ def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
         pass
     assert started[0].poll() is not None
     assert not EmbeddedRedis(tmp_path).server_pid()
+
+
+class Silent(HostHandler):
+    """Has no robots.txt, and gives no page for a long time."""
+
+    released = threading.Event()
+
+    def asked(self) -> None:
+        if self.path != "/robots.txt":
+            self.released.wait(60)
+        self.answer(404, b"")
+
+
+def test_a_crawl_that_is_being_closed_is_closed_to_the_end(tmp_path: Path) -> None:
+    seeds, log = tmp_path / "x.toml", tmp_path / "log"
+    with hosts(Silent, ["127.71.5.1"]) as web:
+        site = f'[[site]]\nurl = "http://127.71.5.1:{web.port}/"\n'
+        seeds.write_text(f'[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n{site}')
+        settings = QUICK | {"DATA_DIR": str(tmp_path / "d"), "LOG_FILE": str(log), "CLOSESPIDER_TIMEOUT": "4"}
+        words = scrapy("crawl", "x", "-a", f"seeds={seeds}", **settings)
+        worker = subprocess.Popen(words, cwd=ROOT, env=environment())
+        try:
+            wait_for(lambda: log.exists() and "(closespider_timeout)" in log.read_text())
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(60) == 0
+        finally:
+            Silent.released.set()
+            worker.kill()
+    assert "Spider closed (closespider_timeout)" in log.read_text()
+    assert not list((tmp_path / "d").rglob("*.journal"))
+    assert not list((tmp_path / "d").rglob("redis.sock")), "nothing was left running"
