@@ -123,7 +123,7 @@ class Command(CrawlStateCommand):
             return
         found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
         if not found:
-            self.show(f"{host}: this crawl knows no such host")
+            self.show(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
             self.exitcode = 1
         for authority in found:
             if action == "peek":

@@ -156,7 +156,11 @@ def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_pa
     [
         (("opt-out", "not a host"), 1, "'not a host' is neither a host nor an http or https URL"),
         (("pause", "ftp://a.example/"), 1, "neither a host nor an http or https URL"),
-        (("drop", "nowhere.example"), 1, "nowhere.example: this crawl knows no such host"),
+        (
+            ("drop", "nowhere.example"),
+            1,
+            "nowhere.example: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)",
+        ),
         (("hosts", "--limit", "0"), 2, "at least 1 row"),
         (("nonsense",), 2, "scrapy frontier status|hosts"),
     ],
