@@ -17,14 +17,14 @@ import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
+from crawler.harvest.polls import RECURRING
+from crawler.harvest.revisits import Revisits
 from crawler.pages import answers
 from crawler.pages.detour import wanted
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site
-from crawler.harvest.polls import RECURRING
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
-from crawler.harvest.revisits import Revisits
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
 from relevance.pages.media_type import media_type

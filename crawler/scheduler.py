@@ -19,13 +19,14 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.addon import overruled
-from crawler.pages.answers import failure_finding
-from crawler.pages.detour import taken
 from crawler.fetch.handler import Capture
 from crawler.focus import nothing
-from crawler.work.held import HeldLease
-from crawler.pages.own_requests import is_own, pack, request_of
 from crawler.harvest.polls import RECURRING
+from crawler.pages.answers import failure_finding
+from crawler.pages.detour import taken
+from crawler.pages.findings import Finding
+from crawler.pages.own_requests import is_own, pack, request_of
+from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
@@ -65,8 +66,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Take a spider's own request into the sieve; of a known URL, nothing is fetched again.
 
-        False for what is no http or https URL, not a plain GET, or cannot be kept (crawler/pages/own_requests.py): Scrapy
-        counts it as dropped.
+        False for what is no http or https URL, not a plain GET, or cannot be kept (own_requests): Scrapy counts it as
+        dropped.
         """
         if request.method != "GET" or request.body:
             logger.warning("Not fetched: %s %s; the frontier keeps URLs only", request.method, request.url)
