@@ -97,11 +97,14 @@ class Document:
 
 def main_language(paragraphs: tuple[Paragraph, ...]) -> str:
     """The language of most words; "und" only when no paragraph has another."""
+    named = {paragraph.language for paragraph in paragraphs} - {UNDETERMINED}
+    if len(named) < 2:  # as nearly always: no words have to be counted
+        return next(iter(named), UNDETERMINED)
     words: Counter[str] = Counter()
     for paragraph in paragraphs:
         words[paragraph.language] += paragraph.words
     del words[UNDETERMINED]
-    return words.most_common(1)[0][0] if words else UNDETERMINED
+    return words.most_common(1)[0][0]
 
 
 def to_json(document: Document) -> str:
@@ -137,11 +140,23 @@ def from_json(line: str) -> Document:
     A line with ``text`` and without ``paragraphs`` (of another tool) has a paragraph a line, in the document's
     language.
     """
+    return of_row(row_of(line))
+
+
+def row_of(line: str) -> dict[str, Any]:
+    """The fields of a line, as they are there. ValueError when it is no object."""
     try:
         row = json.loads(line)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+    if not isinstance(row, dict):
+        raise ValueError("no object with a text")
+    return row
+
+
+def of_row(row: dict[str, Any]) -> Document:
+    """As :func:`from_json`, of a line's fields."""
+    if not isinstance(row.get("text"), str):
         raise ValueError("no object with a text")
     language = str(row.get("language") or UNDETERMINED)
     texts = row["text"].split("\n") if row["text"] else []

@@ -22,7 +22,9 @@ from corpus.vertical.rows import documents_of
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
-_BOM = b"\xef\xbb\xbf"
+_MOST_LINES = 1 << 14
+"""That are given at once: packed files are unpacked up to 8 MiB at once, which may be millions of lines."""
+BOM = b"\xef\xbb\xbf"
 _STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical": rb"\s*<doc[\s>]"}
 _NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
 
@@ -32,7 +34,7 @@ Made = TypeVar("Made")
 def kind_of(name: str, head: bytes) -> str:
     """Is a file whose stored bytes begin with ``head`` an "archive", "jsonl" or "vertical"? Its plain bytes tell, else
     its name."""
-    first = next((chunk.data for chunk in unpacked(io.BytesIO(head), name, [])), b"").removeprefix(_BOM)
+    first = next((chunk.data for chunk in unpacked(io.BytesIO(head), name, [])), b"").removeprefix(BOM)
     by_start = (kind for kind, start in _STARTS.items() if re.match(start, first))
     by_name = (kind for kind, suffixes in _NAMES.items() if name.endswith(suffixes))
     return next(by_start, None) or next(by_name, "archive")
@@ -64,7 +66,7 @@ def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], M
     """What ``make`` makes of each line that is not blank. ``fault`` hears of each line that it raises a ValueError for,
     and of each place where the file is damaged; reading goes on behind it where it can."""
     for number, row in enumerate(lines(name, file, fault), 1):
-        line = row.removeprefix(_BOM) if number == 1 else row
+        line = row.removeprefix(BOM) if number == 1 else row
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"a line of more than {MAX_LINE >> 20} MiB")
@@ -77,17 +79,24 @@ def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], M
 def lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
     """The lines of a file; of one that is too long a little more than :data:`MAX_LINE`, of one that damage cuts off
     nothing."""
+    for _, batch in line_batches(name, file, fault):
+        yield from batch
+
+
+def line_batches(name: str, file: BinaryIO, fault: Fault) -> Iterator[tuple[int, list[bytes]]]:
+    """As :func:`lines`, those that are read at once together: never none; and how many are before them."""
     damages: list[Damage] = []
     parts: list[bytes] = []
     size = number = 0
     for chunk in unpacked(file, name, damages):
-        *whole, rest = chunk.data.split(b"\n")
-        if whole:
-            whole[0] = b"".join((*parts, whole[0]))
+        rows = chunk.data.split(b"\n")
+        rest = rows.pop()
+        if rows:
+            rows[0] = b"".join((*parts, rows[0]))
             parts, size = [], 0
-        for row in whole:
-            number += 1
-            yield row
+        for start in range(0, len(rows), _MOST_LINES):
+            yield number + start, rows[start : start + _MOST_LINES]
+        number += len(rows)
         if size <= MAX_LINE:
             parts.append(rest[: MAX_LINE + 1])
             size += len(rest)
@@ -98,7 +107,7 @@ def lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
     while damages:
         fault(FormatError(name, number + 1, f"breaks off: {damages.pop(0)}"))
     if parts:
-        yield b"".join(parts)
+        yield number, [b"".join(parts)]
 
 
 def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool = False) -> Iterator[Document]:

@@ -14,33 +14,33 @@ Guarantees: what is kept depends on the order of what is read only, not on where
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any, BinaryIO, TypeVar
+from itertools import compress
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import xxhash
 
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
+from corpus.duplicates.rows import Rows, batches, keyed_rows
 from corpus.duplicates.units import Unit, json_units, vertical_units
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
-from corpus.sources import each_line, kind_of
+from corpus.sources import kind_of
 from relevance.pages.simhash import shingles
 
 NEAR = 0.5
 WORDS_A_RUN = 5
-Row = tuple[int, bytes]
-"""Its key and the line."""
-Read = TypeVar("Read", Unit, Row)
+Read = TypeVar("Read", Unit, Rows)
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
 _BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
-"""What is judged at once, and what a document or row takes beside its bytes."""
+"""What is judged at once, and what a document takes beside its bytes."""
 
 UNIT_REASONS = {
     "duplicate": "the same text as one before",
@@ -88,8 +88,7 @@ class Counts:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     """What is known again of a text: a key, and those of its runs of words."""
 
     key: int
@@ -123,10 +122,10 @@ class Deduplication:
         for name in files:
             before = self.counts.kept
             if self._rules.columns:
-                for rows in _batches(self._readable(name, self._rows), lambda row: len(row[1])):
+                for rows in batches(self._readable(name, self._rows)):
                     yield self._judged_rows(rows)
             else:
-                for units in _batches(self._readable(name, self._units), lambda unit: len(unit.whole)):
+                for units in _batches(self._readable(name, self._units)):
                     yield from self._judged_units(units)
             self.counts.files += 1
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
@@ -140,8 +139,8 @@ class Deduplication:
             self.counts.damages += 1
             self._report.err(f"{name}: cannot be read on: {error}")
 
-    def _rows(self, name: str, stored: BinaryIO) -> Iterator[Row]:
-        return each_line(name, stored, self._fault, _keyed(self._rules.columns))
+    def _rows(self, name: str, stored: BinaryIO) -> Iterator[Rows]:
+        return keyed_rows(name, stored, self._fault, self._rules.columns)
 
     def _units(self, name: str, stored: BinaryIO) -> Iterator[Unit]:
         head, file = beginning(stored)
@@ -161,18 +160,18 @@ class Deduplication:
         self.counts.damages += 1
         self._report.warn(str(error))
 
-    def _judged_rows(self, batch: Sequence[Row]) -> bytes:
-        self._kept.look_up(np.fromiter((key for key, _ in batch), np.uint64, len(batch)))
-        self.counts.read += len(batch)
-        stay: list[bytes] = []
-        for key, line in batch:
-            if self._kept.add(key):
-                self.counts.kept += 1
-                stay += (line, b"\n")
-            else:
-                self.counts.dropped["duplicate"] += 1
+    def _judged_rows(self, rows: Rows) -> bytes:
+        self._kept.look_up(np.array(rows.keys, np.uint64))
+        new = self._kept.add_new(rows.keys)
+        stay = list(compress(rows.lines, new))
+        self.counts.read += len(new)
+        self.counts.kept += len(stay)
+        if len(stay) < len(new):
+            self.counts.dropped["duplicate"] += len(new) - len(stay)
+        if self._listing is not None:
+            for line in compress(rows.lines, map(operator.not_, new)):
                 self._tell("duplicate", None, line.decode("utf-8", "replace"))
-        return b"".join(stay)
+        return b"\n".join((*stay, b""))
 
     def _judged_units(self, batch: Sequence[Unit]) -> Iterator[bytes]:
         marked = [self._marked(unit) for unit in batch]
@@ -253,27 +252,12 @@ def _key(text: str, seed: int) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed)
 
 
-def _keyed(columns: tuple[int, ...]) -> Callable[[bytes], Row]:
-    """A row's key by these columns, and the row; other columns give other keys. ValueError when it has not so many."""
-    digest, least = xxhash.xxh3_64_intdigest, max(columns) + 1
-    seed = digest(repr(columns).encode())
-    pick = itemgetter(*columns, columns[0])  # twice, so that it gives a tuple for one column, too
-
-    def keyed(line: bytes) -> Row:
-        row = line.split(b"\t")
-        if len(row) < least:
-            raise ValueError(f"{len(row)} columns, not {least}")
-        return digest(b"\t".join(pick(row)), seed), line
-
-    return keyed
-
-
-def _batches(read: Iterator[Read], size: Callable[[Read], int]) -> Iterator[list[Read]]:
-    batch: list[Read] = []
+def _batches(read: Iterator[Unit]) -> Iterator[list[Unit]]:
+    batch: list[Unit] = []
     size_bytes = 0
     for one in read:
         batch.append(one)
-        size_bytes += _BESIDE_BYTES + size(one)
+        size_bytes += _BESIDE_BYTES + len(one.whole)
         if size_bytes >= _BATCH_BYTES:
             yield batch
             batch, size_bytes = [], 0

@@ -8,7 +8,7 @@ run ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -41,18 +41,26 @@ class Kept:
             self._spill()
         parts = [*self._earlier, *(self._store.runs if self._store else ())]
         if parts:
-            keys = np.unique(keys)
+            keys = np.sort(keys)
             self._found = set(keys[~Seen.unknown(parts, keys)].tolist())
 
     def __contains__(self, key: int) -> bool:
         return key in self._newest or key in self._found
 
-    def add(self, key: int) -> bool:
-        """Remember a key; was it new?"""
-        if key in self:
-            return False
+    def add(self, key: int) -> None:
+        """Remember a key that is not kept."""
         self._newest.add(key)
-        return True
+
+    def add_new(self, keys: Iterable[int]) -> list[bool]:
+        """Remember keys; of each: was it new?"""
+        newest, found = self._newest, self._found
+        new: list[bool] = []
+        for key in keys:
+            is_new = key not in newest and key not in found
+            if is_new:
+                newest.add(key)
+            new.append(is_new)
+        return new
 
     def share(self, keys: set[int]) -> float:
         """How many of these keys are kept, 0 to 1."""

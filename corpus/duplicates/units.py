@@ -11,15 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from corpus.document import Document, from_json, main_language
+from corpus.document import Document, main_language, of_row, row_of
 from corpus.errors import Fault, FormatError
-from corpus.sources import MAX_LINE, each_line, lines
+from corpus.sources import BOM, MAX_LINE, each_line, lines
 from corpus.vertical.reading import VerticalDocument, read_vertical
 from corpus.vertical.rows import raw_documents
-
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +38,21 @@ def json_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
 
 
 def _of_json(line: bytes) -> Unit:
-    document = from_json(line.decode("utf-8"))
+    row = row_of(line.decode("utf-8"))
+    document = of_row(row)
     texts = [paragraph.text for paragraph in document.paragraphs]
-    return Unit(document.id, document.url, texts, line + b"\n", lambda places: _cut_json(line, document, places))
+    return Unit(document.id, document.url, texts, line + b"\n", lambda places: _cut_json(row, document, places))
 
 
-def _cut_json(line: bytes, document: Document, places: Sequence[int]) -> bytes:
-    row = json.loads(line)
+def _cut_json(row: dict[str, Any], document: Document, places: Sequence[int]) -> bytes:
     kept = tuple(document.paragraphs[place] for place in places)
-    row["text"] = "\n".join(paragraph.text for paragraph in kept)
+    left = {**row, "text": "\n".join(paragraph.text for paragraph in kept)}
     if row.get("paragraphs") is not None:
-        row["paragraphs"] = [row["paragraphs"][place] for place in places]
-        row["language"] = main_language(kept)
+        left["paragraphs"] = [row["paragraphs"][place] for place in places]
+        left["language"] = main_language(kept)
     if "words" in row:
-        row["words"] = sum(paragraph.words for paragraph in kept)
-    return encoded(json.dumps(row, ensure_ascii=False) + "\n")
+        left["words"] = sum(paragraph.words for paragraph in kept)
+    return encoded(json.dumps(left, ensure_ascii=False) + "\n")
 
 
 def encoded(made: str) -> bytes:
@@ -68,7 +66,7 @@ def vertical_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
     for raw in raw_documents(lines(name, file, fault)):
         rows = raw.rows
         if not raw.number:
-            rows[0] = rows[0].removeprefix(_BOM)
+            rows[0] = rows[0].removeprefix(BOM)
         blank = next((place for place, row in enumerate(rows) if row.strip()), len(rows))
         rows, number = rows[blank:], raw.number + blank
         try:

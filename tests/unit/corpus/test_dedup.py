@@ -331,6 +331,26 @@ def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
         assert b"".join(dedup.results([str(tmp_path / "in.tsv")])).count(b"\n") == count
 
 
+def test_rows_are_told_with_their_lines_however_many_are_read_at_once(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("corpus.duplicates.rows.MAX_LINE", 50)
+    rows = [b"%d\tx" % number for number in range(40_000)]
+    rows[0] = b"\xef\xbb\xbf0\tx"
+    rows[16_384], rows[20_000], rows[39_999] = b"alone", b" ", b"y\t" * 30
+    path = tmp_path / "in.tsv.xz"
+    path.write_bytes(lzma.compress(b"\n".join([*rows, b"0\tx"])))
+    said, told = io.StringIO(), list[str]()
+    dedup = Deduplication(Rules(columns=(0, 1)), Kept(newest_keys=1000), Report(stream=said), told.append)
+    good = [b"0\tx", *(row for row in rows[1:] if row.endswith(b"\tx"))]
+    pieces = list(dedup.results([str(path)]))
+    assert b"".join(pieces) == b"\n".join([*good, b""])
+    assert max(piece.count(b"\n") for piece in pieces) <= 1 << 15
+    assert (dedup.counts.read, dedup.counts.kept) == (len(good) + 1, len(good))
+    assert [json.loads(row) for row in told] == [{"reason": "duplicate", "text": "0\tx"}]
+    assert f"{path}:16385: 1 columns, not 2" in said.getvalue()
+    assert f"{path}:40000: a line of more than" in said.getvalue()
+    assert dedup.counts.damages == 2
+
+
 def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     kept, oracle = Kept(newest_keys=10), set[int]()
@@ -338,10 +358,9 @@ def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path, monkeypatch: 
         keys = [(start + step) * 0x9E3779B97F4A7C15 % 2**64 for step in range(0, 40, 3)]
         kept.look_up(np.array(keys, np.uint64))
         assert kept.share(set(keys)) == len(oracle & set(keys)) / len(keys)
-        for key in keys:
-            assert (key in kept) == (key in oracle)
-            assert kept.add(key) == (key not in oracle)
-            oracle.add(key)
+        assert [key in kept for key in keys] == [key in oracle for key in keys]
+        assert kept.add_new(keys * 2) == [key not in oracle for key in keys] + [False] * len(keys)
+        oracle.update(keys)
         kept.update(set(keys))
         assert kept.share(set(keys)) == 1
         assert len(list(tmp_path.rglob("*.run"))) < 12

@@ -134,7 +134,9 @@ def test_short_paragraphs_take_the_language_of_their_neighbours() -> None:
 def test_the_main_language_is_that_of_most_words() -> None:
     assert main_language((Paragraph("a b c", "main", "zul"), Paragraph("a", "main", "eng"))) == "zul"
     assert main_language((Paragraph("a b c", "main", "und"), Paragraph("a", "main", "eng"))) == "eng"
+    assert main_language((Paragraph("a b c", "main", "xho"), Paragraph("a", "main", "zul"))) == "xho"
     assert main_language((Paragraph("a b c"),)) == "und"
+    assert main_language(()) == "und"
 
 
 # -- main text
