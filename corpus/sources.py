@@ -137,10 +137,11 @@ def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterato
     fault = _teller(report, tally)
 
     def rows(name: str, file: BinaryIO) -> Iterator[str]:
-        for number, row in enumerate(lines(name, file, fault), 1):
-            if len(row) > MAX_LINE:
-                fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
-            yield row.decode("utf-8", "surrogateescape")
+        for before, batch in line_batches(name, file, fault):
+            for number, row in enumerate(batch, before + 1):
+                if len(row) > MAX_LINE:
+                    fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
+            yield from [row.decode("utf-8", "surrogateescape") for row in batch]
 
     def opened(name: str) -> Iterator[list[str]]:
         size = stored_size(name)

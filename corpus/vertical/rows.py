@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, islice
 from typing import NamedTuple
 
 from corpus.errors import Fault, FormatError
@@ -133,9 +134,7 @@ class Nesting:
 def without_mark(rows: Iterable[str]) -> Iterator[str]:
     """The rows, the first of them without a byte order mark."""
     every = iter(rows)
-    for first in every:
-        yield first.removeprefix("\ufeff")
-        yield from every
+    return chain((first.removeprefix("\ufeff") for first in islice(every, 1)), every)
 
 
 class Raw(NamedTuple):
