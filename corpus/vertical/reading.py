@@ -142,6 +142,8 @@ class _Reading:
 
 
 def _parse(row: str) -> Token:
+    if "\t" not in row and not row.startswith(("<", "&")):  # as nearly all of text that is not tagged
+        return Token(row)
     columns = columns_of(row)
     image = image_of(columns.form)
     return Token(

@@ -152,7 +152,8 @@ def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iter
     more than ``most_bytes`` the beginning."""
     raw, size, begun = Raw([], 0, 0), 0, False
     for number, line in enumerate(lines, 1):
-        begins, ends = _BEGIN.match(line) is not None, _END.match(line) is not None
+        is_tag = line.startswith(b"<")  # of ten rows eight are none
+        begins, ends = is_tag and _BEGIN.match(line) is not None, is_tag and _END.match(line) is not None
         if begins and begun:
             yield raw
             raw, size = Raw([], number - 1, raw.at + size), 0

@@ -92,7 +92,7 @@ def _absolute(written: str, base: str) -> str:
 
 
 def _target(edition: str, mobile: bool, path: str, url: SplitResult) -> Target:
-    asked = _query(url.query)
+    asked = _query(url.query) if url.query else {}
     variant, found = asked.get("variant", ""), ""
     page_id = int(asked["curid"]) if re.fullmatch(r"0*[1-9][0-9]{0,11}", asked.get("curid", ""), re.A) else 0
     if page_id:

@@ -76,7 +76,7 @@ class _Choosing:
         if found.fragment and not choice.fragments:
             return found, "fragment"
         followed = tables.followed(title)
-        target = replace(found, title=followed)
+        target = found if followed == found.title else replace(found, title=followed)
         if tables.disambiguations is not None and (
             followed in tables.disambiguations or title in tables.disambiguations
         ):

@@ -76,11 +76,12 @@ def _before(text: str, end: int, earlier: Iterator[str], words: int) -> str:
 
 
 def _after(text: str, start: int, later: Iterator[str], words: int) -> str:
-    found = text[start : start + words * (LONGEST_WORD + 1)].split()[:words]
+    found = text[start : start + words * (LONGEST_WORD + 1)].split(None, words)[:words]
     while len(found) < words and (one := next(later, None)) is not None:
-        found += one[: words * (LONGEST_WORD + 1)].split()[: words - len(found)]
+        missing = words - len(found)
+        found += one[: words * (LONGEST_WORD + 1)].split(None, missing)[:missing]
     return " ".join(found)
 
 
 def _last(text: str, words: int) -> list[str]:
-    return text.split()[-words:] if words else []
+    return text.rsplit(None, words)[-words:] if words else []

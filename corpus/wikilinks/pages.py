@@ -1,8 +1,9 @@
 """Archived pages with links to Wikipedia: their text with these links alone, each with its place in the page.
 
-Most pages have none: they are left by a look at their bytes, before anything of them is parsed. Nothing is lost by it
-but a page whose only links have a line end within the host: an address on Wikipedia has "wikipedia" in it, in letters
-of any case, also in UTF-16; or escapes for some of them, and these begin with ``&#`` or ``%``.
+Most pages have none: they are left by a look at their bytes, before anything of them is parsed. An address on Wikipedia
+has "wikipedia" in it, in letters of any case, also in UTF-16; or escapes for some of them, and these begin with ``&#``
+or ``%``. Where a page has that, its ``href`` values are looked at: most have it in their text or scripts. Nothing is
+lost by it but a page whose only links have a line end within the host, or more than 1,000 letters before it.
 
 Offsets are given only where the bytes at that place are the address or anchor, else -1: they count in the page as
 ``python -m archive get FILE PLACE`` gives it, without transfer- and content-coding, which is what can be looked up in
@@ -14,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from archive import Record
 from corpus.anchors import OPEN_TAG, absolute, place_links
@@ -22,13 +24,15 @@ from corpus.records import Read, capture_of, document_of, never_failing, page_of
 from corpus.selection import main_blocks
 from corpus.wikilinks.address import target_of
 from corpus.wikilinks.choice import of_wikimedia
-from corpus.wikilinks.mentions import target_of_link
-from relevance.language.identification import Identifier
 from relevance.pages.encoding import Decoded, decode
+from relevance.language.identification import Identifier
 from relevance.pages.page import MAX_BODY
 
 _NAME = b"wikipedia"
-_ESCAPED_HOST = re.compile(rb"//[^/?#\s\"'<>]{0,100}(?:&#|%[0-9a-fA-F]{2})")
+_ESCAPED_HOST = re.compile(rb"//[^/?#\s\"'<>&%]{0,100}+[&%]")
+_HREF = re.compile(rb"""href\s*=\s*(?=("[^"]{0,1000}|'[^']{0,1000}|[^\s>]{0,1000}))""")
+"""In small letters, wherever one may begin: what a script has of a tag does not hide the tag behind it."""
+_HOSTS = ("wikipedia.org", "secure.wikimedia.org")
 _ATTRIBUTE = re.compile(r"""([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?""")
 _ANCHOR_ENDS = re.compile(r"</?a(?=[\s>/])", re.I)
 _BOMS = {"utf-8": 3, "utf-16-be": 2, "utf-16-le": 2}
@@ -37,12 +41,21 @@ TEXTS = ("all", "whole", "main")
 
 def may_link(body: bytes, url: str = "") -> bool:
     """May this page have links to Wikipedia? At some 500 MB/s."""
+    if _NAME in url.lower().encode("utf-8", "replace"):
+        return True
     lowered = body.lower()
-    if _NAME in lowered or _NAME in url.lower().encode("utf-8", "replace"):
-        return True
-    if b"\0" in lowered and _NAME in lowered.replace(b"\0", b""):
-        return True
-    return _ESCAPED_HOST.search(body) is not None
+    if b"\0" in lowered:  # UTF-16
+        lowered = lowered.replace(b"\0", b"")
+    if _NAME not in lowered and _ESCAPED_HOST.search(lowered) is None:
+        return False
+    return any(_may_lead_there(match[1].decode("latin-1")) for match in _HREF.finditer(lowered))
+
+
+def _may_lead_there(href: str) -> bool:
+    """``href``: as the page has it, in small letters."""
+    if "&" in href or "%" in href:
+        href = unquote(html.unescape(href)).lower()
+    return any(host in href for host in _HOSTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +90,7 @@ class LinkedPages:
         places = place_links(capture.body, capture.content_type, page, frozenset(chosen), finder)
         if places is None:
             return Read(reason="unplaced", notes=capture.notes)
-        linked = [tuple(link for link in links if target_of_link(link) is not None) for links in places]
+        linked = [tuple(link for link in links if link.source is not None) for links in places]
         if not any(linked):
             return Read(reason="no_link", notes=capture.notes)
         return replace(document_of(record, page, chosen, linked, self.identifier), notes=capture.notes)

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from collections import Counter
+from html import escape
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from corpus.cli import main
 from corpus.wikilinks import is_article, target_of
+from corpus.wikilinks.pages import may_link
 from tests.integration.corpus.warcs import exchange, write
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -52,6 +54,7 @@ def test_labelled_addresses(href: str, expected: dict[str, Any]) -> None:
     assert (target is not None) is expected["wikipedia"]
     if target is None:
         return
+    assert may_link(f'<a href="{escape(href)}">'.encode())
     article = bool(target.page_id) or (bool(target.title) and is_article(target.title, target.edition))
     assert (target.edition, target.mobile, article) == (expected["lang"], expected["mobile"], expected["article"])
     assert target.title == expected.get("title", "")

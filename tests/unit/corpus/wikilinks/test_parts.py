@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.anchors import absolute
 from corpus.document import Document, Link, Paragraph, Source
 from corpus.duplicates.hashes import text_hash
 from corpus.errors import FormatError
 from corpus.outputs import open_output
-from corpus.wikilinks.address import Target
+from corpus.wikilinks.address import Target, target_of
 from corpus.wikilinks.choice import LinkChoice, of_wikimedia
 from corpus.wikilinks.dumps import rows, table_of
 from corpus.wikilinks.mentions import Mention, mentions
@@ -20,6 +21,7 @@ from corpus.wikilinks.pages import may_link
 from corpus.wikilinks.rows import COLUMNS, form_of, jsonl, tsv
 from corpus.wikilinks.similarity import alike
 from corpus.wikilinks.tables import Names, Tables, Titles, load
+from relevance import read_page
 
 WIKI = "https://zu.wikipedia.org/wiki/"
 
@@ -116,10 +118,30 @@ def test_form_by_name() -> None:
         (b"//a.example&quot;", "", False),
         (b"<a href='http://a.example/?q=%20&amp;'>", "http://a.example/", False),
         (b"//" * 50_000 + b"x" * 50_000, "", False),
+        (b'href="' * 50_000 + b"wikipedia", "", False),
+        (b"href=" + b" " * 50_000 + b"wikipedia", "", False),
+        (b"<a href=/>of Wikipedia</a> <script>a = '//en.wikipedia.org/wiki/A'</script>", "", False),
+        (b"<a href=https://upload.wikimedia.org/wikipedia/commons/a.jpg>", "", False),
+        (b"<a href=https://www.a.example%2F>", "", False),
+        (b"<a HREF = https://secure.wikimedia.org/wikipedia/en/wiki/A>", "", True),
+        (b"<script>a = '<a href=\"' + b</script><a href=//en.wikipedia.org>", "", True),
     ],
 )
 def test_which_pages_are_read(body: bytes, url: str, expected: bool) -> None:
     assert may_link(body, url) is expected
+
+
+PARTS = """<a href="|<a HREF = '|<a href=|<area title="'" href= "|<base href=|">|'>|>|">x</a>|</a>|<script>|</script>
+<!--|-->|<title>|</title>|href="|"|'| |=|//en.wikipedia.org/|zu.Wikipedia.org/wiki/B|wiki/C|//en.wi&#107;ipe%64ia.org/
+https://secure.wikimedia.org/wikipedia/en/D|//a.example/|&quot;|&amp;|x""".replace("\n", "|").split("|")
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join), st.sampled_from(["utf-8", "utf-16"]))
+def test_no_page_with_links_is_passed_over(text: str, encoding: str) -> None:
+    body = text.encode(encoding)
+    page = read_page(body, "https://a.example/")
+    if any(target_of(link.href, absolute("", page)) for link in page.links):
+        assert may_link(body, page.url)
 
 
 # -- choice
