@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from urllib.parse import quote, urljoin, urlsplit
 
 from corpus.document import Link, Source
-from relevance import Page, read_page
+from relevance import Page
 from relevance.pages.encoding import decode
-from relevance.pages.page import MAX_BODY
+from relevance.pages.page import MAX_BODY, texts_and_links
 
 _FIRST = 0xF0000
 _MOST = 0xFFF0
@@ -55,20 +55,20 @@ def place_links(
     """For each block of ``page`` (which was read from ``body``) its links, in order; None: they cannot be placed.
 
     ``wanted``: places of the blocks whose links are given (None: all); others have none. ``locate`` gives the links
-    their source. Costs about as much again as reading the page. Links without text (images) have no place and are left
+    their source. Costs nearly as much again as reading the page. Links without text (images) have no place and are left
     out.
     """
     marked = _marked(decode(body[:MAX_BODY], content_type).text)
     if marked is None:
         return None
     text, tags = marked
-    again = read_page(text.encode("utf-8", "replace"), page.url, "text/html; charset=utf-8")
-    marks = (link for link in again.links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
+    texts, links = texts_and_links(text.encode("utf-8", "replace"))
+    marks = (link for link in links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
     hrefs = {link.text[0]: link.href for link in marks}
     blocks: list[tuple[str, list[_Span]]] = []
     opened = ""
-    for block in again.blocks:
-        plain, spans, opened = _taken_off(block.text, opened)
+    for marked_text in texts:
+        plain, spans, opened = _taken_off(marked_text, opened)
         if plain:
             blocks.append((plain, spans))
     if [text for text, _ in blocks] != [block.text for block in page.blocks]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _SHORT_FORMS = """
 mnu mnz mnuz nksz nkk nks dkt dr gqr prof solw mfu adv rev hon st mr mrs ms jr sr nr vs etc ak isb isib njll njalonjalo
@@ -58,8 +58,7 @@ _PREFIXED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A token and its place in the text."""
 
     form: str

@@ -112,20 +112,33 @@ def read_page(body: bytes, url: str, content_type: str | None = None, robot: str
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
-    tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
-    if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
-        tree = LexborHTMLParser(flattened(closed), options=_OPTIONS)
+    tree = _tree(html)
     facts = _head(tree, ("robots", robot.lower() or "robots"))
     links = _links(tree)
-    tree.strip_tags(list(NEVER_TEXT))
+    main, nav = _gathered(tree)
     return Page(
         url=url,
         charset=decoded.charset,
         charset_source=decoded.source,
-        blocks=tuple(_blocks(tree)),
+        blocks=(*_judged(main), *(Block(text, "nav") for text in nav.texts)),
         links=tuple(links),
         **facts,
     )
+
+
+def texts_and_links(html: bytes) -> tuple[list[str], list[Link]]:
+    """Of a page in UTF-8 the texts of its blocks and its links alone, as :func:`read_page` has them."""
+    tree = _tree(html)
+    links = _links(tree)
+    main, nav = _gathered(tree)
+    return main.texts + nav.texts, links
+
+
+def _tree(html: bytes) -> LexborHTMLParser:
+    tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
+    if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
+        tree = LexborHTMLParser(flattened(closed), options=_OPTIONS)
+    return tree
 
 
 def seen(text: str) -> str:
@@ -338,7 +351,9 @@ def _links(tree: LexborHTMLParser) -> list[Link]:
     return out
 
 
-def _blocks(tree: LexborHTMLParser) -> list[Block]:
+def _gathered(tree: LexborHTMLParser) -> tuple[_Gatherer, _Gatherer]:
+    """The texts of the page's main part and those of its navigation; what else there is goes from the tree."""
+    tree.strip_tags(list(NEVER_TEXT))
     main, nav = _Gatherer(), _Gatherer()
     aside = navigation(tree).outermost
     for node in aside:
@@ -347,7 +362,7 @@ def _blocks(tree: LexborHTMLParser) -> list[Block]:
         node.decompose()
     if tree.body is not None:
         main.walk(tree.body)
-    return _judged(main) + [Block(text, "nav") for text in nav.texts]
+    return main, nav
 
 
 def _judged(found: _Gatherer) -> list[Block]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.pages.encoding import decode, known
-from relevance.pages.page import _without_open_noscript, read_page
+from relevance.pages.encoding import decode
+from relevance.pages.page import _without_open_noscript, read_page, texts_and_links
 from relevance.pages.quality import quality
 from relevance.pages.simhash import distance, distances, exact, shingles, simhash
 from tests.sample import sentences
@@ -103,6 +103,7 @@ def test_any_bytes_are_a_page(body: Any, content_type: Any) -> None:
 def test_any_nesting_is_a_page(parts: Any) -> None:
     page = read("".join(parts))
     assert sum(block.text.count("t") for block in page.blocks) <= parts.count("t ")
+    assert texts_and_links("".join(parts).encode()) == ([block.text for block in page.blocks], list(page.links))
 
 
 def test_deep_nesting_ends() -> None:
