@@ -35,8 +35,6 @@ NO_LANGUAGE = ""
 _MODEL_START = b"\x12morphodita_parsito"
 _FORMS = ("word", "form")
 _NOTHING = "_"
-_ODD = (_NOTHING, "<", "&")
-"""How values begin that may be written otherwise than they are."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 
 
@@ -112,9 +110,9 @@ class DocumentTagger:
                 for place in places:
                     tagged[place] = self._untagged(rows[place])
                 continue
-            tokens = [rows[place] for place in places]
-            for place, row, columns in zip(places, tokens, tagger(list(map(_form, tokens))), strict=True):
-                tagged[place] = _with_columns(row, columns)
+            values = tagger([_form(rows[place]) for place in places])
+            for place, columns in zip(places, values, strict=True):
+                tagged[place] = _with_columns(rows[place], columns)
         return tagged, counts
 
     def _untagged(self, row: str) -> str:
@@ -129,13 +127,8 @@ def language_key(language: str) -> str:
 
 
 def _values(column: Iterable[str], forms: Sequence[str]) -> list[str]:
-    """A column as it is written."""
-    return [_value(value, form) if value.startswith(_ODD) else value for value, form in zip(column, forms, strict=True)]
-
-
-def _value(value: str, form: str) -> str:
-    """ "_" is how UDPipe says that there is nothing."""
-    return "" if value == _NOTHING != form else escape_token(value)
+    """A column as it is written; "_" is how UDPipe says that there is nothing."""
+    return ["" if value == _NOTHING != form else escape_token(value) for value, form in zip(column, forms, strict=True)]
 
 
 def _sentences(rows: Sequence[str]) -> list[tuple[str, list[int]]]:
@@ -144,12 +137,9 @@ def _sentences(rows: Sequence[str]) -> list[tuple[str, list[int]]]:
     language: str | None = NO_LANGUAGE  # None: a title
     places: list[int] = []
     for place, row in enumerate(rows):
-        if not row.startswith("<"):  # nearly all rows
-            places.append(place)
-            continue
-        tag = tag_of(row)
+        tag = tag_of(row) if row.startswith("<") else None
         if tag is None:
-            if image_of(row.partition("\t")[0]) is None:
+            if not row.startswith("<img") or image_of(row.partition("\t")[0]) is None:
                 places.append(place)
         elif tag.name == "s" or tag.name in PARAGRAPHS:
             if places:
@@ -167,7 +157,7 @@ def _sentences(rows: Sequence[str]) -> list[tuple[str, list[int]]]:
 
 def _form(row: str) -> str:
     """A token as the library takes it: bytes that are no UTF-8 as U+FFFD."""
-    form = unescape_token(row.partition("\t")[0]) if "\t" in row or "&" in row else row
+    form = unescape_token(row.partition("\t")[0])
     return form if form.isascii() else _NO_TEXT.sub("\ufffd", form)
 
 
