@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.pages.encoding import decode
+from relevance.pages.encoding import decode, known
 from relevance.pages.page import _without_open_noscript, read_page, texts_and_links
 from relevance.pages.quality import quality
 from relevance.pages.simhash import distance, distances, exact, shingles, simhash
