@@ -384,6 +384,6 @@ def _instant(text: str) -> int | None:
         text = f"{text}-01" if len(text) == 7 else f"{text}-01-01"
     try:
         when = datetime.fromisoformat(text)
-        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+        return int((when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None

@@ -17,6 +17,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
+from crawler.console.terminal import clock
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of
 from crawler.preflight import settings_faults
@@ -28,6 +29,8 @@ from relevance.language.model import shipped
 from seeds import check, lists
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.errors import SeedsError
+from seeds.probe import Fetched
+from seeds.sitemap_walk import walk_site
 from sieve.urls import SCOPES
 
 _GOOD = ("alive", "moved")
@@ -42,7 +45,7 @@ class Command(ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        return "check CRAWL… | discover URL… | add CRAWL URL… | import FILE…"
+        return "check CRAWL… | discover URL… | pages URL… | add CRAWL URL… | import FILE…"
 
     def short_desc(self) -> str:
         return "Check seed files, find feeds of sites, add them, import lists"
@@ -53,12 +56,14 @@ class Command(ScrapyCommand):
             "dead or wrong, and feeds that a site names but the file does not; --offline: syntax only. "
             "discover URL…: feeds and sitemaps that answer, language of the page as the crawl CRAWL names it (--crawl "
             "CRAWL), else by RELEVANCE_MODEL or the shipped model. "
+            "pages URL…: each page that the sitemaps of the site name, with its date; sitemaps go by on stderr. "
             "add CRAWL URL…: discover, and put site and first feed into the seed file. "
             "import FILE…: [[feed]] tables of OPML files or plain lists (a URL a line, # comments), printed or, with "
             "--into CRAWL, appended. CRAWL is the name of a crawl or a path ending in .toml. "
             "Exit: 0 good, 1 something is wrong, 2 usage. Examples: "
             "scrapy seeds check zulu -s CONTACT=you@example.org; scrapy seeds discover https://isolezwe.co.za/ "
             "--crawl zulu; "
+            "scrapy seeds pages https://isolezwe.co.za/ > pages.tsv; "
             "scrapy seeds add zulu https://isolezwe.co.za/ --scope domain; "
             "scrapy seeds import rss_sources/*.txt --into czech"
         )
@@ -76,6 +81,7 @@ class Command(ScrapyCommand):
         actions: dict[str, Callable[[Sequence[str], argparse.Namespace], bool]] = {
             "check": self._check,
             "discover": self._discover,
+            "pages": self._pages,
             "add": self._add,
             "import": self._import,
         }
@@ -133,6 +139,26 @@ class Command(ScrapyCommand):
                     print(f"feed\t{feed}\t{items} items")
                 for sitemap in found.sitemaps:
                     print(f"sitemap\t{sitemap}")
+        return good
+
+    def _pages(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        with BlockingFetch(self._polite_settings()) as fetch:
+
+            def told(url: str) -> Fetched:
+                print(url, file=sys.stderr, flush=True)
+                return fetch(url)
+
+            for url in urls:
+                found = walk_site(url, told)
+                for entry in found.pages.values():
+                    date = clock(entry.dated_ms or 0)
+                    print(_json({"url": entry.loc, "date": date}) if opts.json else f"{entry.loc}\t{date}".rstrip())
+                for sitemap, problem in found.problems.items():
+                    print(f"{sitemap}: {problem}", file=sys.stderr)
+                if not found.read:
+                    print(f"{url}: no sitemap", file=sys.stderr)
+                good &= bool(found.read) and not found.problems
         return good
 
     def _add(self, words: Sequence[str], opts: argparse.Namespace) -> bool:

@@ -75,6 +75,24 @@ def test_discover_and_add(web: Running) -> None:
     assert "listed already" in again.stderr
 
 
+def test_pages_are_those_of_the_sitemaps(web: Running) -> None:
+    home = web.web.sites[0].authority + "/"
+    done = seeds("pages", home, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) > 5
+    assert len({row["url"] for row in rows}) == len(rows)
+    assert all(row["url"].startswith(home) for row in rows)
+    assert any(row["date"].endswith("Z") for row in rows)
+    assert "sitemap" in done.stderr
+    plain = seeds("pages", home).stdout.splitlines()
+    assert [line.split("\t")[0] for line in plain] == [row["url"] for row in rows]
+
+    none = seeds("pages", "http://127.70.0.99:9/")
+    assert none.returncode == 1
+    assert "http://127.70.0.99:9/: no sitemap" in none.stderr
+
+
 def test_discover_names_languages_by_the_model_of_the_crawl(tmp_path: Path) -> None:
     page = f"<!DOCTYPE html><title>x</title><body><p>{CZECH}.</p></body>"
 

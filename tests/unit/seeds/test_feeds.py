@@ -292,3 +292,11 @@ def test_sitemap_entries_by_age_and_news() -> None:
         "Indaba",
         1_795_212_000_000,
     )
+
+
+@pytest.mark.parametrize("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "2026-13", "soon"])
+def test_a_date_that_no_clock_shows_is_none(date: str) -> None:
+    sitemap = parse_sitemap(
+        f"<urlset><url><loc>https://a.example/</loc><lastmod>{date}</lastmod></url></urlset>".encode()
+    )
+    assert sitemap.entries[0].dated_ms is None
