@@ -46,7 +46,7 @@ def run(folder: Path, seconds: float, scale: float, seed: int, *, kill: bool) ->
     spec = calm(WebSpec(hosts=50, pages=100, feeds=feeds(), time_scale=scale, seed=seed))
     with serve(spec, folder / "web") as running:
         (running.folder / SEEDS).write_text(seed_file(running.web, 1.0))
-        crawl = Harvest(running, folder / "crawl", {"FRONTIER_LEASE_S": "5"})
+        crawl = Harvest(running, folder / "crawl", {"FRONTIER_LEASE_S": "5", "DOWNLOAD_TIMEOUT": "3"})
         started = time.monotonic()
         try:
             doomed = crawl.start()
