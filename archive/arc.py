@@ -13,7 +13,7 @@ from archive.headers import Headers
 LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]* \S+[ ]*\r?\n")
 NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\n]*+\n)(?=[^\n]* \d{8,}+ )")
 _DATE = re.compile(r"[0-9]{8,14}")
-_ODD = re.compile(r"(.*) ([0-9a-fA-F:.]*|-) ([0-9]{8,}\S*) (.*)", re.DOTALL)
+_ODD = re.compile(r"(.*) ([0-9a-fA-F:.]*+|-) ([0-9]{8,}+\S*+) (.*)", re.DOTALL)
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _DATE_DIGITS = 14
 _LENGTH_DIGITS = 18
@@ -37,7 +37,7 @@ def parse_line(line: bytes) -> tuple[Headers, int, bool]:
     text = line.decode("utf-8", "surrogateescape").strip()
     words = text.split(" ")
     count = _FIELDS_V2 if len(words) >= _FIELDS_V2 and words[-1].isdigit() and words[-2:-1] != [""] else _FIELDS_V1
-    if len(words) >= _FIELDS_V2 and not _is_date(words[-_FIELDS_V2 + 2]):
+    if len(words) >= _FIELDS_V2 and not (words[-_FIELDS_V2 + 2].isdigit() and _is_date(words[-_FIELDS_V2 + 2])):
         count = _FIELDS_V1
     if len(words) < count:
         return Headers([("WARC-Type", "response"), ("WARC-Target-URI", words[0])]), 0, False

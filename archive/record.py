@@ -15,6 +15,7 @@ from archive.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
 _HTTP_TYPE = b"\nContent-Type: application/http"
+_INTERIM = re.compile(rb"\s*HTTP/\S*\s+1", re.I)
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
@@ -200,8 +201,8 @@ class Record:
         if self._stream is None and buffer.find(_HTTP_TYPE, self.start, start) > 0:
             head_end = buffer.find(b"\n\r\n", start, end) + 3
             line_end = buffer.find(b"\r\n", start, end)
-            begin = buffer[start : start + 10]  # of an interim answer (HTTP/1.1 100): what follows is another head
-            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0 and begin[9:] != b"1":
+            is_interim = _INTERIM.match(buffer, start)  # then what follows is another head
+            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0 and not is_interim:
                 return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
         return self._slow_payload()
 

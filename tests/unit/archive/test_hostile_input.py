@@ -51,6 +51,7 @@ READ: dict[str, Callable[[], object]] = {
     ),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
     "an ARC line of places": lambda: arc.parse_line(b"a:" + b" 1.1.1.1 20200101" * 60_000 + b"\t x 1\n"),
+    "an ARC line whose date never ends": lambda: arc.parse_line(b"a: - e " + b"1" * 500_000 + b" 1\n"),
     "an ARC line of dates": lambda: arc.NEXT.search(b"\nab:" + b" 12345678" * 100_000 + b"\r\r\n"),
 }
 

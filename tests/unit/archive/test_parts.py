@@ -279,8 +279,13 @@ def test_odd_dates_and_addresses_in_arc_lines() -> None:
     assert not parse_line(b"http://e.example/ some day text/html 12\n")[2]
 
 
-@pytest.mark.parametrize("media", ["text/html; charset=x", "text/html; charset=koi8-r; charset=x", "a b c", ""])
-@pytest.mark.parametrize("url", ["http://e.example/", "dns:e.example/a b", "dns:e.example/ab 20130101 c"])
+@pytest.mark.parametrize(
+    "media", ["text/html", "text/html; charset=x", "text/html; charset=koi8-r; charset=x", "a b c", ""]
+)
+@pytest.mark.parametrize(
+    "url",
+    ["http://e.example/", "dns:e.example/a b", "dns:e.example/ab 20130101 c", "http://e.example/a b 20200101-c d e f"],
+)
 def test_media_types_in_arc_lines_may_have_spaces(url: str, media: str) -> None:
     headers, length, sound = parse_line(f"{url} 1.2.3.4 20140301000000 {media} 12\n".encode())
     assert (headers.get("WARC-Target-URI"), headers.get("WARC-IP-Address"), length, sound) == (url, "1.2.3.4", 12, True)

@@ -89,12 +89,10 @@ def test_a_payload_begins_behind_the_first_empty_line(end: bytes) -> None:
     assert response.payload() == response.body() == payload
 
 
-def test_a_payload_begins_behind_interim_answers(tmp_path: Path) -> None:
-    interim, head, payload = (
-        b"HTTP/1.1 100 Continue\r\n\r\n",
-        b"HTTP/1.x 200 OK\r\nContent-Type: text/html\r\n\r\n",
-        b"<p>",
-    )
+@pytest.mark.parametrize("status", [b"HTTP/1.1 100 Continue", b"HTTP/2 103 Early Hints", b"HTTP/1.1  100 "])
+def test_a_payload_begins_behind_interim_answers(tmp_path: Path, status: bytes) -> None:
+    interim, payload = status + b"\r\n\r\n", b"<p>"
+    head = b"HTTP/1.x 200 OK\r\nContent-Type: text/html\r\n\r\n"
     exchange = replace(page(1), response_head=interim + head, payload=payload, dechunked=False)
     response = records(exchange)[0]
     assert (response.payload(), response.media_type) == (payload, "text/html")
