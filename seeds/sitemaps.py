@@ -9,6 +9,7 @@ that may itself be cut is dropped). Never resolved: entities, DTDs, the network.
 
 from __future__ import annotations
 
+import codecs
 import re
 import zlib
 from collections import Counter
@@ -35,7 +36,7 @@ _LAYERS = 2
 
 _STRAY_AMPERSAND = re.compile(rb"&(?!(?:[A-Za-z_][\w.-]{0,60}|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(urlset|sitemapindex|url|sitemap|rss|feed|rdf)[\s>/]", re.IGNORECASE)
-_BEGIN = re.compile(rb"<(?:\?xml\s|(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>/])", re.IGNORECASE)
+_BEGIN = re.compile(rb"<(?:\?xml\s|(?:[\w.-]+:)?(?:urlset|sitemapindex|url|sitemap)[\s>/])", re.IGNORECASE)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 
 
@@ -167,10 +168,10 @@ def _from_its_begin(text: bytes) -> bytes:
     begin = _BEGIN.search(text)
     text = text[begin.start() :] if begin else text
     try:
-        text.decode()
+        _, whole = codecs.utf_8_decode(text)  # without the last character where that is cut
     except UnicodeDecodeError:
         return text
-    return DECLARATION.sub(b"", text, count=1)
+    return DECLARATION.sub(b"", text[:whole], count=1)
 
 
 def _plain(text: bytes, url: str) -> _Found:

@@ -247,6 +247,13 @@ def test_a_sitemap_in_utf_8_is_so_whatever_it_says(said: str) -> None:
     assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
 
 
+def test_a_sitemap_that_is_cut_within_a_character_or_has_no_root_loses_nothing_before() -> None:
+    body = f'<?xml version="1.0" encoding="utf-16"?>{SITEMAP}'.encode()
+    assert parse_sitemap(body[: body.index("é".encode()) + 1]).locs == ["https://a.example/ilanga"]
+    first = "<url><loc>https://a.example/1</loc></url>"
+    assert parse_sitemap(f"{first}\n<?xml version='1.0'?>{SITEMAP}".encode()).locs == ["https://a.example/1"]
+
+
 def test_a_sitemap_in_another_encoding_is_read_as_it_says() -> None:
     body = f'<?xml version="1.0" encoding="iso-8859-1"?>{SITEMAP}'.encode("latin-1")
     assert parse_sitemap(body).locs == ["https://a.example/ilanga", "https://a.example/é"]
