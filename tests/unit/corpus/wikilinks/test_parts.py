@@ -125,6 +125,7 @@ def test_form_by_name() -> None:
         (b"<a href=https://www.a.example%2F>", "", False),
         (b"<a HREF = https://secure.wikimedia.org/wikipedia/en/wiki/A>", "", True),
         (b"<script>a = '<a href=\"' + b</script><a href=//en.wikipedia.org>", "", True),
+        (b"wikipedia" + b"href=&a" * 50_000, "", True),  # each has a thousand letters: looking costs more than parsing
     ],
 )
 def test_which_pages_are_read(body: bytes, url: str, expected: bool) -> None:
