@@ -31,6 +31,7 @@ _SWITCHING = 101
 _MOST_INTERIM = 10
 _STEP_BYTES = 1 << 20
 _ZSTD_STEP = 16 << 10
+_DEFLATE_STEP = 512
 _GZIP = b"\x1f\x8b\x08"
 
 
@@ -152,16 +153,21 @@ def _next_members(packed: bytes, limit: int) -> bytes:
 def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
     state = zlib.decompressobj(wbits)
     parts: list[bytes] = []
-    size = 0
+    size = start = 0
     try:
-        for start in range(0, len(body), 512):
-            parts.append(state.decompress(body[start : start + 512], limit - size))
+        while start < len(body) and size < limit:
+            before = state.copy()
+            parts.append(state.decompress(body[start : start + _DEFLATE_STEP], limit - size))
             size += len(parts[-1])
-            if size >= limit:
-                break
+            start += _DEFLATE_STEP
     except zlib.error:
-        pass
-    return b"".join(parts)
+        # An error takes with it what came out in its step. A text that is not packed may begin as if it were.
+        if start or body.startswith(_GZIP):
+            with contextlib.suppress(zlib.error):
+                for place in range(start, len(body)):
+                    data = before.decompress(body[place : place + 1], limit)
+                    parts.append(data)
+    return b"".join(parts)[:limit]
 
 
 def _unbrotli(body: bytes, limit: int) -> bytes:

@@ -232,6 +232,15 @@ def test_codings_of_the_transfer_are_taken_off(lines: bytes) -> None:
     assert decode(HttpHead(0, lines), b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)) == b"umuntu " * 50
 
 
+@pytest.mark.parametrize("size", [20, 20_000])
+def test_a_packed_body_with_a_false_checksum_is_whole(size: int) -> None:
+    plain, head = random.Random(1).randbytes(size).hex().encode(), HttpHead(0, b"Content-Encoding: gzip\r\n")
+    packed = gzip.compress(plain)
+    assert decode(head, packed[:-8] + bytes(8)) == plain
+    assert decode(head, packed[:-9] + b"\xff" + bytes(7))[:30] == plain[:30]
+    assert decode(head, packed[:-8] + bytes(8), 10) == plain[:10]
+
+
 @pytest.mark.parametrize(
     "text",
     [
