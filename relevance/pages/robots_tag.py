@@ -16,7 +16,8 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
     """Lower-case directives for `robot` in the values of all such headers.
 
     A value may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what
-    follows a name is ours only when it is our name or everyone's. Blanks part directives, too, as they do in meta tags.
+    follows a name is ours only when it is our name or everyone's. Blanks part directives, and these from their values,
+    too, as they do in meta tags.
     """
     found: set[str] = set()
     for value in values:
@@ -27,5 +28,5 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
             if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
                 ours, part = whom.strip() in {robot.lower(), *_EVERYONE}, rest.strip()
             if ours and part:
-                found.update([part] if ":" in part else part.split())
+                found.update(part.split())
     return frozenset(found)
