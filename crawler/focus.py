@@ -23,7 +23,7 @@ from crawler.pages import answers
 from crawler.pages.detour import wanted
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
-from crawler.pages.own_requests import is_on_site
+from crawler.pages.own_requests import is_on_site, without_secrets
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
@@ -230,6 +230,7 @@ class FocusMiddleware:
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
             memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
+            memo = without_secrets(memo, response.url, location)
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
             finding.links = [Candidate(location, lease.kind, source, depth, lease.score, memo=memo)]

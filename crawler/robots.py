@@ -49,7 +49,8 @@ class RobotsMiddleware:
         """:class:`RobotsDeniedError` for a leased URL that its host's rules deny, :class:`HostClosedError` when they
         now deny all there is, :class:`OptedOutError`; :class:`OutsideFrontierError` for what nobody has leased."""
         lease = lease_of(request)
-        if lease is None:
+        # A lease is for one fetch: a callback may have copied the meta of its answer, which has one already.
+        if lease is None or "capture" in request.meta:
             raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):

@@ -5,8 +5,9 @@ A Scrapy Request exists only between a lease and its report; nothing is pickled 
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any, Self
 
 from scrapy import Spider
@@ -15,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import arg_to_iter
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -77,18 +79,27 @@ class FrontierScheduler(BaseScheduler):
         except ValueError as error:
             logger.warning("Not fetched: %s", error)
             return False
-        answered: Lease | None = request.meta.get("lease")
-        if answered is not None and canonicalize(answered.url) == url:
+        answered = _lease(request)
+        again = answered is not None and canonicalize(answered.url) == url
+        if answered is not None and "finding" not in request.meta:
+            # Of a downloader middleware, in place of the answer: nothing else would end the lease.
+            result = "redirect" if answered.kind is Kind.PAGE and not again else "protocol"
+            self._end(answered, answered.url, Finding(result), request.meta.get("capture"))
+        if again:
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
             return False
         if request.cookies and not self._cookies:
             logger.warning("Fetched without its cookies, since COOKIES_ENABLED is off: %s", request.url)
         try:
+            if (
+                answered is not None and request.errback == self._failed
+            ):  # as `response.request.replace(url=...)` has it
+                request = request.replace(errback=request_of(answered, self._spider).errback)
             memo = pack(request, self._spider)
         except ValueError as error:
             logger.warning("Not fetched: %s: %s", request.url, error)
             return False
-        depth = int(request.meta.get("depth", 0))
+        depth = answered.depth if answered is not None else 0
         score = max(0.0, min(1.0, 0.5 + request.priority / 100))
         self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score, memo=memo))
         return True
@@ -129,28 +140,45 @@ class FrontierScheduler(BaseScheduler):
         error = failure.value
         assert error is not None
         if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
-            return self._told(failure, lease, error.response.meta["finding"])
-        finding = failure_finding(error, lease)
-        if finding is None:
+            finding = error.response.meta["finding"]
+            if not _is_last(lease, finding):
+                return None
+            if (errback := self._errback(lease)) is None:
+                failure.raiseException()  # Scrapy counts and logs it
+            return errback(failure)
+        judged = failure_finding(error, lease)
+        if judged is None:
             return None
         if lease.kind is Kind.ROBOTS and lease.source in self._worker.stores.seed_hosts:
             # Asked for before any page: else nothing would say why a crawl of a misspelt site ends at once.
             logger.warning("Nothing of %s is fetched for now: %s", lease.source, error)
-        if finding.result == "released":
+        if judged.result == "released":
             self._worker.give_back(lease)
             return None
-        self._end(lease, request.url, finding, request.meta.get("capture"))
-        return self._told(failure, lease, finding)
+        request.meta["finding"] = judged
+        return self._told(failure, lease, judged)
 
     def _told(self, failure: Failure, lease: Lease, finding: Finding) -> Any:
-        """Tell the spider's errback of a failure, when the page is not tried again and has not moved."""
-        if finding.result == "redirect" or lease.attempt < row(finding.result).retries:
-            return None
-        if is_own(lease) and (errback := request_of(lease, self._spider).errback) is not None:
-            return errback(failure)
-        if isinstance(failure.value, HttpError):
-            failure.raiseException()  # Scrapy counts and logs it
-        return None
+        """What the spider's errback gives, when the page is not tried again; then the end of the lease. The other way
+        round a kill in between would lose the requests of the errback."""
+
+        def end() -> None:
+            self._end(lease, request.url, finding, request.meta.get("capture"))
+
+        request: Request = failure.request  # type: ignore[attr-defined]
+        errback = self._errback(lease) if _is_last(lease, finding) else None
+        try:
+            given = errback(failure) if errback is not None else None
+        except Exception:
+            end()
+            raise
+        if given is None or isinstance(given, Failure):
+            end()
+            return given
+        return _given(given, end)
+
+    def _errback(self, lease: Lease) -> Callable[[Failure], Any] | None:
+        return request_of(lease, self._spider).errback if is_own(lease) else None
 
     def _end(self, lease: Lease, asked: str, finding: Finding, capture: Capture | None) -> None:
         """The end of a lease that nobody has answered; a feed learns from that when to be asked again."""
@@ -162,3 +190,32 @@ class FrontierScheduler(BaseScheduler):
 def _sent(conditions: Mapping[str, str]) -> dict[str, bytes]:
     """Validators go back byte for byte as they came (seeds/validators.py); Scrapy would make UTF-8 of them."""
     return {name: value.encode("latin-1", "replace") for name, value in conditions.items()}
+
+
+def _lease(request: Request) -> Lease | None:
+    """The lease on which a request runs, or the page that it was made from; not what a spider itself calls a lease."""
+    found = request.meta.get("lease")
+    return found if isinstance(found, Lease) else None
+
+
+def _is_last(lease: Lease, finding: Finding) -> bool:
+    """Whether the page is neither tried again nor fetched where it has moved to."""
+    follows = finding.result == "redirect" and (finding.links or finding.again_in_ms is not None)
+    return not follows and lease.attempt >= row(finding.result).retries
+
+
+async def _given(given: Any, end: Callable[[], None]) -> AsyncIterator[Any]:
+    """What an errback gives, whatever kind of function it is, and `end` after it."""
+    try:
+        if inspect.isawaitable(given):
+            given = await given
+        if isinstance(given, AsyncIterable):
+            async for one in given:
+                yield one
+        else:
+            for one in arg_to_iter(given):
+                yield one
+    except Exception:
+        end()
+        raise
+    end()

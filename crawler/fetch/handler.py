@@ -219,7 +219,8 @@ def request_head(request: Request) -> bytes:
     lines = [f"{request.method} {target} HTTP/1.1".encode("ascii"), b"Host: " + host.encode("ascii")]
     for name, values in request.headers.items():
         if name not in (b"Host", b"Content-Length", b"Connection"):
-            lines += [name + b": " + value for value in values]
+            # A line break in it, say from a page, would be a second request.
+            lines += [b" ".join((name + b": " + value).splitlines()) for value in values]
     if request.body:
         lines.append(b"Content-Length: %d" % len(request.body))
     return b"\r\n".join([*lines, b"", b""])

@@ -38,9 +38,11 @@ def wanted(lease: Lease, asked: str, location: str, count: int) -> bytes | None:
 
 
 def taken(lease: Lease) -> tuple[Lease, Detour]:
-    """The lease with the memo that it had before any detour, and what to fetch on it."""
+    """The lease with the memo that it had before any detour, and what to fetch on it; ValueError: no memo of ours."""
     if lease.kind is not Kind.PAGE or not lease.memo.startswith(_MARK):
         return lease, Detour(lease.url, 0)
+    if len(lease.memo) < _FORM.size:
+        raise ValueError(f"the memo of {lease.url} is cut short")
     _, count, length = _FORM.unpack_from(lease.memo)
     memo, url = lease.memo[_FORM.size :][:length], lease.memo[_FORM.size + length :]
     return replace(lease, memo=memo), Detour(url.decode(), count)

@@ -16,7 +16,7 @@ from scrapy.http import Request
 from scrapy.utils.request import request_from_dict
 
 from crawler.pages.link_memo import OWN_MARK
-from frontier.types import LONGEST_MEMO_BYTES, Lease
+from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
 
 # Of no other request, but copied by `meta=response.meta`; a time-out of its own could outlast the lease.
 _OF_ONE_FETCH = frozenset(
@@ -26,6 +26,7 @@ _OF_ONE_FETCH = frozenset(
     }
 )
 _KEPT = ("callback", "errback", "cb_kwargs", "cookies", "flags")
+_SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 def pack(request: Request, spider: Spider | None) -> bytes:
@@ -39,8 +40,6 @@ def pack(request: Request, spider: Spider | None) -> bytes:
             name.decode("latin-1"): [value.decode("latin-1") for value in values]
             for name, values in request.headers.items()
         }
-    if not kept:
-        return b""
     for name, value in kept.items():
         try:
             same = json.loads(json.dumps(value)) == value
@@ -48,7 +47,7 @@ def pack(request: Request, spider: Spider | None) -> bytes:
             same = False
         if not same:
             raise ValueError(f"{name} of its request has what JSON cannot keep: {value!r:.200}")
-    memo = OWN_MARK + json.dumps(kept, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    memo = _memo(kept)
     if len(memo) > LONGEST_MEMO_BYTES:
         raise ValueError(f"its request has {len(memo)} bytes beside the URL, and {LONGEST_MEMO_BYTES} can be kept")
     return memo
@@ -58,22 +57,54 @@ def is_on_site(spider: Spider | None, url: str) -> bool:
     """Whether a URL is of a spider's ``allowed_domains``, when it has any."""
     domains = getattr(spider, "allowed_domains", None)
     host = f".{urlsplit(url).hostname or ''}"
-    return not domains or any(host.endswith(f".{domain.lower()}") for domain in domains)
+    # As Scrapy does, which has None among them for a domain that could not be read.
+    return not domains or any(host.endswith(f".{domain.lower()}") for domain in domains if domain)
 
 
 def is_own(lease: Lease) -> bool:
     """Whether a lease is of a request that :func:`pack` had more of than its URL."""
-    return lease.memo.startswith(OWN_MARK)
+    return lease.kind is Kind.PAGE and lease.memo.startswith(OWN_MARK)
 
 
 def request_of(lease: Lease, spider: Spider | None) -> Request:
     """The request as the spider made it; a plain one when it was only a URL. ValueError when the spider does not have
-    its callback any more."""
+    its callback any more, or the memo is none of ours: then nothing of it is used."""
     if not is_own(lease):
         return Request(lease.url)
-    said: dict[str, Any] = json.loads(lease.memo[len(OWN_MARK) :].decode("utf-8", "surrogatepass"))
-    headers = said.get("headers", {})
-    said["headers"] = {
-        name.encode("latin-1"): [value.encode("latin-1") for value in values] for name, values in headers.items()
-    }
-    return request_from_dict({"url": lease.url, **said}, spider=spider)
+    try:
+        said = _read(lease.memo)
+        # Only what pack() keeps: from a memo of another's hand no method, no body, no class to be loaded.
+        said = {name: value for name, value in said.items() if name in (*_KEPT, "meta", "headers")}
+        said["meta"] = {name: value for name, value in said.get("meta", {}).items() if name not in _OF_ONE_FETCH}
+        said["headers"] = {
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in said.get("headers", {}).items()
+        }
+        return request_from_dict({"url": lease.url, **said}, spider=spider)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{lease.url}: {error}") from None
+
+
+def without_secrets(memo: bytes, asked: str, location: str) -> bytes:
+    """The memo of a request that is redirected: to another host, or to a plain connection, its cookies and credentials
+    do not go along, as in Scrapy."""
+    here, there = urlsplit(asked), urlsplit(location)
+    same = (here.scheme, here.netloc) == (there.scheme, there.netloc)
+    safer = here.hostname == there.hostname and here.port is there.port is None and there.scheme == "https"
+    if same or safer or not memo.startswith(OWN_MARK):
+        return memo
+    said = _read(memo)
+    said.pop("cookies", None)
+    said["headers"] = {name: values for name, values in said.get("headers", {}).items() if name.lower() not in _SECRETS}
+    return _memo(said)
+
+
+def _memo(said: dict[str, Any]) -> bytes:
+    kept = {name: value for name, value in said.items() if value}
+    text = json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+    return OWN_MARK + text.encode("utf-8", "surrogatepass") if kept else b""
+
+
+def _read(memo: bytes) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(memo[len(OWN_MARK) :].decode("utf-8", "surrogatepass"))
+    return said

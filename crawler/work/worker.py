@@ -66,6 +66,7 @@ class Worker:
         self._commits = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._buffer: list[HeldLease] = []
         self._held: set[str] = set()
+        self._ended: set[str] = set()  # of those held: finished, and not reported yet
         self._returned: list[str] = []
         self._finished: list[Finished] = []
         self._found: list[Candidate] = []
@@ -176,8 +177,9 @@ class Worker:
         return None
 
     def enqueue(self, candidate: Candidate) -> None:
-        """A URL that no page of ours led to (a spider's own request)."""
+        """A URL that no page of ours led to (a spider's own request); however late it comes, there is work again."""
         self._found.append(candidate)
+        self.exhausted, self._quiet_looks = False, 0
         self._news.set()
 
     # What the fetch and the middlewares say
@@ -219,8 +221,9 @@ class Worker:
 
     def finish(self, lease: Lease, finding: Finding, capture: Capture | None) -> None:
         """A lease is done with; from here on it is stored and reported."""
-        if lease.token not in self._held:
+        if lease.token not in self._held or lease.token in self._ended:
             return
+        self._ended.add(lease.token)
         self._finished.append(Finished(lease, finding, capture))
         self._news.set()
 
@@ -287,7 +290,7 @@ class Worker:
         self._rest_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
         if len(grant.leases) == room:
             return _LONGEST_WAIT_S
-        if not grant.leases and not self._held and not self._finished:
+        if not (grant.leases or self._held or self._finished or self._found):
             return await self._look_for_end(grant)
         self._quiet_looks = 0
         return self._wait_s(grant)
@@ -365,14 +368,16 @@ class Worker:
             accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
             self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
             self._rescorer.found(link.url for done in batch for link in done.finding.links)
-            judged = [done.lease.authority for done in batch if done.finding.verdict is not None]
+            scored = self._stores.spec is not None  # else no link is, and the memos of what waits are long
+            judged = [done.lease.authority for done in batch if scored and done.finding.verdict is not None]
             await self._off(self._commits, lambda: self._rescorer.pages(judged))
         except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:
             # Only when the worker is told to stop while it waits for them (see Committer).
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
             accepted = []
-        for done in batch:
-            self._held.discard(done.lease.token)
+        tokens = {done.lease.token for done in batch}
+        self._held -= tokens
+        self._ended -= tokens
         if late := accepted.count(False):
             logger.warning("%d leases had run out before their pages were stored; those pages go to others", late)
         self._work.set()

@@ -120,10 +120,10 @@ def project(web: Host, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def crawl(project: Path, spider: str) -> tuple[list[dict[str, Any]], str]:
+def crawl(project: Path, spider: str, **settings: str) -> tuple[list[dict[str, Any]], str]:
     """The items that a spider gives, and its log."""
     words = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "out.jsonl"]
-    words += [word for name, value in QUICK.items() for word in ("-s", f"{name}={value}")]
+    words += [word for name, value in {**QUICK, **settings}.items() for word in ("-s", f"{name}={value}")]
     done = subprocess.run(words, cwd=project, env=environment(), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in (project / "out.jsonl").read_text().splitlines()]

@@ -8,8 +8,8 @@ import pytest
 from scrapy import Spider
 from scrapy.http import Request, Response
 
-from crawler.pages.link_memo import NO_LINK, read_link_memo
-from crawler.pages.own_requests import is_on_site, is_own, pack, request_of
+from crawler.pages.link_memo import NO_LINK, OWN_MARK, read_link_memo
+from crawler.pages.own_requests import is_on_site, is_own, pack, request_of, without_secrets
 from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
 
 
@@ -80,7 +80,48 @@ def test_a_callback_that_is_gone_is_said() -> None:
         request_of(leased(memo), Spider("other"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"{",
+        b"\xff",
+        b"[" * 7000,
+        b"[]",
+        b'{"meta": 1}',
+        b'{"headers": {"\xc4\x80": ["1"]}}',
+        b'{"headers": {"X": 1}}',
+        b'{"callback": "name"}',
+        b'{"cookies": 1, "callback": {}}',
+    ],
+)
+def test_a_memo_of_anothers_hand_is_refused(said: bytes) -> None:
+    with pytest.raises(ValueError, match=URL):
+        request_of(leased(OWN_MARK + said), SPIDER)
+
+
+def test_of_a_memo_of_anothers_hand_only_what_we_keep_is_taken() -> None:
+    memo = OWN_MARK + b'{"_class": "os.system", "method": "POST", "body": "x", "url": "http://b.test/",'
+    found = request_of(leased(memo + b'"meta": {"capture": 1, "finding": 2, "own": 3}}'), SPIDER)
+    assert (type(found), found.method, found.body, found.url, found.meta) == (Request, "GET", b"", URL, {"own": 3})
+    feed = Lease("t", URL, Kind.FEED, "http://a.test", "", 0, 0, memo=memo)
+    assert not is_own(feed), "a feed's memo is its own"
+
+
+def test_secrets_stay_with_their_host() -> None:
+    headers = {"Authorization": "Basic x", "Cookie": "a=1", "X-Own": "1"}
+    memo = pack(Request(URL, SPIDER.parse_item, headers=headers, cookies={"sid": "1"}), SPIDER)
+    for there in ("http://a.test/y", "https://a.test/x"):
+        assert without_secrets(memo, URL, there) == memo
+    for asked, there in ((URL, "http://b.test/x"), (URL, "http://a.test:8080/x"), ("https://a.test/x", URL)):
+        found = request_of(leased(without_secrets(memo, asked, there)), SPIDER)
+        assert (found.headers, found.cookies, found.callback) == ({b"X-Own": [b"1"]}, {}, SPIDER.parse_item)
+    assert without_secrets(b"\x00link", URL, "http://b.test/") == b"\x00link"
+    alone = pack(Request(URL, cookies={"sid": "1"}), SPIDER)
+    assert without_secrets(alone, URL, "http://b.test/") == b""
+
+
 def test_allowed_domains() -> None:
+    assert is_on_site(Own(allowed_domains=["a.test", None]), URL)
     spider = Own(allowed_domains=["A.test"])
     sites = ["http://a.test:8/", "http://x.a.test/", "http://ba.test/", "http:///"]
     assert [is_on_site(spider, url) for url in sites] == [True, True, False, False]

@@ -1,0 +1,211 @@
+"""Spiders of a project's own that fail, ask again, ask late or carry secrets: none of it stops or fools the crawl."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.crawler.harness import FORGETFUL, QUICK, environment
+from tests.integration.crawler.serving import Host, HostHandler, hosts
+from tests.integration.crawler.test_own_project import SETTINGS, crawl
+
+HERE, THERE = "127.71.5.1", "127.71.5.2"
+MORE_SETTINGS = """
+DOWNLOADER_MIDDLEWARES = {"own.Again": 540}
+FRONTIER_LEASE_S, DOWNLOAD_TIMEOUT = 90, 5
+"""
+SPIDERS = """
+import asyncio
+import os
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import DontCloseSpider
+
+WEB = "http://127.71.5.1:PORT"
+
+class Again:
+    def process_response(self, request, response):
+        if response.status == 418:
+            return request.replace(url=WEB + "/other", dont_filter=True)
+        if b"captcha" in response.body:
+            return request.replace(dont_filter=True)
+        return response
+
+class Faults(Spider):
+    name, start_urls = "faults", [WEB + "/"]
+
+    def parse(self, response):
+        yield response.request.replace(url=WEB + "/next", callback=self.page)
+        yield Request(WEB + "/lease", self.page, meta={"lease": {"months": 12}, "depth": "deep"})
+        yield Request(WEB + "/raises", self.raises)
+        yield Request(WEB + "/slow-page", self.slow)
+        yield Request(WEB + "/copied", self.copied, meta={"own": 1})
+        for path in "/cut1", "/cut2", "/cut3", "/cut4", "/nowhere":
+            yield Request(WEB + path, self.page, errback=getattr(self, "on_" + path[1:]))
+        yield Request(WEB + "/teapot", self.page)
+        yield Request(WEB + "/captcha", self.page)
+        secret = {"Authorization": "Basic x", "Cookie": "sid=1", "X-Own": "1"}
+        yield Request(WEB + "/away", self.page, headers=secret)
+        yield Request(WEB + "/moved", self.page, headers=secret)
+        yield Request(WEB + "/split", self.page, headers={"X-Own": "1\\r\\nX-Two: 2\\r\\n\\r\\nGET /smuggled HTTP/1.1"})
+
+    def page(self, response):
+        names = "Authorization", "Cookie", "X-Own"
+        yield {"page": response.url, "sent": [name for name in names if name in response.request.headers]}
+
+    def raises(self, response):
+        yield {"raises": response.url}
+        raise RuntimeError("a fault of the spider")
+
+    async def slow(self, response):
+        await asyncio.sleep(0.1)
+        yield {"slow": response.url}
+
+    async def copied(self, response):
+        try:
+            await self.crawler.engine.download_async(Request(WEB + "/direct", meta=response.meta))
+        except Exception as error:
+            yield {"copied": type(error).__name__}
+
+    def on_cut1(self, failure):
+        raise RuntimeError("a fault of the errback")
+
+    def on_cut2(self, failure):
+        yield {"cut": failure.request.url}
+        yield failure.request.replace(url=WEB + "/after-cut2", callback=self.page, errback=None)
+
+    async def on_cut3(self, failure):
+        await asyncio.sleep(0.1)
+        return [{"cut": failure.request.url}, Request(WEB + "/after-cut3", self.page)]
+
+    async def on_cut4(self, failure):
+        yield {"cut": failure.request.url}
+        await asyncio.sleep(0.1)
+        yield Request(WEB + "/after-cut4", self.page)
+
+    def on_nowhere(self, failure):
+        return {"nowhere": failure.value.response.status}
+
+class Killed(Spider):
+    name = "killed"
+
+    async def start(self):
+        yield Request(WEB + "/cut", errback=self.failed)
+
+    async def failed(self, failure):
+        await asyncio.sleep(1)
+        if not os.path.exists("killed"):
+            open("killed", "w").close()
+            os.kill(os.getpid(), 9)
+        yield Request(WEB + "/after")
+
+    def parse(self, response):
+        yield {"after": response.url}
+
+class Late(Spider):
+    name, late = "late", 0
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        spider = super().from_crawler(crawler)
+        crawler.signals.connect(spider.idle, signals.spider_idle)
+        return spider
+
+    async def start(self):
+        yield Request(WEB + "/1")
+        await asyncio.sleep(4)
+        for n in range(2, 5):
+            yield Request(f"{WEB}/{n}")
+
+    def idle(self):
+        if not self.late:
+            self.late = 1
+            for n in range(5, 8):
+                self.crawler.engine.crawl(Request(f"{WEB}/{n}"))
+
+    def parse(self, response):
+        yield {"late": response.url}
+"""
+
+
+class Handler(HostHandler):
+    """Answers, moves, and hangs up."""
+
+    def asked(self) -> None:
+        path, html = self.path, {"Content_Type": "text/html"}
+        if path == "/robots.txt":
+            self.answer(404, b"")
+        elif path.startswith("/cut"):
+            self.close_connection = True
+        elif path == "/nowhere":
+            self.answer(302, b"", Location="mailto:a@b.test")
+        elif path == "/moved":
+            self.answer(302, b"", Location="/arrived")
+        elif path == "/away":
+            self.answer(302, b"", Location=f"http://{THERE}:{self.server.port}/arrived")
+        elif path == "/teapot":
+            self.answer(418, b"", **html)
+        else:
+            self.answer(200, f"<html><p>{path}</p></html>".encode(), **html)
+
+
+@pytest.fixture
+def web() -> Iterator[Host]:
+    with hosts(Handler, (HERE, THERE)) as first:
+        yield first
+
+
+@pytest.fixture
+def project(web: Host, tmp_path: Path) -> Path:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(SETTINGS + MORE_SETTINGS)
+    (tmp_path / "own.py").write_text(SPIDERS.replace("PORT", str(web.port)))
+    return tmp_path
+
+
+def test_faults_of_a_spider_cost_no_more_than_themselves(web: Host, project: Path) -> None:
+    items, log = crawl(project, "faults")
+    here, there = f"http://{HERE}:{web.port}", f"http://{THERE}:{web.port}"
+    told = [item for item in items if "page" not in item]
+    assert told == [
+        {"copied": "OutsideFrontierError"},
+        {"cut": f"{here}/cut2"},
+        {"cut": f"{here}/cut3"},
+        {"cut": f"{here}/cut4"},
+        {"nowhere": 302},
+        {"raises": f"{here}/raises"},
+        {"slow": f"{here}/slow-page"},
+    ]
+    pages = {item["page"]: item["sent"] for item in items if "page" in item}
+    assert pages == {
+        **{f"{here}{path}": [] for path in ("/next", "/lease", "/other", "/after-cut2", "/after-cut3", "/after-cut4")},
+        f"{here}/arrived": ["Authorization", "Cookie", "X-Own"],
+        f"{there}/arrived": ["X-Own"],
+        f"{here}/split": ["X-Own"],
+    }
+    asked = [path for _, path in web.asked]
+    assert not {"/direct", "/smuggled"} & set(asked)
+    assert asked.count("/captcha") == 3, "as often as what gets no answer"
+    assert asked.count("/teapot") == asked.count("/raises") == 1
+    assert "had run out" not in log
+
+
+def test_a_spider_that_asks_late_is_not_closed_before_its_pages(web: Host, project: Path) -> None:
+    items, _ = crawl(project, "late")
+    assert [item["late"] for item in items] == [f"http://{HERE}:{web.port}/{n}" for n in range(1, 8)]
+
+
+def test_killed_while_an_errback_runs_its_requests_are_not_lost(web: Host, project: Path) -> None:
+    forgetful = [word for name, value in {**QUICK, **FORGETFUL}.items() for word in ("-s", f"{name}={value}")]
+    killed = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "killed", *forgetful],
+        cwd=project,
+        env=environment(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert killed.returncode == -9
+    assert crawl(project, "killed", **FORGETFUL)[0] == [{"after": f"http://{HERE}:{web.port}/after"}]
