@@ -13,7 +13,7 @@ from typing import Any, Self
 from scrapy import Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
-from scrapy.http import Request
+from scrapy.http import Request, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import arg_to_iter
@@ -21,10 +21,10 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawler.addon import overruled
-from crawler.fetch.handler import Capture
+from crawler.fetch.handler import Capture, headers_of
 from crawler.focus import nothing
 from crawler.harvest.polls import RECURRING
-from crawler.pages.answers import failure_finding
+from crawler.pages.answers import failure_finding, result_of, retry_after_ms
 from crawler.pages.detour import taken
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack, request_of
@@ -83,8 +83,8 @@ class FrontierScheduler(BaseScheduler):
         again = answered is not None and canonicalize(answered.url) == url
         if answered is not None and "finding" not in request.meta:
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
-            result = "redirect" if answered.kind is Kind.PAGE and not again else "protocol"
-            self._end(answered, answered.url, Finding(result), request.meta.get("capture"))
+            capture = request.meta.get("capture")
+            self._end(answered, answered.url, _replaced(answered, capture, again=again), capture)
         if again:
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
             return False
@@ -196,6 +196,20 @@ def _lease(request: Request) -> Lease | None:
     """The lease on which a request runs, or the page that it was made from; not what a spider itself calls a lease."""
     found = request.meta.get("lease")
     return found if isinstance(found, Lease) else None
+
+
+def _replaced(lease: Lease, capture: Capture | None, *, again: bool) -> Finding:
+    """What a lease has come to for which a downloader middleware gave a request, the same one `again` or another: a
+    host that is busy or away rests all the same."""
+    if lease.kind is not Kind.PAGE or capture is None:
+        return Finding("protocol")
+    if capture.answer is None:
+        return Finding("timeout")
+    said = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
+    result = result_of(said)
+    if row(result).retries:
+        return Finding(result, retry_after_ms=retry_after_ms(said))
+    return Finding("protocol" if again else "redirect")
 
 
 def _is_last(lease: Lease, finding: Finding) -> bool:

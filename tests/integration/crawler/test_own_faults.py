@@ -30,7 +30,7 @@ class Again:
     def process_response(self, request, response):
         if response.status == 418:
             return request.replace(url=WEB + "/other", dont_filter=True)
-        if b"captcha" in response.body:
+        if b"captcha" in response.body or response.status == 503:
             return request.replace(dont_filter=True)
         return response
 
@@ -47,6 +47,7 @@ class Faults(Spider):
             yield Request(WEB + path, self.page, errback=getattr(self, "on_" + path[1:]))
         yield Request(WEB + "/teapot", self.page)
         yield Request(WEB + "/captcha", self.page)
+        yield Request(WEB + "/busy", self.page)
         secret = {"Authorization": "Basic x", "Cookie": "sid=1", "X-Own": "1"}
         yield Request(WEB + "/away", self.page, headers=secret)
         yield Request(WEB + "/moved", self.page, headers=secret)
@@ -146,6 +147,8 @@ class Handler(HostHandler):
             self.answer(302, b"", Location="/arrived")
         elif path == "/away":
             self.answer(302, b"", Location=f"http://{THERE}:{self.server.port}/arrived")
+        elif path == "/busy":
+            self.answer(503, b"", Retry_After="1" if self.server.asked.count((HERE, path)) == 1 else "0")
         elif path == "/teapot":
             self.answer(418, b"", **html)
         else:
@@ -189,6 +192,7 @@ def test_faults_of_a_spider_cost_no_more_than_themselves(web: Host, project: Pat
     asked = [path for _, path in web.asked]
     assert not {"/direct", "/smuggled"} & set(asked)
     assert asked.count("/captcha") == 3, "as often as what gets no answer"
+    assert asked.count("/busy") == 7, "a host that is busy rests, whoever asks again"
     assert asked.count("/teapot") == asked.count("/raises") == 1
     assert "had run out" not in log
 

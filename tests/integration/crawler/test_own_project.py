@@ -42,7 +42,7 @@ class Plain(Spider):
         yield response.follow("/item/1", self.item, cb_kwargs={"n": 1}, meta={"a": [1]}, headers={"X-Own": "1"})
         yield response.follow("/item/1", self.item, cb_kwargs={"n": 2}, dont_filter=True)
         yield response.follow("/moved", self.item, cb_kwargs={"n": 3})
-        yield response.follow("/away", self.item, cb_kwargs={"n": 4})
+        yield response.follow("/away", self.item, errback=self.failed, cb_kwargs={"n": 4})
         for path in "/missing", "/gone", "/busy", "/private/x":
             yield response.follow(path, self.missing, errback=self.failed)
         yield response.follow("/bad", lambda response: None)
@@ -134,6 +134,7 @@ def test_own_requests_come_to_their_callbacks(web: Host, project: Path) -> None:
     items, log = crawl(project, "plain")
     here = f"http://{HERE}:{web.port}"
     assert items == [
+        {"failed": f"{here}/away", "why": "HttpError"},
         {"failed": f"{here}/busy", "why": "HttpError"},
         {"failed": f"{here}/gone", "why": "HttpError"},
         {"failed": f"{here}/private/x", "why": "RobotsDeniedError"},
