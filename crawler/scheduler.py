@@ -91,9 +91,8 @@ class FrontierScheduler(BaseScheduler):
         if request.cookies and not self._cookies:
             logger.warning("Fetched without its cookies, since COOKIES_ENABLED is off: %s", request.url)
         try:
-            if (
-                answered is not None and request.errback == self._failed
-            ):  # as `response.request.replace(url=...)` has it
+            # `response.request.replace(url=...)` has our own errback.
+            if answered is not None and request.errback == self._failed:
                 request = request.replace(errback=request_of(answered, self._spider).errback)
             memo = pack(request, self._spider)
         except ValueError as error:
