@@ -241,7 +241,7 @@ class FocusMiddleware:
         spec = self._worker.stores.spec
         if spec is None:
             return bool(response.meta.get("allow_offsite")) or is_on_site(self._crawler.spider, location)
-        if spec is not None and lease.source.startswith("feed"):
+        if lease.source.startswith("feed"):
             return spec.wants_item(location)
         return _may_follow(spec, location, 0)
 
