@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.crawler.harness import FORGETFUL, QUICK, environment
+from tests.integration.crawler.own_projects import crawl, write_project
 from tests.integration.crawler.serving import Host, HostHandler, hosts
-from tests.integration.crawler.test_own_project import SETTINGS, crawl
 
 HERE, THERE = "127.71.5.1", "127.71.5.2"
 MORE_SETTINGS = """
@@ -163,10 +163,7 @@ def web() -> Iterator[Host]:
 
 @pytest.fixture
 def project(web: Host, tmp_path: Path) -> Path:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    (tmp_path / "settings.py").write_text(SETTINGS + MORE_SETTINGS)
-    (tmp_path / "own.py").write_text(SPIDERS.replace("PORT", str(web.port)))
-    return tmp_path
+    return write_project(tmp_path, SPIDERS, web.port, MORE_SETTINGS)
 
 
 def test_faults_of_a_spider_cost_no_more_than_themselves(web: Host, project: Path) -> None:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.integration.crawler.harness import QUICK, environment
+from tests.integration.crawler.own_projects import crawl, write_project
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 
 HERE, THERE = "127.71.4.1", "127.71.4.2"
-SETTINGS = """
-SPIDER_MODULES = ["own"]
-ADDONS = {"crawler.addon.Ulwembu": 100}
-COMMANDS_MODULE = "crawler.commands"
-CONTACT = "me@a.test"
-FRONTIER_RETRY_FACTOR = 0.0001
-# as Scrapy's own template and many a project have it
-ROBOTSTXT_OBEY, DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN, AUTOTHROTTLE_ENABLED = True, 30, 1, True
-RETRY_ENABLED = REDIRECT_ENABLED = METAREFRESH_ENABLED = True
-"""
 SPIDERS = """
 from scrapy import Request, FormRequest, Spider
 from scrapy.linkextractors import LinkExtractor
@@ -114,20 +100,7 @@ def web() -> Iterator[Host]:
 
 @pytest.fixture
 def project(web: Host, tmp_path: Path) -> Path:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
-    (tmp_path / "settings.py").write_text(SETTINGS)
-    (tmp_path / "own.py").write_text(SPIDERS.replace("PORT", str(web.port)))
-    return tmp_path
-
-
-def crawl(project: Path, spider: str, **settings: str) -> tuple[list[dict[str, Any]], str]:
-    """The items that a spider gives, and its log."""
-    words = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "out.jsonl"]
-    words += [word for name, value in {**QUICK, **settings}.items() for word in ("-s", f"{name}={value}")]
-    done = subprocess.run(words, cwd=project, env=environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in (project / "out.jsonl").read_text().splitlines()]
-    return sorted(found, key=json.dumps), done.stderr
+    return write_project(tmp_path, SPIDERS, web.port)
 
 
 def test_own_requests_come_to_their_callbacks(web: Host, project: Path) -> None:
