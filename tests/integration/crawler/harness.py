@@ -42,8 +42,9 @@ def scrapy(*words: str, **settings: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Ours without what would change a crawl."""
-    return {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "SCRAPY_PROJECT")}
+    """Ours without what would change a crawl. Scrapy itself leaves the name of a project's settings there."""
+    changes = ("REDIS_URL", "SCRAPY_PROJECT", "SCRAPY_SETTINGS_MODULE")
+    return {name: value for name, value in os.environ.items() if name not in changes}
 
 
 def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
