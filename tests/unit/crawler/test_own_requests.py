@@ -8,6 +8,7 @@ import pytest
 from scrapy import Spider
 from scrapy.http import Request, Response
 
+from crawler.fetch.handler import request_head
 from crawler.pages.link_memo import NO_LINK, OWN_MARK, read_link_memo
 from crawler.pages.own_requests import is_on_site, is_own, pack, request_of, without_secrets
 from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
@@ -126,3 +127,15 @@ def test_allowed_domains() -> None:
     sites = ["http://a.test:8/", "http://x.a.test/", "http://ba.test/", "http:///"]
     assert [is_on_site(spider, url) for url in sites] == [True, True, False, False]
     assert is_on_site(SPIDER, "http://ba.test/")
+
+
+def test_a_header_is_one_line() -> None:
+    made = Request("http://a.test/x", headers={"X-Own": "1\r\nX-Two: 2\r\n\r\nGET /smuggled HTTP/1.1", "X-B\nC": "d"})
+    assert request_head(made).split(b"\r\n") == [
+        b"GET /x HTTP/1.1",
+        b"Host: a.test",
+        b"X-Own: 1 X-Two: 2  GET /smuggled HTTP/1.1",
+        b"X-B C: d",
+        b"",
+        b"",
+    ]
