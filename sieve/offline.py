@@ -23,7 +23,7 @@ from sieve.local import LocalSieve
 from sieve.ready import ReadyQueue
 from sieve.seen import Seen
 from sieve.spec import Spec
-from sieve.store import RunStore
+from sieve.store import RunStore, distinct
 from sieve.waiting import WaitingRoom
 
 
@@ -68,7 +68,7 @@ class OfflineSieve(LocalSieve):
         admitted = [*self.ready.recover(self._stored()), np.zeros(0, np.uint64)]
         numbers = [int(numbers[-1]) + 1 for numbers in self._a.now.numbers]
         self._next = max(self.ready.next_number, *numbers, 0)
-        self._store(np.unique(np.concatenate(admitted)))
+        self._store(distinct(np.sort(np.concatenate(admitted))))
 
     def pending(self) -> int:
         """URLs in A."""

@@ -22,7 +22,7 @@ from sieve.items import Mask
 from sieve.jobs import Job, Work
 from sieve.runs import Run
 from sieve.spec import Spec
-from sieve.store import RunStore
+from sieve.store import RunStore, distinct
 
 _LOG = logging.getLogger(__name__)
 _PIECE_KEYS = 1 << 15
@@ -118,7 +118,7 @@ class Seen:
 
     def recover(self, keys: Fingerprints, *, known: bool) -> None:
         """Take up keys found in a log at opening; `known`: admitted, else waiting. They may be in runs already."""
-        keys = np.unique(keys)
+        keys = distinct(np.sort(keys))
         self._filter.add_sorted(keys)
         if known:
             self._newest.add(keys[self.unknown(self.snapshot(), keys)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -65,11 +66,12 @@ class WaitingRoom:
     def texts(self, sealed: Waiting, places: Places) -> Iterator[tuple[Numbers, Batch]]:
         """The URLs at ascending `places` of a sealed part, by record."""
         starts = np.cumsum([0, *map(len, sealed.keys)])
-        inside = np.searchsorted(starts, places, side="right") - 1
-        for number in np.unique(inside).tolist():
-            _, batch = _parse(self._log.read(sealed.records[number]).body)
-            chosen = places[inside == number] - starts[number]
-            yield sealed.numbers[number][chosen], batch.at(chosen)
+        ends = np.searchsorted(places, starts).tolist()
+        for number, (first, end) in enumerate(pairwise(ends)):
+            if first < end:
+                _, batch = _parse(self._log.read(sealed.records[number]).body)
+                chosen = places[first:end] - starts[number]
+                yield sealed.numbers[number][chosen], batch.at(chosen)
 
     def drop(self, sealed: Waiting) -> None:
         """A sealed part is decided."""
