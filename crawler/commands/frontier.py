@@ -16,6 +16,7 @@ from crawler.console.terminal import clock, host_words
 from crawler.errors import PreflightError
 from crawler.fetch.opt_outs import read_opt_outs
 from frontier.opt_outs import opt_out_rules
+from frontier.types import Waiting
 from sieve.urls import authority as authority_of
 
 
@@ -101,7 +102,7 @@ class Command(CrawlStateCommand):
         rows = state.frontier.parked(opts.limit)
         if opts.json:
             for authority, waiting in rows:
-                self.show_json({"authority": authority, **asdict(waiting)})
+                self.show_json({"authority": authority, **_waiting(waiting)})
             return
         table = Table("until", "reason", "tries", title=f"Parked in {state.name}", title_justify="left")
         table.add_column("URL", overflow="fold")
@@ -162,7 +163,7 @@ class Command(CrawlStateCommand):
         rows = state.frontier.peek(authority, opts.limit)
         if opts.json:
             for row in rows:
-                self.show_json(asdict(row))
+                self.show_json(_waiting(row))
             return
         table = Table("score", "depth", "tries", "parked", title=f"Next of {authority}", title_justify="left")
         table.add_column("URL", overflow="fold")
@@ -170,6 +171,11 @@ class Command(CrawlStateCommand):
             parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
             table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
         self.show(table)
+
+
+def _waiting(row: Waiting) -> dict[str, object]:
+    """A row for JSON, without its memo: a spider's own request may have put cookies and passwords there."""
+    return {name: value for name, value in asdict(row).items() if name != "memo"}
 
 
 def _rules(prefixes: Iterable[str]) -> set[str]:
