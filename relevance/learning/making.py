@@ -19,6 +19,9 @@ from relevance.learning.tuning import tuned
 
 _log = logging.getLogger(__name__)
 
+_ENOUGH_WORDS = 20_000
+"""docs/relevance.md, A language of your own, has what siblings with less are worth."""
+
 
 def in_memory(parameters: storage.Parameters) -> Model:
     """A model that was never written."""
@@ -33,6 +36,7 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
         _log.info("left out, as no class has them: %s", " ".join(spare))
     _log.info("counting the letters and words of %d languages", len(corpus))
     made = train(description, corpus)
+    _tell_of_little_text(made, description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     for _ in range(description.settings.clean_rounds):
         corpus, now = cleaned(corpus, description.classes, in_memory(made))
@@ -55,6 +59,21 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
     made = storage.levelled(made)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
+
+
+def _tell_of_little_text(made: storage.Parameters, description: Description) -> None:
+    """Warns of each class that has hardly any text: of siblings, or of all where none are named (others may be there
+    just to be told from)."""
+    close = {name for group in description.siblings for name in group}
+    for spec in made.meta["classes"]:
+        if spec["words"] < _ENOUGH_WORDS and spec["name"] in (close or {spec["name"]}):
+            words = f"{spec['words']:,}"
+            _log.warning(
+                "class %s has %s words of text; below %s it is often mistaken",
+                spec["name"],
+                words,
+                f"{_ENOUGH_WORDS:,}",
+            )
 
 
 def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:

@@ -494,6 +494,19 @@ def test_text_that_no_class_has_is_told(caplog: Any) -> None:
     assert "left out, as no class has them: ccc" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("times", "siblings", "told"),
+    [(1, (), ["aaa", "bbb"]), (1, (("aaa", "ccc"),), ["aaa", "ccc"]), (20_000, (("aaa", "ccc"),), ["ccc"])],
+)
+def test_classes_with_hardly_any_text_are_told(times: int, siblings: Any, told: list[str], caplog: Any) -> None:
+    text = corpus() | ({"ccc": {"x": ["umuntu wakithi"]}} if siblings else {})
+    text["aaa"]["x"] *= times
+    specs = (*SPECS, training.ClassSpec("ccc", "ccc", ("ccc",)))[: len(text)]
+    make(replace(SMALL, classes=specs, siblings=siblings), text)
+    warned = [record.args[0] for record in caplog.records if record.levelname == "WARNING"]
+    assert warned == told
+
+
 def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\ncaf\xe9\n".encode("latin-1"))
