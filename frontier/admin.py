@@ -31,6 +31,7 @@ def host_state(host: Host, config: FrontierConfig) -> HostState:
         robots_expires_ms=host.robots_expires_ms,
         crawl_delay_ms=host.crawl_delay_ms,
         delay_ms=host.delay_ms(config),
+        address_delay_ms=host.address_delay_ms(config),
         address=host.address,
         failures=host.failures,
         last_fetch_ms=host.last_fetch_ms,

@@ -5,9 +5,9 @@ Guarantees: the contract of :mod:`frontier.types` for any number of workers on a
 own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
 itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
 
-With `answering`, the only module of this room that imports redis. Errors: FrontierUnavailable when Redis does not
-answer (also while it loads, or refuses all writes), FrontierFull from the intake at its memory limit; others of Redis
-(a wrong type, a bug) come as they are."""
+With `answering` and `turns`, the only module of this room that imports redis. Errors: FrontierUnavailable when Redis
+does not answer (also while it loads, or refuses all writes), FrontierFull from the intake at its memory limit; others
+of Redis (a wrong type, a bug) come as they are."""
 
 from __future__ import annotations
 

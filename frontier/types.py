@@ -207,6 +207,7 @@ class HostState:
     robots_expires_ms: int
     crawl_delay_ms: int
     delay_ms: int
+    address_delay_ms: int
     address: str
     failures: int
     last_fetch_ms: int

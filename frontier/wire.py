@@ -247,6 +247,7 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         robots_expires_ms=number("rx"),
         crawl_delay_ms=number("cd"),
         delay_ms=max(int(record.get("dl", config.delay_ms)), number("cd"), adaptive_ms),
+        address_delay_ms=max(int(record.get("al", config.address_delay_ms)), adaptive_ms),
         address=text("ip"),
         failures=number("f"),
         last_fetch_ms=number("lf"),

@@ -36,6 +36,7 @@ from frontier.errors import FrontierUnavailable
 from frontier.opt_outs import spelled_out
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import Limits
+from frontier.turns import TurnTakingFrontier
 from frontier.types import Budget, Candidate, HostPolicy, Kind
 from relevance.steering.policy import Policy
 from seeds.crawl import Crawl
@@ -192,7 +193,9 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
 
 def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None) -> RedisFrontier:
     """The crawl's frontier, with the seed file's delays, those and no others, and the opt-outs in force."""
-    frontier = RedisFrontier(home.url, crawl, frontier_config(settings, spec))
+    # A private Redis has no other crawl.
+    kind = RedisFrontier if home.embedded else TurnTakingFrontier
+    frontier = kind(home.url, crawl, frontier_config(settings, spec))
     if spec is not None:
         policies = host_policies(spec)
         # What an earlier start has put there, of this file as it was or of another.

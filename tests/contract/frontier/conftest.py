@@ -12,6 +12,7 @@ import redis
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Frontier, FrontierConfig, MemoryFrontier
 from frontier.redis_frontier import RedisFrontier
+from frontier.turns import PREFIX, TurnTakingFrontier
 
 START_MS = 1_700_000_000_000
 numbers = itertools.count()
@@ -36,7 +37,7 @@ Make = Callable[[FrontierConfig], Frontier]
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
     with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as private:
-        client = redis.Redis.from_url(private.url)
+        client = redis.Redis.from_url(private.url, socket_timeout=60)
         yield client
         client.close()
 
@@ -46,10 +47,21 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["memory", "redis"])
+@pytest.fixture(params=["memory", "redis", "turns"])
 def make(request: pytest.FixtureRequest, clock: Clock) -> Make:
     """A frontier of the kind under test, with settings; jitter always spares nothing."""
     if request.param == "memory":
         return lambda config: MemoryFrontier(config, clock, jitter=lambda: 1.0)
+    if request.param == "turns":
+        sharing: Make = request.getfixturevalue("make_sharing")
+        return sharing
     client = request.getfixturevalue("server")
     return lambda config: RedisFrontier(client, f"test{next(numbers)}", config, now_ms=clock, jitter=lambda: 1.0)
+
+
+@pytest.fixture
+def make_sharing(server: redis.Redis, clock: Clock) -> Callable[[FrontierConfig], TurnTakingFrontier]:
+    """A crawl of its own that takes turns with the other crawls of this test, and with no others."""
+    if old := server.keys(f"{PREFIX}*"):
+        server.delete(*old)
+    return lambda config: TurnTakingFrontier(server, f"test{next(numbers)}", config, now_ms=clock, jitter=lambda: 1.0)
