@@ -3,14 +3,14 @@
 Write with :class:`WarcWriter`, finish dead writers' files with :func:`recover`, read with :class:`Reader`.
 """
 
-from archive.access import record_at
-from archive.config import WriterConfig
 from archive.errors import ArchiveError, ArchiveFull, ArchiveNotFound, Damage, JournalBusy, WriterClosed
-from archive.exchange import Exchange, RevisitTarget
-from archive.reader import Reader
-from archive.record import Record
-from archive.recovery import Recovery, recover
-from archive.writer import WarcWriter
+from archive.index.access import record_at
+from archive.reading.reader import Reader
+from archive.reading.record import Record
+from archive.writing.config import WriterConfig
+from archive.writing.exchange import Exchange, RevisitTarget
+from archive.writing.recovery import Recovery, recover
+from archive.writing.writer import WarcWriter
 
 __all__ = [
     "ArchiveError",

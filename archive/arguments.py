@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from archive.codecs import SUFFIXES
+from archive.storage.codecs import SUFFIXES
 
 _EPILOG = """examples:
   python -m archive ls crawl.warc.xz

@@ -21,19 +21,19 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from archive import cdxj
-from archive.access import find, record_at
 from archive.arguments import parser
-from archive.codecs import check_level
-from archive.convert import Tick, compression_of, convert, renamed, repair
 from archive.errors import ArchiveError, ConvertError, Damage
-from archive.http import MAX_BODY_BYTES, is_coded
-from archive.reader import Reader
-from archive.record import Record
-from archive.stats import GROUPS, Stats
+from archive.index import cdxj
+from archive.index.access import find, record_at
+from archive.messages.http import MAX_BODY_BYTES, is_coded
+from archive.reading.reader import Reader
+from archive.reading.record import Record
+from archive.storage.codecs import check_level
+from archive.storage.warcfile import OPEN
 from archive.terminal import bytes_bar, escape_what_does_not_fit, give_up_stdout, printable
-from archive.verify import Problem, Verifier
-from archive.warcfile import OPEN
+from archive.tools.convert import Tick, compression_of, convert, renamed, repair
+from archive.tools.stats import GROUPS, Stats
+from archive.tools.verify import Problem, Verifier
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 

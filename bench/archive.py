@@ -30,7 +30,7 @@ from warcio import warcwriter
 from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, Reader, WarcWriter, WriterConfig, record_at
-from archive.cdxj import lookup
+from archive.index.cdxj import lookup
 from tests.web import WebSpec
 from tests.web.answer import HTML, Answer, head
 from tests.web.paths import Resource

@@ -21,8 +21,8 @@ from typing import BinaryIO, cast
 
 from archive import Damage
 from archive.errors import KindUnreadable
-from archive.source import Source
-from archive.unpack import Chunk, Unpacked, detect
+from archive.storage.source import Source
+from archive.storage.unpack import Chunk, Unpacked, detect
 from corpus.errors import UsageFault
 
 STDIN = "-"
@@ -137,8 +137,8 @@ def beginning(file: BinaryIO) -> tuple[bytes, BinaryIO]:
 
 def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk]:
     """The plain bytes of a file of documents that may be stored as xz (several streams, padding), gz or zst: seen from
-    its first bytes. Nothing ends quietly: see :mod:`archive.unpack`; after damage it goes on where a unit begins with a
-    document."""
+    its first bytes. Nothing ends quietly (:mod:`archive.storage.unpack`); after damage it goes on where a unit begins
+    with a document."""
     source = Source(file)
     try:
         kind = detect(source)

@@ -22,7 +22,7 @@ from typing import BinaryIO, cast
 
 import zstandard
 
-from archive.disk import fsync_folder
+from archive.storage.disk import fsync_folder
 from corpus.errors import UsageFault
 
 STDOUT = "-"

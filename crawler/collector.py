@@ -26,12 +26,12 @@ from typing import TextIO
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from archive.cdxj import index_file
-from archive.config import WriterConfig
-from archive.convert import join
 from archive.errors import ArchiveError
-from archive.recovery import recover
-from archive.writer import WarcWriter
+from archive.index.cdxj import index_file
+from archive.tools.convert import join
+from archive.writing.config import WriterConfig
+from archive.writing.recovery import recover
+from archive.writing.writer import WarcWriter
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import PoliteClient, Visit
 from crawler.preflight import settings_faults

@@ -27,7 +27,7 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
-from archive.unpack import GZ_MAGIC
+from archive.storage.unpack import GZ_MAGIC
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.fetch.opt_outs import read_opt_outs

@@ -20,7 +20,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.responsetypes import responsetypes
 
-from archive.http import HttpHead, decode
+from archive.messages.http import HttpHead, decode
 from crawler.fetch.errors import CutError
 
 _STEP_BYTES = 65_536

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
-from archive.unpack import GZ_MAGIC
+from archive.storage.unpack import GZ_MAGIC
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.pages.findings import Finding
 from frontier.errors import FrontierUnavailable

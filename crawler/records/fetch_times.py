@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from archive.codecs import SUFFIXES
-from archive.reader import Reader
-from archive.record import Record
+from archive.reading.reader import Reader
+from archive.reading.record import Record
+from archive.storage.codecs import SUFFIXES
 from crawler.records.captures import fields
 from frontier.audit import Visit
 from frontier.robots import crawl_delay

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgpack
 
-from archive.exchange import RevisitTarget
+from archive.writing.exchange import RevisitTarget
 from crawler.state.shared_table import SharedTable
 from frontier.payload import source_tag
 
@@ -43,7 +43,7 @@ class Sources:
 
 
 class Payloads:
-    """The fleet's payloads for :class:`archive.seen.SeenPayloads`: digest -> the record that has it."""
+    """The fleet's payloads for :class:`archive.writing.seen.SeenPayloads`: digest -> the record that has it."""
 
     def __init__(self, table: SharedTable) -> None:
         self._table = table

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from archive.errors import ArchiveFull
-from archive.exchange import Exchange, RevisitTarget
-from archive.writer import WarcWriter
+from archive.writing.exchange import Exchange, RevisitTarget
+from archive.writing.writer import WarcWriter
 from crawler.fetch.handler import Capture
 from crawler.harvest.named_later import NamedLater
 from crawler.pages.findings import Finished

@@ -18,15 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive import Reader, Record
-from archive.access import record_at
-from archive.cdxj import index_file, parse
 from archive.cli import main
-from archive.codecs import make_codec
-from archive.convert import convert, repair
 from archive.errors import ConvertError
-from archive.fields import digest
-from archive.records import Style, build
-from archive.verify import verify
+from archive.index.access import record_at
+from archive.index.cdxj import index_file, parse
+from archive.messages.fields import digest
+from archive.storage.codecs import make_codec
+from archive.tools.convert import convert, repair
+from archive.tools.verify import verify
+from archive.writing.records import Style, build
 from tests.unit.archive.pages import page
 
 KINDS = ("xz", "gz", "zst", "none")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from archive import Reader
-from archive.convert import plain_digest, repair
-from archive.verify import verify
+from archive.tools.convert import plain_digest, repair
+from archive.tools.verify import verify
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "warc"
 EXPECTED: list[dict[str, Any]] = (

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, WarcWriter, WriterConfig
-from archive.cdxj import IndexBuilder, lookup, write_lines
 from archive.cli import FAULTS, GOOD, INTERRUPTED, USAGE, main
-from archive.convert import convert, plain_digest
 from archive.errors import ConvertError
-from archive.sink import Sink
+from archive.index.cdxj import IndexBuilder, lookup, write_lines
+from archive.tools.convert import convert, plain_digest
+from archive.tools.sink import Sink
 from tests.unit.archive.pages import page
 
 COUNT = 12
@@ -435,7 +435,7 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
     def killed(_: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("archive.convert.index_file", killed)
+    monkeypatch.setattr("archive.tools.convert.index_file", killed)
     assert main(words) == INTERRUPTED
     assert target.exists()
     assert not index.exists()

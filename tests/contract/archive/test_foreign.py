@@ -13,7 +13,7 @@ import pytest
 
 from archive import Reader, WarcWriter
 from archive.cli import FAULTS, main
-from archive.foreign import foreign
+from archive.storage.foreign import foreign
 from corpus.cli import main as corpus_main
 from tests.unit.archive.pages import page
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, Recovery, WarcWriter, WriterConfig, recover
-from archive.journal import MAGIC, _encode
-from archive.packing import freeze
-from archive.verify import verify
+from archive.tools.verify import verify
+from archive.writing.journal import MAGIC, _encode
+from archive.writing.packing import freeze
 from tests.unit.archive.pages import page
 
 PAGES = 12

@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 from archive import WarcWriter, record_at
-from archive.cdxj import index_file, lookup
-from archive.exchange import RevisitTarget
+from archive.index.cdxj import index_file, lookup
+from archive.writing.exchange import RevisitTarget
 from tests.unit.archive.pages import page
 
 URL = "http://example.com/"
@@ -87,7 +87,7 @@ def test_a_digest_that_is_not_in_the_record_is_computed(tmp_path: Path, make: Ca
 
 
 def test_no_digest_is_computed_of_what_is_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("archive.reader._IN_MEMORY", 50_000)
+    monkeypatch.setattr("archive.reading.reader._IN_MEMORY", 50_000)
     path = _warc(tmp_path, HTTP + bytes(400_000))
     assert index_file(path) == []
     first, *_ = lookup(path.with_name(path.name + ".cdxj"), URL)

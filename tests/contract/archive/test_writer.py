@@ -33,10 +33,10 @@ from archive import (
     record_at,
     recover,
 )
-from archive.cdxj import SUFFIX, index_file, lookup, parse
-from archive.convert import convert, plain_digest
-from archive.surt import surt
-from archive.verify import verify
+from archive.index.cdxj import SUFFIX, index_file, lookup, parse
+from archive.index.surt import surt
+from archive.tools.convert import convert, plain_digest
+from archive.tools.verify import verify
 from tests.unit.archive.pages import page
 
 KINDS = ("xz", "gz", "zst", "none")
@@ -281,9 +281,9 @@ def test_convert_there_and_back(tmp_path: Path, kind: str) -> None:
 
 def test_large_records_stream(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is lowered: the same code runs for records of gigabytes."""
-    monkeypatch.setattr("archive.reader._IN_MEMORY", 50_000)
-    monkeypatch.setattr("archive.sink._LEARN_BYTES", 60_000)
-    monkeypatch.setattr("archive.unpack._WHOLE", 30_000)
+    monkeypatch.setattr("archive.reading.reader._IN_MEMORY", 50_000)
+    monkeypatch.setattr("archive.tools.sink._LEARN_BYTES", 60_000)
+    monkeypatch.setattr("archive.storage.unpack._WHOLE", 30_000)
     large = os.urandom(400_000)
     chunks = page(3, payload=b"%x\r\n%b\r\n0\r\n\r\n" % (len(large) - 1, large[1:]), dechunked=False)
     with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:

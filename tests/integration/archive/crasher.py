@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from archive import Exchange, Reader, WarcWriter, WriterConfig, recover
-from archive.verify import verify
+from archive.tools.verify import verify
 
 BATCHES, BATCH = 10, 5
 KINDS = ("xz", "gz", "zst", "none")

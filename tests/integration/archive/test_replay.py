@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from archive import Exchange, Reader, WarcWriter, WriterConfig
-from archive.http import dechunk
-from archive.verify import verify
+from archive.messages.http import dechunk
+from archive.tools.verify import verify
 from tests.web import Web, WebSpec, calm, serve
 from tests.web.paths import Resource
 from tests.web.verify import Findings

@@ -13,13 +13,14 @@ import brotli
 import pytest
 import zstandard
 
-from archive import Damage, Reader, arc
-from archive.headers import Headers
-from archive.http import MOST_CODINGS, HttpHead, dechunk, decode
-from archive.sniff import payload_type
-from archive.source import Source
-from archive.surt import surt
-from archive.unpack import Unpacked, detect
+from archive import Damage, Reader
+from archive.index.surt import surt
+from archive.messages.headers import Headers
+from archive.messages.http import MOST_CODINGS, HttpHead, dechunk, decode
+from archive.messages.sniff import payload_type
+from archive.reading import arc
+from archive.storage.source import Source
+from archive.storage.unpack import Unpacked, detect
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 100_000 + b"\x07"

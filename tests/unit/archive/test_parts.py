@@ -11,17 +11,17 @@ import brotli
 import pytest
 import zstandard
 
-from archive.arc import parse_line
-from archive.bins import Bins
-from archive.codecs import make_codec
-from archive.config import WriterConfig
 from archive.errors import JournalBusy
-from archive.headers import Headers
-from archive.http import HttpHead, dechunk, decode, parse_head
-from archive.journal import Group, Journal, load
-from archive.record import digest_holds, split_digest
-from archive.source import Source
-from archive.writer import WarcWriter
+from archive.messages.headers import Headers
+from archive.messages.http import HttpHead, dechunk, decode, parse_head
+from archive.reading.arc import parse_line
+from archive.reading.record import digest_holds, split_digest
+from archive.storage.codecs import make_codec
+from archive.storage.source import Source
+from archive.writing.bins import Bins
+from archive.writing.config import WriterConfig
+from archive.writing.journal import Group, Journal, load
+from archive.writing.writer import WarcWriter
 
 
 def group(ident: int, host: str, size: int) -> Group:

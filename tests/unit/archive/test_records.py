@@ -8,16 +8,16 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, RevisitTarget
-from archive.cdxj import entry_of, memory_record, timestamp
-from archive.config import WriterConfig
-from archive.fields import archived_head, digest, record_ids, target_uri
-from archive.journal import Group
-from archive.packing import Job, freeze, thaw
-from archive.record import Record
-from archive.records import Style, build, resource, warc_fields, warcinfo
-from archive.seen import SeenPayloads
-from archive.sniff import payload_type
-from archive.verify import verify
+from archive.index.cdxj import entry_of, memory_record, timestamp
+from archive.messages.fields import archived_head, digest, record_ids, target_uri
+from archive.messages.sniff import payload_type
+from archive.reading.record import Record
+from archive.tools.verify import verify
+from archive.writing.config import WriterConfig
+from archive.writing.journal import Group
+from archive.writing.packing import Job, freeze, thaw
+from archive.writing.records import Style, build, resource, warc_fields, warcinfo
+from archive.writing.seen import SeenPayloads
 from tests.unit.archive.pages import HEAD, START, page
 
 

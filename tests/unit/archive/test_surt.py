@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from archive.surt import surt
+from archive.index.surt import surt
 
 SAMPLE = Path(__file__).parents[3].parent / "shared" / "data" / "cdx" / "cc-index-sample.cdxj"
 

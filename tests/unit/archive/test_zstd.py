@@ -5,8 +5,8 @@ from random import Random
 import pytest
 import zstandard
 
-from archive.http import HttpHead, decode
-from archive.zstd import Frame
+from archive.messages.http import HttpHead, decode
+from archive.storage.zstd import Frame
 
 BLOCK = 128 << 10
 RANDOM = Random(1)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.headers import Headers
+from archive.messages.headers import Headers
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect, suite_name
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
 from crawler.fetch.handler import headers_of

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import redis
 
-from archive.config import WriterConfig
-from archive.exchange import Exchange, RevisitTarget
-from archive.reader import Reader
-from archive.writer import WarcWriter
+from archive.reading.reader import Reader
+from archive.writing.config import WriterConfig
+from archive.writing.exchange import Exchange, RevisitTarget
+from archive.writing.writer import WarcWriter
 from crawler.records.provenance import Payloads, Sources, commit
 from crawler.state.redis_link import client
 from crawler.state.shared_table import SharedTable

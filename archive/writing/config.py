@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from archive.records import Style
-from archive.seen import Lookup, Remember
+from archive.writing.records import Style
+from archive.writing.seen import Lookup, Remember
 
 PERSISTED = (
     "pack_bytes",
@@ -33,7 +33,7 @@ def no_step(_name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WriterConfig:
-    """How a :class:`archive.writer.WarcWriter` writes.
+    """How a :class:`archive.writing.writer.WarcWriter` writes.
 
     * ``pack_bytes``: unpacked bytes of a pack; a record larger than that is a pack by itself.
     * ``open_packs``: how many packs' worth of accepted pages wait in memory for others of their host.
@@ -43,7 +43,8 @@ class WriterConfig:
     * ``threads``: compressing threads. ``dictionary``: for zst; ``b""``: learnt from the first pack of the writer.
     * ``journal_bytes``: the journal is rewritten when it has grown by this beyond twice what is live in it.
     * ``reserve_bytes``: :meth:`sync` raises ArchiveFull when less is free, so that what is waiting can still be packed.
-    * ``revisit_min_bytes``: payloads smaller than this are always stored; ``seen_capacity``: see :mod:`archive.seen`.
+    * ``revisit_min_bytes``: payloads smaller than this are always stored.
+    * ``seen_capacity``: see :mod:`archive.writing.seen`.
     * ``warcinfo``: fields of the first record of each file: software, configuration, contact, robots policy, commit.
     * ``step``: called with the name of each step that changes something on disk, before it is done (for tests).
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from archive.record import Record
+from archive.reading.record import Record
 
 GROUPS = ("host", "language", "type", "year", "status")
 _CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archive.journal import Group
+from archive.writing.journal import Group
 
 
 class Bins:

@@ -25,9 +25,9 @@ from zlib import crc32
 import zstandard
 from zlib_ng import zlib_ng
 
-from archive import foreign, zstd
 from archive.errors import Damage, KindUnreadable
-from archive.source import Source
+from archive.storage import foreign, zstd
+from archive.storage.source import Source
 
 XZ_MAGIC = b"\xfd7zXZ\x00"
 GZ_MAGIC = b"\x1f\x8b\x08"

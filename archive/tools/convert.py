@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from archive.cdxj import SUFFIX, index_file
-from archive.codecs import SUFFIXES
 from archive.errors import ConvertError, Damage
-from archive.reader import Reader
-from archive.record import Record
-from archive.sink import Sink
-from archive.source import Source
-from archive.unpack import Unpacked, detect
-from archive.warcfile import OPEN
+from archive.index.cdxj import SUFFIX, index_file
+from archive.reading.reader import Reader
+from archive.reading.record import Record
+from archive.storage.codecs import SUFFIXES
+from archive.storage.source import Source
+from archive.storage.unpack import Unpacked, detect
+from archive.storage.warcfile import OPEN
+from archive.tools.sink import Sink
 
 Tick = Callable[[Record], None]
 

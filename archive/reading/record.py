@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from archive.errors import Damage
-from archive.headers import Headers
-from archive.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
-from archive.plain import Rest
-from archive.unpack import Unit
+from archive.messages.headers import Headers
+from archive.messages.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
+from archive.reading.plain import Rest
+from archive.storage.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
 _HTTP_TYPE = b"\nContent-Type: application/http"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from archive.config import PERSISTED, WriterConfig
 from archive.errors import Damage, JournalBusy, JournalUnreadable
-from archive.fields import digest
-from archive.journal import Group, Journal, State
-from archive.packing import thaw
-from archive.records import Style, build, entity
-from archive.warcfile import OPEN
-from archive.writer import WarcWriter
+from archive.messages.fields import digest
+from archive.storage.warcfile import OPEN
+from archive.writing.config import PERSISTED, WriterConfig
+from archive.writing.journal import Group, Journal, State
+from archive.writing.packing import thaw
+from archive.writing.records import Style, build, entity
+from archive.writing.writer import WarcWriter
 
 Accepted = Callable[[Sequence[str]], Collection[str]]
 _NOT_OURS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

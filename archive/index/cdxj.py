@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from archive.disk import full_error
 from archive.errors import ArchiveError, Damage
-from archive.fields import digest
-from archive.reader import Reader
-from archive.record import Record
-from archive.surt import surt
-from archive.unpack import Unit
+from archive.index.surt import surt
+from archive.messages.fields import digest
+from archive.reading.reader import Reader
+from archive.reading.record import Record
+from archive.storage.disk import full_error
+from archive.storage.unpack import Unit
 
 INDEXED = frozenset({"response", "revisit", "resource"})
 SUFFIX = ".cdxj"

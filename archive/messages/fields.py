@@ -13,7 +13,7 @@ import re
 from datetime import datetime
 from urllib.parse import quote
 
-from archive.http import STATUS
+from archive.messages.http import STATUS
 
 _TRANSFER = re.compile(rb"(?im)^(Transfer-Encoding)(?=[ \t]*:)")
 _LENGTH = re.compile(rb"(?im)^(Content-Length)(?=[ \t]*:)([ \t]*:[ \t]*)([^\r\n]*)")

@@ -28,8 +28,8 @@ from typing import Any
 import msgpack
 from zlib_ng import zlib_ng
 
-from archive.disk import fsync_folder, full_error, write_all
 from archive.errors import ArchiveError, Damage, JournalBusy, JournalUnreadable
+from archive.storage.disk import fsync_folder, full_error, write_all
 
 _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"1\n"

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from archive.codecs import Codec, Packer, check_level, make_codec, train_dictionary
-from archive.disk import fsync_folder, full_error
+from archive.storage.codecs import Codec, Packer, check_level, make_codec, train_dictionary
+from archive.storage.disk import fsync_folder, full_error
 
 _LEARN_BYTES = 8 << 20
 

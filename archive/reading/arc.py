@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from archive.headers import Headers
+from archive.messages.headers import Headers
 
 LINE = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]* \S+[ ]*\r?\n")
 NEXT = re.compile(rb"\n(?=[a-z]{2,12}:[^\n]*+\n)(?=[^\n]* \d{8,}+ )")

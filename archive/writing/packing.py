@@ -9,14 +9,14 @@ from typing import Any
 
 import msgpack
 
-from archive.cdxj import Entry, entry_of, memory_record
-from archive.codecs import Codec, Encoded, Place
-from archive.config import WriterConfig
-from archive.exchange import Exchange, RevisitTarget
-from archive.fields import digest
-from archive.journal import Group
-from archive.records import Built, build, entity
-from archive.seen import SeenPayloads
+from archive.index.cdxj import Entry, entry_of, memory_record
+from archive.messages.fields import digest
+from archive.storage.codecs import Codec, Encoded, Place
+from archive.writing.config import WriterConfig
+from archive.writing.exchange import Exchange, RevisitTarget
+from archive.writing.journal import Group
+from archive.writing.records import Built, build, entity
+from archive.writing.seen import SeenPayloads
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -6,7 +6,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from archive.disk import full_error, write_all
+from archive.storage.disk import full_error, write_all
 
 OPEN = ".open"
 

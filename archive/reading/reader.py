@@ -20,15 +20,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from archive import arc
 from archive.errors import Damage, KindUnreadable
-from archive.finding import Finder
-from archive.plain import NEXT, START, PlainBytes, Rest, declared_length
-from archive.record import Record, digest_holds
-from archive.source import Source
-from archive.unpack import Chunk, Unit, Unpacked, detect
+from archive.reading import arc
+from archive.reading.finding import Finder
+from archive.reading.plain import NEXT, START, PlainBytes, Rest, declared_length
+from archive.reading.record import Record, digest_holds
+from archive.storage.source import Source
+from archive.storage.unpack import Chunk, Unit, Unpacked, detect
 
-_LOG = logging.getLogger("archive.reader")
+_LOG = logging.getLogger("archive.reading.reader")
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
 _FIRST_LINE_BYTES = 64

@@ -2,7 +2,7 @@
 
 The order of a caller: :meth:`WarcWriter.write` each exchange with the token of its lease; :meth:`~WarcWriter.sync`:
 they are durable in the journal; report the leases; :meth:`~WarcWriter.settle` with the frontier's answer. Only accepted
-exchanges enter packs. After kill -9, :func:`archive.recovery.recover` finishes the dead writer's files.
+exchanges enter packs. After kill -9, :func:`archive.writing.recovery.recover` finishes the dead writer's files.
 
 Guarantees
 * An accepted exchange is in a finished file exactly once, whatever instant the process dies at: packs are noted in the
@@ -26,19 +26,19 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from archive.bins import Bins
-from archive.cdxj import SUFFIX, IndexBuilder
-from archive.codecs import SUFFIXES, Codec, make_codec, train_dictionary
-from archive.config import WriterConfig
-from archive.disk import fsync_folder
 from archive.errors import ArchiveError, ArchiveFull, WriterClosed
-from archive.exchange import Exchange
-from archive.journal import Frame, Group, Journal, State
-from archive.packing import Job, freeze
-from archive.reader import Reader
-from archive.records import warcinfo
-from archive.seen import SeenPayloads
-from archive.warcfile import OPEN, OpenFile, file_name
+from archive.index.cdxj import SUFFIX, IndexBuilder
+from archive.reading.reader import Reader
+from archive.storage.codecs import SUFFIXES, Codec, make_codec, train_dictionary
+from archive.storage.disk import fsync_folder
+from archive.storage.warcfile import OPEN, OpenFile, file_name
+from archive.writing.bins import Bins
+from archive.writing.config import WriterConfig
+from archive.writing.exchange import Exchange
+from archive.writing.journal import Frame, Group, Journal, State
+from archive.writing.packing import Job, freeze
+from archive.writing.records import warcinfo
+from archive.writing.seen import SeenPayloads
 
 DEFAULT_MAX_BYTES = 1 << 30
 _RECORD_OVERHEAD = 1200

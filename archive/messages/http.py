@@ -14,8 +14,8 @@ from collections.abc import Callable
 import brotli
 import zstandard
 
-from archive.headers import Headers
-from archive.zstd import Frame, skippable
+from archive.messages.headers import Headers
+from archive.storage.zstd import Frame, skippable
 
 _HEAD_END = re.compile(rb"\n\r?\n")
 STATUS = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(\d{1,3})[ \t]*([^\r\n]*)", re.I)

@@ -1,4 +1,4 @@
-"""One exchange with a server, as the fetch side saw it: the input of :class:`archive.writer.WarcWriter`.
+"""One exchange with a server, as the fetch side saw it: the input of :class:`archive.writing.writer.WarcWriter`.
 
 The fetch side fills in bytes as they went over the wire; nothing here interprets them. Sources: WARC 1.1
 (ISO 28500:2017), the IIPC proposals for ``WARC-Protocol`` and ``WARC-Cipher-Suite``.

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from archive.cdxj import SUFFIX, IndexBuilder, parse
 from archive.errors import Damage
-from archive.http import dechunk
-from archive.reader import Reader
-from archive.record import DigestCheck, Record, digest_holds, split_digest
-from archive.unpack import Unit
-from archive.warcfile import OPEN
+from archive.index.cdxj import SUFFIX, IndexBuilder, parse
+from archive.messages.http import dechunk
+from archive.reading.reader import Reader
+from archive.reading.record import DigestCheck, Record, digest_holds, split_digest
+from archive.storage.unpack import Unit
+from archive.storage.warcfile import OPEN
 
 _DAY, _TIME = r"-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])", r"T([01]\d|2[0-3]):[0-5]\d"
 _DATE = re.compile(rf"\d{{4}}({_DAY}({_TIME}(:([0-5]\d|60)(\.\d{{1,9}})?)?Z)?)?)?")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from archive.errors import Damage
-from archive.unpack import Chunk, Unit
+from archive.storage.unpack import Chunk, Unit
 
 _FIRST_LINE = rb"(?i:WARC)/\d\.\d+[ \t]*\r?\n"
 START = re.compile(_FIRST_LINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from archive.exchange import RevisitTarget
+from archive.writing.exchange import RevisitTarget
 
 Lookup = Callable[[str], RevisitTarget | None]
 Remember = Callable[[str, RevisitTarget], None]

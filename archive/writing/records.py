@@ -1,4 +1,4 @@
-"""From one :class:`archive.exchange.Exchange` to its group of WARC records.
+"""From one :class:`archive.writing.exchange.Exchange` to its group of WARC records.
 
 Guarantees: a group is response (or revisit), request, metadata, in this order, where there is something to say; the
 later ones carry WARC-Concurrent-To the first. Every record has a block digest; responses, revisits and resources a
@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from archive.exchange import Exchange, RevisitTarget
-from archive.fields import archived_head, clean, digest, http_status, record, record_ids, target_uri, warc_date
-from archive.http import dechunk, parse_head
-from archive.sniff import payload_type
+from archive.messages.fields import archived_head, clean, digest, http_status, record, record_ids, target_uri, warc_date
+from archive.messages.http import dechunk, parse_head
+from archive.messages.sniff import payload_type
+from archive.writing.exchange import Exchange, RevisitTarget
 
 _PROFILE = "http://netpreserve.org/warc/{version}/revisit/{kind}"
 _FIELDS_TYPE = "application/warc-fields"

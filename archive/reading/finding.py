@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from archive import arc
 from archive.errors import Damage
-from archive.plain import NEXT, START, PlainBytes
-from archive.unpack import Unit
+from archive.reading import arc
+from archive.reading.plain import NEXT, START, PlainBytes
+from archive.storage.unpack import Unit
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _MAX_HEAD = 1 << 20

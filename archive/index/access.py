@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from archive import cdxj
 from archive.errors import ArchiveNotFound, Damage
-from archive.reader import Reader
-from archive.record import Record, digest_holds
-from archive.surt import surt
-from archive.warcfile import OPEN
+from archive.index import cdxj
+from archive.index.surt import surt
+from archive.reading.reader import Reader
+from archive.reading.record import Record, digest_holds
+from archive.storage.warcfile import OPEN
 
 Place = tuple[Path, int, int]
 

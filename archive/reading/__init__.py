@@ -1,0 +1,1 @@
+"""From stored bytes to records of WARC and ARC files, each with its place, and what is damaged."""

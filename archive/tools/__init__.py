@@ -1,0 +1,1 @@
+"""What is done with whole files: verify, repair, convert, join, count."""

@@ -1,0 +1,1 @@
+"""From exchanges to WARC files, whole after a crash: records, journal, packs, recovery."""
