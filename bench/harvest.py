@@ -15,8 +15,8 @@ from statistics import median
 
 from seeds import feeds
 from seeds.harvest import Answer, Polling, poll
-from seeds.history import FeedHistory
-from seeds.schedule import DAY_S, next_interval_s, note_items, note_life, note_window
+from seeds.harvest.history import FeedHistory
+from seeds.harvest.schedule import DAY_S, next_interval_s, note_items, note_life, note_window
 from tests.unit.seeds.simulation import START_S, harvest, middle_delay, steady
 
 MIB = 1 << 20

@@ -38,7 +38,7 @@ from crawler.preflight import settings_faults
 from crawler.version import VERSION
 from crawler.work.committer import exchange_of
 from seeds import feeds
-from seeds.lists import ListError, read_list, read_some
+from seeds.survey.lists import ListError, read_list, read_some
 from sieve.urls import authority
 
 _SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}

@@ -29,8 +29,8 @@ from crawler.pages.quality_caps import ALL_FLAGS
 from crawler.spiders.seeded import SeededSpider, spider_of
 from relevance.errors import ModelError, PolicyError
 from seeds.crawl import load_crawl
+from seeds.crawl.reader import check_contact
 from seeds.errors import SeedsError
-from seeds.reader import check_contact
 
 HARVEST = "harvest"
 METRICS_PORTS = 10

@@ -32,7 +32,7 @@ from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
-from seeds.revisits import conditions
+from seeds.harvest.revisits import conditions
 from sieve.urls import as_parsed, canonicalize
 
 logger = logging.getLogger(__name__)
@@ -187,7 +187,7 @@ class FrontierScheduler(BaseScheduler):
 
 
 def _sent(conditions: Mapping[str, str]) -> dict[str, bytes]:
-    """Validators go back byte for byte as they came (seeds/validators.py); Scrapy would make UTF-8 of them."""
+    """Validators go back byte for byte as they came (seeds/harvest/validators.py); Scrapy would make UTF-8 of them."""
     return {name: value.encode("latin-1", "replace") for name, value in conditions.items()}
 
 

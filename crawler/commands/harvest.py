@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 from crawler.console.crawl_state import CrawlState, CrawlStateCommand
 from crawler.console.harvest_plot import draw
 from frontier.outcomes import DAY
-from seeds.harvest_stats import HarvestRow, counter_name, rows, table
+from seeds.harvest.stats import HarvestRow, counter_name, rows, table
 
 _ALL = "all feeds"
 Days = Mapping[str, Mapping[str, tuple[int, ...]]]

@@ -26,11 +26,11 @@ from relevance import read_page
 from relevance.errors import ModelError, RelevanceError
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
-from seeds import check, lists
 from seeds.crawl import Crawl, crawls, load_crawl
 from seeds.errors import SeedsError
-from seeds.probe import Fetched
-from seeds.sitemap_walk import walk_site
+from seeds.survey import check, lists
+from seeds.survey.probe import Fetched
+from seeds.survey.sitemap_walk import walk_site
 from sieve.urls import SCOPES
 
 _GOOD = ("alive", "moved")

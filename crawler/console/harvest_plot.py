@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seeds.harvest_stats import HarvestRow
+from seeds.harvest.stats import HarvestRow
 
 _WIDEST = 20
 

@@ -35,7 +35,7 @@ from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
 from frontier import opt_outs
 from frontier.robots import NOTHING_ALLOWED, Rules
-from seeds.probe import Fetched
+from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
 
 _MOST_HOPS = 5
@@ -251,7 +251,7 @@ def _opt_outs(path: str | None) -> opt_outs.Table:
 
 
 class BlockingFetch:
-    """A `seeds.probe.Fetch`: a client for code that waits for each answer. Closes its loop and connections on exit."""
+    """A `seeds.survey.probe.Fetch`: a client for code that waits for each answer. Closes its connections on exit."""
 
     def __init__(self, settings: Settings) -> None:
         self._runner = asyncio.Runner()

@@ -20,10 +20,11 @@ from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
-from seeds import harvest, harvest_stats
-from seeds.feed_types import FeedEntry
-from seeds.model import Crawl, FeedSource, IndexSource
-from seeds.schedule import Polling, first_poll_in_ms
+from seeds import harvest
+from seeds.crawl.model import Crawl, FeedSource, IndexSource
+from seeds.feeds.types import FeedEntry
+from seeds.harvest import stats as harvest_stats
+from seeds.harvest.schedule import Polling, first_poll_in_ms
 from sieve.urls import authority
 
 RECURRING = (Kind.FEED, Kind.SITEMAP)

@@ -1,7 +1,7 @@
 """Articles of feeds that are looked at again: what a fetch leaves for the next, and what an unchanged one stands for.
 
-The series and the memo are `seeds.revisits`' to decide; here a page becomes its digests and validators, and a 304 is
-tied to the record of the archive whose content is still valid.
+The series and the memo are `seeds.harvest.revisits`' to decide; here a page becomes its digests and validators, and a
+304 is tied to the record of the archive whose content is still valid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawler.pages.answers import header
 from crawler.pages.findings import Finding
 from frontier.types import Lease
 from relevance.pages.page import Page
-from seeds.revisits import Look, is_revisit, revisit, stored_us
+from seeds.harvest.revisits import Look, is_revisit, revisit, stored_us
 
 if TYPE_CHECKING:
     from crawler.fetch.handler import Capture

@@ -32,7 +32,7 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
-from seeds import harvest_stats
+from seeds.harvest import stats as harvest_stats
 from sieve.errors import LinkError
 from sieve.redis_sieve import RedisSieve
 from sieve.types import Entry

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from seeds.lists import read_list
+from seeds.survey.lists import read_list
 from tests.conformance.seeds.data import FEEDS
 
 LISTS = sorted((FEEDS / "opml").glob("*.opml")) if FEEDS.exists() else []

@@ -7,9 +7,9 @@ from urllib.parse import urljoin
 
 import pytest
 
-from seeds.probe import Fetched
-from seeds.sitemap_walk import walk_site
 from seeds.sitemaps import in_robots, parse
+from seeds.survey.probe import Fetched
+from seeds.survey.sitemap_walk import walk_site
 from tests.conformance.seeds.data import body_of, cases
 
 # Deliberate differences: documents that another library gives up are read as far as they go.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seeds.model import Crawl, Site
+from seeds.crawl.model import Crawl, Site
 from sieve.urls import in_scope
 
 HOSTS = [

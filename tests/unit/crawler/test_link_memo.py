@@ -6,7 +6,7 @@ import pytest
 
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from frontier.types import LONGEST_MEMO_BYTES
-from seeds.revisits import Look, revisit
+from seeds.harvest.revisits import Look, revisit
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from crawler.pages.findings import Finding
 from frontier.payload import source_tag
 from frontier.types import Kind, Lease
 from seeds.crawl import parse_crawl
-from seeds.harvest_stats import from_counts
+from seeds.harvest.stats import from_counts
 
 HOME = "https://a.example"
 FEED, MAP = f"{HOME}/feed/", f"{HOME}/sitemap.xml"

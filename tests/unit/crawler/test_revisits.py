@@ -22,7 +22,7 @@ from crawler.pages.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.steering.policies import make_policy
 from seeds.crawl import parse_crawl
-from seeds.revisits import AGES_S
+from seeds.harvest.revisits import AGES_S
 from tests.sample import sentences
 
 URL = "https://a.example/news/1"

@@ -18,7 +18,7 @@ from crawler.work.stores import host_policies, open_frontier, open_patiently
 from frontier.errors import FrontierUnavailable
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
-from seeds.model import Site
+from seeds.crawl.model import Site
 
 
 def test_sites_with_rules_of_their_own() -> None:

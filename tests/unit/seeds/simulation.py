@@ -13,7 +13,7 @@ from statistics import median
 from urllib.parse import parse_qs, urlsplit
 
 from seeds.harvest import Answer, Polling, PollStats, poll, request
-from seeds.schedule import first_poll_in_ms
+from seeds.harvest.schedule import first_poll_in_ms
 
 START_S = 1_790_000_000
 DAY_S = 86400

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from seeds.check import Discovery, add_to_file, check, discover, to_add
 from seeds.crawl import load_crawl, parse_crawl
+from seeds.crawl.model import Crawl
 from seeds.errors import SeedError
-from seeds.lists import Listed, ListError, import_files, read_list, to_toml
-from seeds.model import Crawl
-from seeds.probe import Fetched
+from seeds.survey.check import Discovery, add_to_file, check, discover, to_add
+from seeds.survey.lists import Listed, ListError, import_files, read_list, to_toml
+from seeds.survey.probe import Fetched
 
 FEED = b'<rss version="2.0"><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>'
 PAGE = b'<html lang="zu"><link rel="alternate" type="application/rss+xml" href="/feed/"></html>'
@@ -124,7 +124,7 @@ def test_two_that_add_to_one_file_lose_nothing(tmp_path: Path, monkeypatch: pyte
             adding[1].join(0.3)  # it has all the time to finish, unless it waits
         return parse(text, name)
 
-    monkeypatch.setattr("seeds.check.parse_crawl", parse_while_another_begins)
+    monkeypatch.setattr("seeds.survey.check.parse_crawl", parse_while_another_begins)
     adding[0].start()
     adding[0].join()
     adding[1].join()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from seeds.check import add_to_file
 from seeds.crawl import Crawl, Seed, crawls, load_crawl, parse_crawl
+from seeds.crawl.toml_lines import LineMap
 from seeds.errors import SeedError
-from seeds.toml_lines import LineMap
+from seeds.survey.check import add_to_file
 
 SHIPPED = Path(__file__).parents[3] / "seeds"
 HEAD = '[crawl]\nname = "x"\nlanguage = "zul"\n'

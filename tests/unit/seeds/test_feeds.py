@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seeds.feeds import FeedError, discover, entries, likely_feeds, parse
-from seeds.links import clean_link
+from seeds.feeds.links import clean_link
 from seeds.sitemaps import SitemapError
 from seeds.sitemaps import parse as parse_sitemap
 

@@ -10,9 +10,9 @@ import pytest
 
 from seeds.harvest import Answer, Polling, PollRequest, PollResult, PollStats, poll, request
 from seeds.harvest import stored_us as stored
-from seeds.harvest_stats import as_counts, counter_name, rows, stale_names, table, together
-from seeds.history import FeedHistory
-from seeds.revisits import AGES_S, Look, conditions, revisit, stored_us
+from seeds.harvest.history import FeedHistory
+from seeds.harvest.revisits import AGES_S, Look, conditions, revisit, stored_us
+from seeds.harvest.stats import as_counts, counter_name, rows, stale_names, table, together
 
 URL = "https://news.example/feed/"
 NOW_MS = 1_790_000_000_000

@@ -6,10 +6,10 @@ import pytest
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
 from seeds.errors import SeedError
-from seeds.feed_guard import MAX_BASE, MAX_PREFIXES, check_text
-from seeds.feed_types import FeedError
-from seeds.index_page import read_index
-from seeds.lists import ListError, read_list
+from seeds.feeds.guard import MAX_BASE, MAX_PREFIXES, check_text
+from seeds.feeds.types import FeedError
+from seeds.harvest.index_page import read_index
+from seeds.survey.lists import ListError, read_list
 
 SIZE = 300_000
 REFUSED = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from seeds import feeds, sitemaps
-from seeds.lists import import_files
-from seeds.references import mended
+from seeds.markup.references import mended
+from seeds.survey.lists import import_files
 
 EMOJI = "\U0001f600"
 NOTHING = "\ufffd"

@@ -10,8 +10,8 @@ import msgpack
 import pytest
 
 from seeds.harvest import Polling
-from seeds.history import CatchUp, FeedHistory, HistoryError, Sentinel
-from seeds.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, rate, retry_in_s
+from seeds.harvest.history import CatchUp, FeedHistory, HistoryError, Sentinel
+from seeds.harvest.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, rate, retry_in_s
 from tests.unit.seeds.simulation import START_S, SimFeed, bursty, daily, harvest, middle_delay, regular, steady
 
 DAYS = 0.7

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from seeds import feeds, sitemaps
-from seeds.feed_types import Feed, FeedEntry
-from seeds.history import FeedHistory
-from seeds.index_page import read_index
+from seeds.feeds.types import Feed, FeedEntry
+from seeds.harvest.history import FeedHistory
+from seeds.harvest.index_page import read_index
 
 __all__ = ["Answer", "Document", "cache_lifetime_s", "read"]
 

@@ -1,7 +1,7 @@
 """RSS 0.9x/1.0/2.0, Atom 0.3/1.0 and CDF by feedparser, with its dangers taken out.
 
 feedparser is given bytes to read, never a string (which it would take for a file name or an address to open), its own
-fetching, sanitising and URL rewriting of content are off, and every document passes `seeds.feed_guard` first.
+fetching, sanitising and URL rewriting of content are off, and every document passes `seeds.feeds.guard` first.
 
 The encoding is decided here before feedparser follows RFC 3023 to the letter: bytes that are valid UTF-8 and not ASCII
 are UTF-8 whatever a header says, and where nothing is declared and UTF-8 fails, the bytes are guessed from. feedparser
@@ -23,10 +23,10 @@ from typing import Any
 import feedparser
 from resiliparse.parse.encoding import detect_encoding
 
-from seeds.feed_guard import check_text
-from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
-from seeds.links import absolute, clean_link
-from seeds.references import mended
+from seeds.feeds.guard import check_text
+from seeds.feeds.links import absolute, clean_link
+from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.markup.references import mended
 
 __all__ = ["parse_xml"]
 

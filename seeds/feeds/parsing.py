@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from seeds.autodiscovery import discover, likely_feeds
-from seeds.feed_guard import MAX_BYTES, check_size
-from seeds.feed_json import looks_like_json, parse_json
-from seeds.feed_types import Feed, FeedEntry, FeedError, FeedHints
-from seeds.feed_xml import parse_xml
+from seeds.feeds.autodiscovery import discover, likely_feeds
+from seeds.feeds.guard import MAX_BYTES, check_size
+from seeds.feeds.json_feed import looks_like_json, parse_json
+from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.feeds.xml_feed import parse_xml
 
 __all__ = [
     "MAX_BYTES",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from seeds.validators import sendable
+from seeds.harvest.validators import sendable
 
 __all__ = ["AGES_S", "Look", "Revisit", "conditions", "is_revisit", "revisit", "stored_us"]
 

@@ -11,10 +11,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from seeds.crawl.model import Crawl, FeedSource, IndexSource, Seed, Site, SitemapSource
+from seeds.crawl.reader import Reader, check_name
+from seeds.crawl.toml_lines import LineMap
 from seeds.errors import Problem, SeedError
-from seeds.model import Crawl, FeedSource, IndexSource, Seed, Site, SitemapSource
-from seeds.reader import Reader, check_name
-from seeds.toml_lines import LineMap
 
 __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource", "crawls", "load_crawl", "parse_crawl"]
 

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from seeds.page_guard import parsable
+from seeds.markup.page_guard import parsable
 
 __all__ = ["discover", "likely_feeds"]
 

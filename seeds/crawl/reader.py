@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from seeds.crawl.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
+from seeds.crawl.scope import SCOPES, host_of
+from seeds.crawl.table import Table, nearest
+from seeds.crawl.toml_lines import LineMap
 from seeds.errors import Problem
-from seeds.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
-from seeds.scope import SCOPES, host_of
-from seeds.table import Table, nearest
-from seeds.toml_lines import LineMap
 from sieve.urls import canonicalize
 
 __all__ = ["Reader", "check_contact", "check_name", "check_url"]

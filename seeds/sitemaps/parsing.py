@@ -22,8 +22,8 @@ from lxml import etree
 
 from seeds import feeds
 from seeds.errors import SeedsError
-from seeds.feed_xml import DECLARATION, WIDE
-from seeds.references import mended
+from seeds.feeds.xml_feed import DECLARATION, WIDE
+from seeds.markup.references import mended
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError", "in_robots", "parse", "unpack", "well_known"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from lxml import etree
 
+from seeds.crawl.scope import host_of
 from seeds.errors import SeedsError
-from seeds.references import mended
-from seeds.scope import host_of
+from seeds.markup.references import mended
 
 __all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_some", "to_toml"]
 

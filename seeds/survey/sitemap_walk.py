@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from seeds import sitemaps
-from seeds.probe import Fetch
+from seeds.survey.probe import Fetch
 
 __all__ = ["SiteMaps", "walk", "walk_site"]
 

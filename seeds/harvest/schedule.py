@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import xxhash
 
-from seeds.history import MAX_SENTINELS, MAX_TIMES, FeedHistory, Sentinel
+from seeds.harvest.history import MAX_SENTINELS, MAX_TIMES, FeedHistory, Sentinel
 
 __all__ = ["Polling", "first_poll_in_ms", "next_interval_s", "note_items", "note_life", "note_window", "retry_in_s"]
 

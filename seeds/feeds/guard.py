@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from seeds.feed_types import FeedError
+from seeds.feeds.types import FeedError
 
 __all__ = ["MAX_BYTES", "check_size", "check_text"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from seeds.scope import SiteIndex, host_of
+from seeds.crawl.scope import SiteIndex, host_of
 
 __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from seeds.crawl.toml_lines import LineMap, TomlPath
 from seeds.errors import Problem
-from seeds.toml_lines import LineMap, TomlPath
 
 __all__ = ["Table", "nearest"]
 

@@ -15,7 +15,7 @@ import msgpack
 import xxhash
 
 from seeds.errors import SeedsError
-from seeds.validators import sendable
+from seeds.harvest.validators import sendable
 
 __all__ = ["MAX_SEEN", "CatchUp", "FeedHistory", "HistoryError", "Sentinel", "fingerprint"]
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from seeds.feed_types import Feed, FeedEntry
-from seeds.links import absolute, clean_link
+from seeds.feeds.links import absolute, clean_link
+from seeds.feeds.types import Feed, FeedEntry
 
 __all__ = ["looks_like_json", "parse_json"]
 

@@ -18,10 +18,10 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from seeds.feed_types import Feed, FeedEntry
-from seeds.history import fingerprint
-from seeds.links import clean_link
-from seeds.page_guard import parsable
+from seeds.feeds.links import clean_link
+from seeds.feeds.types import Feed, FeedEntry
+from seeds.harvest.history import fingerprint
+from seeds.markup.page_guard import parsable
 
 __all__ = ["PlacedLink", "placed_links", "read_index"]
 

@@ -6,7 +6,7 @@ So polls are polite, shared between processes and safe from crashes for the same
 twice at a time, and a poll whose process died happens again with the memory of the one before.
 
 A gap (nothing that was newest last time is still shown, and the window may have overflowed) makes the same entry come
-back at once for older pages (`seeds.catch_up`) until the gap is closed, taking turns with ordinary polls
+back at once for older pages (`seeds.harvest.catch_up`) until the gap is closed, taking turns with ordinary polls
 that fall due meanwhile.
 """
 
@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 
 import xxhash
 
-from seeds import catch_up, schedule
-from seeds.answers import Answer, Document, cache_lifetime_s, read
-from seeds.catch_up import item_mark
 from seeds.errors import SeedsError
-from seeds.feed_types import FeedEntry, FeedHints
-from seeds.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
-from seeds.schedule import Polling
+from seeds.feeds.types import FeedEntry, FeedHints
+from seeds.harvest import catch_up, schedule
+from seeds.harvest.answers import Answer, Document, cache_lifetime_s, read
+from seeds.harvest.catch_up import item_mark
+from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
+from seeds.harvest.schedule import Polling
 from sieve.urls import canonicalize_many
 
 __all__ = [

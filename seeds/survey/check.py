@@ -1,7 +1,7 @@
 """Looking at a seed file against the live web: `scrapy seeds check`, `discover` and `add` without their command line.
 
-Everything is fetched through one injected function that is polite and obeys robots.txt (`seeds.probe.Fetch`); language
-is told by another. Nothing is written but by `add_to_file`.
+Everything is fetched through one injected function that is polite and obeys robots.txt (`seeds.survey.probe.Fetch`);
+language is told by another. Nothing is written but by `add_to_file`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from seeds import feeds, sitemaps
 from seeds.crawl import parse_crawl
+from seeds.crawl.model import Crawl
 from seeds.errors import Problem, SeedError
-from seeds.lists import quoted
-from seeds.model import Crawl
-from seeds.probe import Fetch, Fetched
+from seeds.survey.lists import quoted
+from seeds.survey.probe import Fetch, Fetched
 
 __all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover", "to_add"]
 

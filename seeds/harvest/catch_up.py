@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from seeds.feed_types import Feed, FeedEntry
-from seeds.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint
+from seeds.feeds.types import Feed, FeedEntry
+from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint
 from seeds.sitemaps import well_known
 
 __all__ = ["advance", "begin", "item_mark", "same_authority"]

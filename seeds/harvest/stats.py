@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from seeds.harvest import PollStats
+from seeds.harvest.polls import PollStats
 
 __all__ = [
     "HarvestRow",

@@ -1,0 +1,27 @@
+"""What is polled again and again: an answer judged (`poll`), what is remembered of it, and when to ask next."""
+
+from seeds.harvest.polls import (
+    Answer,
+    FollowUp,
+    Polling,
+    PollRequest,
+    PollResult,
+    PollStats,
+    PollWarning,
+    poll,
+    request,
+    stored_us,
+)
+
+__all__ = [
+    "Answer",
+    "FollowUp",
+    "PollRequest",
+    "PollResult",
+    "PollStats",
+    "PollWarning",
+    "Polling",
+    "poll",
+    "request",
+    "stored_us",
+]

@@ -1,0 +1,1 @@
+"""What may become seeds: lists from elsewhere, and sites looked at through a polite `Fetch`."""
