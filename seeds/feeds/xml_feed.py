@@ -26,13 +26,13 @@ from resiliparse.parse.encoding import detect_encoding
 from seeds.feeds.guard import check_text
 from seeds.feeds.links import absolute, clean_link
 from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.markup.encodings import DECLARATION, WIDE
 from seeds.markup.references import mended
 
 __all__ = ["parse_xml"]
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _UTF8 = b"<?xml version='1.0' encoding='utf-8'?>\n<!---->"
-DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
 _ENCODING = re.compile(rb"\sencoding\s*+=\s*+[\"']([\w.:-]{1,40}+)[\"']", re.IGNORECASE)
 _OF_WIDE = re.compile(r"u(?:tf)?[-_]?(?:16|32)", re.IGNORECASE)
 _OF_NAMES = frozenset({"punycode", "idna"})
@@ -49,16 +49,6 @@ _UNASKED = re.compile(
 )
 _DAYS = {day: number for number, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _PERIODS_S = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
-WIDE = (  # how documents of more than one byte a character begin; the longer first
-    (b"\xff\xfe\x00\x00", "utf-32le"),
-    (b"\x00\x00\xfe\xff", "utf-32be"),
-    (b"<\x00\x00\x00", "utf-32le"),
-    (b"\x00\x00\x00<", "utf-32be"),
-    (b"\xff\xfe", "utf-16le"),
-    (b"\xfe\xff", "utf-16be"),
-    (b"<\x00", "utf-16le"),
-    (b"\x00<", "utf-16be"),
-)
 
 
 def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:

@@ -1,0 +1,19 @@
+"""How an XML document says or shows the encoding it is in."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["DECLARATION", "WIDE"]
+
+DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
+WIDE = (  # how documents of more than one byte a character begin; the longer first
+    (b"\xff\xfe\x00\x00", "utf-32le"),
+    (b"\x00\x00\xfe\xff", "utf-32be"),
+    (b"<\x00\x00\x00", "utf-32le"),
+    (b"\x00\x00\x00<", "utf-32be"),
+    (b"\xff\xfe", "utf-16le"),
+    (b"\xfe\xff", "utf-16be"),
+    (b"<\x00", "utf-16le"),
+    (b"\x00<", "utf-16be"),
+)

@@ -1,0 +1,61 @@
+"""What a sitemap is read into, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from seeds.errors import SeedsError
+
+__all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError"]
+
+
+class SitemapError(SeedsError):
+    """A document that is no sitemap; `reason` is too_large, gzip, html, feed or not_a_sitemap."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        self.reason = reason
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Google's news extension of one entry."""
+
+    publication: str = ""
+    language: str = ""
+    title: str = ""
+    published_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One address. `alternates` maps hreflang to the same page in other languages; `lastmod_ms` None when unknown."""
+
+    loc: str
+    lastmod_ms: int | None = None
+    changefreq: str = ""
+    priority: float | None = None
+    alternates: tuple[tuple[str, str], ...] = ()
+    news: News | None = None
+
+    @property
+    def dated_ms(self) -> int | None:
+        """When the page is from: its publication in a news sitemap, else its lastmod."""
+        return self.news.published_ms if self.news and self.news.published_ms is not None else self.lastmod_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """A sitemap of pages (kind "urlset") or of sitemaps ("index"); `format` is XML, INDEX, TEXT, RSS or ATOM."""
+
+    kind: str
+    format: str
+    entries: tuple[SitemapEntry, ...] = ()
+    rescued: bool = False
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def locs(self) -> list[str]:
+        """The addresses alone."""
+        return [entry.loc for entry in self.entries]
