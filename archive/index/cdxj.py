@@ -44,9 +44,9 @@ def timestamp(date: str) -> str:
     return digits + _FIRST[len(digits) :]
 
 
-def memory_record(data: bytes, path: str = "") -> Record:
+def memory_record(data: bytes) -> Record:
     """A record that was just built, whole, as one that was read."""
-    record = Record(path, Unit(0, len(data)), 0, data, 0)
+    record = Record("", Unit(0, len(data)), 0, data, 0)
     record.block_start = data.find(b"\r\n\r\n") + 4
     record.length = len(data) - record.block_start - _TRAILER
     return record

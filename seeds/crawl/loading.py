@@ -11,13 +11,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from seeds.crawl.model import Crawl, FeedSource, IndexSource, Seed, Site, SitemapSource
+from seeds.crawl.model import Crawl
 from seeds.crawl.reader import Reader, check_name
 from seeds.crawl.toml_lines import LineMap
 from seeds.errors import Problem, SeedError
 
-__all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource", "crawls", "load_crawl", "parse_crawl"]
-
+__all__ = ["crawls", "load_crawl", "parse_crawl"]
 
 _MOST_PARTS = 32
 _LONG_KEY = re.compile(

@@ -1,31 +1,19 @@
-"""Feeds: reading them and finding them.
+"""One feed document read, whatever its format: RSS 0.9x/1.0/2.0, Atom 0.3/1.0, CDF, JSON Feed, RSS written as JSON.
 
-`parse` and `entries` read RSS 0.9x/1.0/2.0, Atom 0.3/1.0, CDF, JSON Feed and RSS written as JSON, broken ones too. They
-never fetch anything, and refuse (`FeedError`, with a reason) what would cost too much: time and memory are bounded by
-the size of the document, and that by `MAX_BYTES`. `discover` finds the feeds a page names.
+Broken ones are read, too. Nothing is fetched, and what would cost too much is refused (`FeedError`, with a reason):
+time and memory are bounded by the size of the document, and that by `guard.MAX_BYTES`.
 """
 
 from __future__ import annotations
 
 import re
 
-from seeds.feeds.autodiscovery import discover, likely_feeds
-from seeds.feeds.guard import MAX_BYTES, check_size
+from seeds.feeds.guard import check_size
 from seeds.feeds.json_feed import looks_like_json, parse_json
-from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.feeds.types import Feed, FeedEntry, FeedError
 from seeds.feeds.xml_feed import parse_xml
 
-__all__ = [
-    "MAX_BYTES",
-    "Feed",
-    "FeedEntry",
-    "FeedError",
-    "FeedHints",
-    "discover",
-    "entries",
-    "likely_feeds",
-    "parse",
-]
+__all__ = ["entries", "parse"]
 
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:[\w.-]+:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)

@@ -1,17 +1,8 @@
 """What is polled again and again: an answer judged (`poll`), what is remembered of it, and when to ask next."""
 
-from seeds.harvest.polls import (
-    Answer,
-    FollowUp,
-    Polling,
-    PollRequest,
-    PollResult,
-    PollStats,
-    PollWarning,
-    poll,
-    request,
-    stored_us,
-)
+from seeds.harvest.answers import Answer
+from seeds.harvest.polls import FollowUp, PollRequest, PollResult, PollStats, PollWarning, poll, request, stored_us
+from seeds.harvest.schedule import Polling
 
 __all__ = [
     "Answer",

@@ -26,18 +26,7 @@ from seeds.harvest.history import MAX_SEEN, CatchUp, FeedHistory, HistoryError
 from seeds.harvest.schedule import Polling
 from sieve.urls import canonicalize_many
 
-__all__ = [
-    "Answer",
-    "FollowUp",
-    "PollRequest",
-    "PollResult",
-    "PollStats",
-    "PollWarning",
-    "Polling",
-    "poll",
-    "request",
-    "stored_us",
-]
+__all__ = ["FollowUp", "PollRequest", "PollResult", "PollStats", "PollWarning", "poll", "request", "stored_us"]
 
 _ANCHORS = 5
 _FEW = 3
