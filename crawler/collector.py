@@ -26,12 +26,9 @@ from typing import TextIO
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from archive.errors import ArchiveError
+from archive import ArchiveError, WarcWriter, WriterConfig, recover
 from archive.index.cdxj import index_file
 from archive.tools.convert import join
-from archive.writing.config import WriterConfig
-from archive.writing.recovery import recover
-from archive.writing.writer import WarcWriter
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import PoliteClient, Visit
 from crawler.preflight import settings_faults

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urldefrag
 
-from archive.reading.reader import Reader
-from archive.reading.record import Record
+from archive import Reader, Record
 from bench.focus.webs import Node, Web
 from relevance.language.identification import Identifier
 from relevance.language.model import Model, shipped

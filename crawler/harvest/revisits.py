@@ -13,8 +13,8 @@ import xxhash
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from archive import RevisitTarget
 from archive.messages.fields import warc_date
-from archive.writing.exchange import RevisitTarget
 from crawler.pages.answers import header
 from crawler.pages.findings import Finding
 from frontier.types import Lease

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from archive.writing.exchange import RevisitTarget
+from archive import RevisitTarget
 from frontier.types import Candidate, Lease, RobotsRecord
 from relevance.pages.quality import Quality
 from relevance.steering.policy import Verdict

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from archive import Reader
 from archive.index import cdxj
 from archive.index.surt import surt
-from archive.reading.reader import Reader
 from frontier.payload import source_tag
 from sieve.urls import authority, canonicalize, canonicalize_many
 

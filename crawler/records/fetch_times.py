@@ -16,8 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from archive.reading.reader import Reader
-from archive.reading.record import Record
+from archive import Reader, Record
 from archive.storage.codecs import SUFFIXES
 from crawler.records.captures import fields
 from frontier.audit import Visit

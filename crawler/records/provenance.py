@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgpack
 
-from archive.writing.exchange import RevisitTarget
+from archive import RevisitTarget
 from crawler.state.shared_table import SharedTable
 from frontier.payload import source_tag
 

@@ -20,9 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from archive.errors import ArchiveFull
-from archive.writing.exchange import Exchange, RevisitTarget
-from archive.writing.writer import WarcWriter
+from archive import ArchiveFull, Exchange, RevisitTarget, WarcWriter
 from crawler.fetch.handler import Capture
 from crawler.harvest.named_later import NamedLater
 from crawler.pages.findings import Finished

@@ -15,9 +15,7 @@ from urllib.parse import urlencode
 from scrapy import Spider
 from scrapy.settings import BaseSettings
 
-from archive.writing.config import WriterConfig
-from archive.writing.recovery import recover
-from archive.writing.writer import WarcWriter
+from archive import WarcWriter, WriterConfig, recover
 from crawler.fetch.opt_outs import read_opt_outs
 from crawler.harvest.named_later import NamedLater
 from crawler.harvest.polls import Polls, first_poll_ms

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 
-from archive.errors import ArchiveError, ArchiveFull
+from archive import ArchiveError, ArchiveFull
 from crawler.errors import PreflightError
 from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished

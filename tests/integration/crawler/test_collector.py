@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from archive.reading.reader import Reader
+from archive import Reader
 from crawler.collector import _own_folder, link_collector, main, page_downloader
 from tests.web.requestlog import read_log
 from tests.web.server import Running, serve

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from archive.reading.reader import Reader
+from archive import Reader
 from crawler.records.captures import fields
 from crawler.records.provenance import commit
 from crawler.state.embedded_redis import EmbeddedRedis

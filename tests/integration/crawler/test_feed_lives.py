@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from archive.reading.reader import Reader
+from archive import Reader
 from tests.integration.crawler.harness import QUICK, ROOT, environment, run, scrapy, wait_for
 from tests.integration.crawler.serving import serving
 

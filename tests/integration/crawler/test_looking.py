@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from archive.reading.reader import Reader
+from archive import Reader
 from tests.integration.crawler.harness import QUICK, Crawl, run
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from archive.reading.reader import Reader
+from archive import Reader
 from tests.integration.crawler.harness import QUICK, run
 from tests.integration.crawler.serving import serving
 

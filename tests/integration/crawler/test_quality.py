@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from archive import Reader
 from archive.index import cdxj
-from archive.reading.reader import Reader
 from crawler.records.captures import fields
 from crawler.state.embedded_redis import EmbeddedRedis
 from relevance.pages.simhash import NEAR, distance

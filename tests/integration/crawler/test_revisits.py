@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from archive.reading.reader import Reader
+from archive import Reader
 from tests.integration.crawler.harness import wait_for
 from tests.integration.crawler.harvesting import SEEDS, Harvest, seed_file
 from tests.web.requestlog import LogEntry

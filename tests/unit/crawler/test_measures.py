@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 from scrapy.settings import Settings
 
-from archive.errors import ArchiveFull
+from archive import ArchiveFull
 from crawler.preflight import metrics_socket
 from crawler.watch.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
 from crawler.watch.metrics import Metrics

@@ -10,7 +10,7 @@ from email.utils import formatdate
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from archive.writing.exchange import RevisitTarget
+from archive import RevisitTarget
 from crawler.addon import Ulwembu
 from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.pages import answers

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from archive.reading.reader import Reader
-from archive.writing.config import WriterConfig
-from archive.writing.exchange import Exchange, RevisitTarget
-from archive.writing.writer import WarcWriter
+from archive import Exchange, Reader, RevisitTarget, WarcWriter, WriterConfig
 from crawler.records.provenance import Payloads, Sources, commit
 from crawler.state.redis_link import client
 from crawler.state.shared_table import SharedTable

@@ -12,7 +12,7 @@ import redis
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.settings import Settings
 
-from archive.writing.exchange import RevisitTarget
+from archive import RevisitTarget
 from crawler.addon import Ulwembu
 from crawler.focus import FocusMiddleware
 from crawler.harvest.polls import Polls
