@@ -282,7 +282,7 @@ def test_large_payloads_are_given_whole(tmp_path: Path, capsysbinary: pytest.Cap
     payload = b"0123456789" * (2 << 20)
     (tmp_path / "x.warc").write_bytes(large(b"", payload))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("archive.cli.MAX_BODY_BYTES", 1000)
+        patch.setattr("archive.commands.get.MAX_BODY_BYTES", 1000)
         assert main(["get", str(tmp_path / "x.warc"), "http://a.example/"]) == 0
         assert capsysbinary.readouterr().out == payload
         (tmp_path / "x.warc").write_bytes(large(b"Content-Encoding: gzip\r\n", zlib.compress(payload, 1, 31)))

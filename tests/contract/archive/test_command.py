@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, WarcWriter, WriterConfig
-from archive.cli import FAULTS, GOOD, INTERRUPTED, USAGE, main
+from archive.cli import main
+from archive.commands.common import FAULTS, GOOD, INTERRUPTED, USAGE
 from archive.errors import ConvertError
 from archive.index.cdxj import IndexBuilder, lookup, write_lines
 from archive.tools.convert import convert, plain_digest
@@ -330,7 +331,7 @@ def test_one_file_does_not_keep_the_others_from_it(
 def test_get_says_what_it_cuts(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("archive.cli.MAX_BODY_BYTES", 10)
+    monkeypatch.setattr("archive.commands.get.MAX_BODY_BYTES", 10)
     with WarcWriter(tmp_path, "crawl", config=WriterConfig(reserve_bytes=0)) as writer:
         for size in (10, 11):
             url, head = f"http://h.example/{size}", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"

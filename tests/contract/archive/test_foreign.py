@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, WarcWriter
-from archive.cli import FAULTS, main
+from archive.cli import main
+from archive.commands.common import FAULTS
 from archive.storage.foreign import foreign
 from corpus.cli import main as corpus_main
 from tests.unit.archive.pages import page

@@ -1,0 +1,1 @@
+"""The commands of ``python -m archive``: a module each."""

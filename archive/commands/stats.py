@@ -1,0 +1,49 @@
+"""``archive stats``: captures and bytes by host, language, type, year and status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from archive.commands.common import at_least, each, files_argument, progress, reader_of, tell_damages
+from archive.terminal import printable
+from archive.tools.stats import GROUPS, Stats
+
+HELP = "captures and bytes by host, language, type, year and status"
+
+
+def arguments(sub: argparse.ArgumentParser) -> None:
+    files_argument(sub)
+    sub.add_argument("--top", type=at_least(0), default=20, help="rows of each table (default 20; 0: all)")
+
+
+def run(options: argparse.Namespace) -> int:
+    stats = Stats()
+
+    def counted(name: str) -> int:
+        with reader_of(name) as reader, progress(options, None if name == "-" else Path(name)) as tick:
+            for record in reader:
+                stats.add(record)
+                if tick is not None:
+                    tick(record)
+            return tell_damages(reader.damages, options.json)
+
+    code = each(options, counted)
+    if options.json:
+        print(json.dumps(stats.as_json()))
+        return code
+    console = Console(markup=False, highlight=False)
+    console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")
+    console.print(", ".join(f"{kind} {count}" for kind, count in stats.kinds.most_common()))
+    for group in GROUPS:
+        columns = (Column(name, overflow="fold") for name in (group, "captures", "bytes"))
+        table = Table(*columns, title=f"by {group}")
+        for value, count in stats.captures[group].most_common(options.top or None):
+            table.add_row(Text(printable(value)), str(count), str(stats.bytes[group][value]))
+        console.print(table)
+    return code
