@@ -9,8 +9,9 @@ from pathlib import Path
 from archive.errors import ArchiveNotFound, Damage
 from archive.index import cdxj
 from archive.index.surt import surt
+from archive.messages.digests import digest_holds
 from archive.reading.reader import Reader
-from archive.reading.record import Record, digest_holds
+from archive.reading.record import Record
 from archive.storage.warcfile import OPEN
 
 Place = tuple[Path, int, int]

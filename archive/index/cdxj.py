@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from archive.errors import ArchiveError, Damage
 from archive.index.surt import surt
-from archive.messages.fields import digest
+from archive.messages.digests import digest
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.disk import full_error

@@ -1,1 +1,1 @@
-"""Header lines of records and HTTP messages: parsed, built, and bodies with their codings taken off."""
+"""Header lines and digests of records, HTTP heads and bodies: read, and written."""

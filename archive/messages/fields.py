@@ -6,8 +6,6 @@ do: the header is kept under the name ``X-Crawler-Transfer-Encoding`` and a true
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 from datetime import datetime
@@ -18,18 +16,6 @@ from archive.messages.http import STATUS
 _TRANSFER = re.compile(rb"(?im)^(Transfer-Encoding)(?=[ \t]*:)")
 _LENGTH = re.compile(rb"(?im)^(Content-Length)(?=[ \t]*:)([ \t]*:[ \t]*)([^\r\n]*)")
 _URL_SAFE = "!#$%&'()*+,/:;=?@[]~"
-
-
-def digest(algorithm: str, *parts: bytes) -> str:
-    """``sha1:BASE32`` or ``sha256:base16`` of the parts in a row; releases the interpreter lock on long parts.
-
-    What base 32 has to pad with ``=`` is not a token, which the standard asks for; IIPC recommends base 16 there.
-    """
-    state = hashlib.new(algorithm, usedforsecurity=False)
-    for part in parts:
-        state.update(part)
-    raw = state.digest()
-    return f"{algorithm}:{raw.hex() if len(raw) % 5 else base64.b32encode(raw).decode('ascii')}"
 
 
 def warc_date(instant: datetime, version: str) -> str:

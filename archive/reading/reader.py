@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archive.errors import Damage, KindUnreadable
+from archive.messages.digests import digest_holds
 from archive.reading import arc
 from archive.reading.finding import Finder
 from archive.reading.plain import NEXT, START, PlainBytes, Rest, declared_length
-from archive.reading.record import Record, digest_holds
+from archive.reading.record import Record
 from archive.storage.source import Source
 from archive.storage.unpack import Chunk, Unit, Unpacked, detect
 

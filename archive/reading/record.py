@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterator
 
@@ -19,8 +17,6 @@ _INTERIM = re.compile(rb"\s*HTTP/\S*\s+1", re.I)
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
-_DIGEST_BASE16 = re.compile(r"[0-9a-fA-F]+")
-ALGORITHMS = {"sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64, "md5": 16}
 
 
 class Record:
@@ -234,62 +230,3 @@ class Record:
 
     def __repr__(self) -> str:
         return f"<Record {self.type} {self.url} at {self.path}:{self.offset}+{self.inner}>"
-
-
-def split_digest(text: str) -> tuple[str, bytes] | None:
-    """``sha1:BASE32`` (or base 16, base 64 of either alphabet) -> (algorithm, digest); None: an unknown algorithm.
-
-    A value that is no digest of the algorithm's length gives ``b""``, which nothing matches.
-    """
-    name, _, value = text.partition(":")
-    algorithm = name.strip().lower().replace("-", "")
-    size = ALGORITHMS.get(algorithm)
-    if size is None:
-        return None
-    value = value.strip()
-    if len(value) == 2 * size and _DIGEST_BASE16.fullmatch(value):
-        return algorithm, bytes.fromhex(value)
-    bare = value.rstrip("=")
-    for decode_value in (_base32, _base64):
-        raw = decode_value(bare)
-        if len(raw) == size:
-            return algorithm, raw
-    return algorithm, b""
-
-
-def _base32(text: str) -> bytes:
-    try:
-        return base64.b32decode(text.upper() + "=" * (-len(text) % 8))
-    except ValueError:
-        return b""
-
-
-def _base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
-    except ValueError:
-        return b""
-
-
-class DigestCheck:
-    """Is ``text`` the digest of what it is fed?"""
-
-    def __init__(self, text: str) -> None:
-        parsed = split_digest(text)
-        self._state = hashlib.new(parsed[0], usedforsecurity=False) if parsed is not None else None
-        self._wanted = parsed[1] if parsed is not None else b""
-
-    def feed(self, data: bytes) -> None:
-        if self._state is not None:
-            self._state.update(data)
-
-    def holds(self) -> bool | None:
-        """None: not a digest we can check."""
-        return self._state.digest() == self._wanted if self._state is not None else None
-
-
-def digest_holds(text: str, data: bytes) -> bool | None:
-    """Is this the digest of ``data``? None: not a digest we can check."""
-    check = DigestCheck(text)
-    check.feed(data)
-    return check.holds()

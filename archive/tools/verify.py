@@ -15,9 +15,10 @@ from pathlib import Path
 
 from archive.errors import Damage
 from archive.index.cdxj import SUFFIX, IndexBuilder, parse
+from archive.messages.digests import DigestCheck, digest_holds, split_digest
 from archive.messages.http import dechunk
 from archive.reading.reader import Reader
-from archive.reading.record import DigestCheck, Record, digest_holds, split_digest
+from archive.reading.record import Record
 from archive.storage.unpack import Unit
 from archive.storage.warcfile import OPEN
 

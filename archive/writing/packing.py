@@ -10,7 +10,7 @@ from typing import Any
 import msgpack
 
 from archive.index.cdxj import Entry, entry_of, memory_record
-from archive.messages.fields import digest
+from archive.messages.digests import digest
 from archive.storage.codecs import Codec, Encoded, Place
 from archive.writing.config import WriterConfig
 from archive.writing.exchange import Exchange, RevisitTarget

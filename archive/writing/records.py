@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from archive.messages.fields import archived_head, clean, digest, http_status, record, record_ids, target_uri, warc_date
+from archive.messages.digests import digest
+from archive.messages.fields import archived_head, clean, http_status, record, record_ids, target_uri, warc_date
 from archive.messages.http import dechunk, parse_head
 from archive.messages.sniff import payload_type
 from archive.writing.exchange import Exchange, RevisitTarget

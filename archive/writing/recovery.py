@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from archive.errors import Damage, JournalBusy, JournalUnreadable
-from archive.messages.fields import digest
+from archive.messages.digests import digest
 from archive.storage.warcfile import OPEN
 from archive.writing.config import PERSISTED, WriterConfig
 from archive.writing.journal import Group, Journal, State

@@ -22,7 +22,7 @@ from archive.cli import main
 from archive.errors import ConvertError
 from archive.index.access import record_at
 from archive.index.cdxj import index_file, parse
-from archive.messages.fields import digest
+from archive.messages.digests import digest
 from archive.storage.codecs import make_codec
 from archive.tools.convert import convert, repair
 from archive.tools.verify import verify

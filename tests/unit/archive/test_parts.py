@@ -12,10 +12,10 @@ import pytest
 import zstandard
 
 from archive.errors import JournalBusy
+from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
 from archive.messages.http import HttpHead, dechunk, decode, parse_head
 from archive.reading.arc import parse_line
-from archive.reading.record import digest_holds, split_digest
 from archive.storage.codecs import make_codec
 from archive.storage.source import Source
 from archive.writing.bins import Bins

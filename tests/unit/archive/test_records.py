@@ -9,7 +9,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, RevisitTarget
 from archive.index.cdxj import entry_of, memory_record, timestamp
-from archive.messages.fields import archived_head, digest, record_ids, target_uri
+from archive.messages.digests import digest
+from archive.messages.fields import archived_head, record_ids, target_uri
 from archive.messages.sniff import payload_type
 from archive.reading.record import Record
 from archive.tools.verify import verify
