@@ -93,6 +93,8 @@ class Finder:
         while True:
             buffer, start = plain.buffer, plain.position
             place = plain.base + start - len(self.gap)
+            if place in (0, self.asked) and not self._has_line() and plain.more():
+                continue  # an ARC line is known when it is whole, and a pipe may give less at first
             if arc.begins(buffer, start, any_record=place == self.asked) or (not place and self._leads()):
                 self.is_arc = True
                 return -1
@@ -101,6 +103,10 @@ class Finder:
                 match = _HEAD_END.search(buffer, start)
                 if match is not None:
                     return match.end()
+            elif buffer.startswith(b"WARC/", start) and len(buffer) - start < _USUAL_HEAD and plain.more():
+                if (end := self._usual_head()) >= 0:  # of an unknown version: known by its end alone
+                    return end
+                continue
             elif b"\n" in buffer[start : start + _MOST_FIRST_LINE] or len(buffer) - start >= _MOST_FIRST_LINE:
                 self._skip_junk()
                 return -1
@@ -139,10 +145,18 @@ class Finder:
             self._skip_tail()
         return -1
 
-    def _has_line(self) -> bool:
-        """Is there a whole line at the position, or more than any header line has?"""
+    def line_comes(self, at: int) -> bool:
+        """Has more been read, so that there is a whole line at the index? Then indexes have changed."""
+        more = False
+        while not self._has_line(at) and self._plain.more():
+            at, more = self._plain.after_line_ends(self._plain.position), True
+        return more
+
+    def _has_line(self, at: int = -1) -> bool:
+        """Is there a whole line at the index (-1: the position), or more than any header line has?"""
         plain = self._plain
-        return len(plain.buffer) - plain.position > _MAX_HEAD or plain.buffer.find(b"\n", plain.position) >= 0
+        at = plain.position if at < 0 else at
+        return len(plain.buffer) - at > _MAX_HEAD or plain.buffer.find(b"\n", at) >= 0
 
     def _skip_tail(self) -> None:
         """What is left before a break or the end of the file is no record."""

@@ -217,6 +217,8 @@ class Reader:
                 record.damage = plain.broken
             return
         after, is_arc = plain.after_line_ends(plain.position), self._finder.is_arc
+        if is_arc and after < len(plain.buffer) and self._finder.line_comes(after):
+            after = plain.after_line_ends(plain.position)
         begins = arc.LINE.match(plain.buffer, after) if is_arc else plain.buffer[after : after + 5].upper() == b"WARC/"
         if after >= len(plain.buffer) - 64 or begins:
             return

@@ -12,8 +12,9 @@ from archive.reading.plain import Rest
 from archive.storage.unpack import Unit
 
 _LINE = re.compile(rb"[^\n]*\n")
-_HTTP_TYPE = b"\nContent-Type: application/http"
-_INTERIM = re.compile(rb"\s*HTTP/\S*\s+1", re.I)
+_TYPE, _HTTP = b"\nContent-Type: ", b"application/http"
+_FINAL = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d", re.I)
+"""A status line (:data:`archive.http.STATUS`), but of no interim answer, behind which another head may come."""
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
@@ -194,11 +195,10 @@ class Record:
         """The block without its HTTP head, as archived; of a record without HTTP: the block."""
         start, end = self.block_start, self.block_start + self.length
         buffer = self._buffer
-        if self._stream is None and buffer.find(_HTTP_TYPE, self.start, start) > 0:
+        at = buffer.find(_TYPE, self.start, start)  # the first counts
+        if self._stream is None and at >= 0 and buffer.startswith(_HTTP, at + len(_TYPE)):
             head_end = buffer.find(b"\n\r\n", start, end) + 3
-            line_end = buffer.find(b"\r\n", start, end)
-            is_interim = _INTERIM.match(buffer, start)  # then what follows is another head
-            if head_end > start + 3 and buffer.find(b"HTTP/", start, line_end) >= 0 and not is_interim:
+            if head_end > start + 3 and _FINAL.match(buffer, start, end) is not None:
                 return buffer[head_end:end] if buffer.find(b"\n\n", start, head_end) < 0 else self._slow_payload()
         return self._slow_payload()
 

@@ -255,6 +255,6 @@ def _applied(state: State, kind: bytes, body: bytes) -> bool:
     """False: the checksum holds, but the frame is none that this version writes."""
     try:
         state.apply(kind, msgpack.unpackb(body, raw=False, unicode_errors="surrogatepass", strict_map_key=False))
-    except (ValueError, msgpack.UnpackException):
+    except (TypeError, ValueError, msgpack.UnpackException):  # a list may be a key in msgpack, and is none here
         return False
     return True

@@ -375,6 +375,39 @@ def test_reading_may_begin_with_any_unit_of_an_arc_file(pack: Callable[[bytes], 
         assert reader.damages == []
 
 
+class _Trickle(io.BytesIO):
+    """Gives a few bytes at a time, as sockets may."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(5 if size is None or size < 0 else min(size, 5))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_arc_file_whose_first_line_comes_in_pieces_is_one(pack: Callable[[bytes], bytes]) -> None:
+    units = pack(arc_record(b"1", b"filedesc://" + b"x" * 99)), pack(arc_record(b"a", b"http://h/" + b"x" * 99))
+    for whole_bytes in (0, 64):
+        reader = Reader(_Trickle(b"".join(units)), whole_bytes=whole_bytes)
+        assert [record.block() for record in reader] == [b"1", b"a"]
+        assert not reader.damages
+
+
+@pytest.mark.parametrize("within", range(60, 100, 7))
+def test_an_arc_record_is_sound_wherever_the_file_is_parted(within: int) -> None:
+    first = arc_record(b"1", b"filedesc://x")
+    block = b"a" * ((256 << 10) - len(first + arc_record(b"")) - 5 - within)  # a file is read by so much
+    last = arc_record(b"b", b"http://h/" + b"x" * 99)
+    reader = Reader(io.BytesIO(first + arc_record(block) + last))
+    assert [(record.length, record.damage) for record in reader][1:] == [(len(block), None), (1, None)]
+
+
+@pytest.mark.parametrize("size", [50, 300])
+def test_a_record_of_an_unknown_version_is_one_wherever_the_file_is_parted(size: int) -> None:
+    text = plain_record(b"x" * ((256 << 10) - size)) + plain_record(b"y" * size, b"WARC/2\r\nA: " + b"a" * 200)
+    reader = Reader(io.BytesIO(text + plain_record(b"z")))
+    assert [found.length for found in reader][1:] == [size, 1]
+    assert not reader.damages
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, functools.partial(lzma.compress, preset=0), zstandard.compress])
 def test_a_place_beyond_its_unit_is_looked_for_no_further(pack: Callable[[bytes], bytes]) -> None:
     unit = pack(plain_record(b"x"))

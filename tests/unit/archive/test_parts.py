@@ -103,7 +103,9 @@ def test_journal_with_a_broken_frame_tells_and_goes_on(tmp_path: Path) -> None:
     assert 2 not in state.groups
 
 
-@pytest.mark.parametrize(("kind", "values"), [(b"G", (1, 2)), (b"G", 7), (b"S", ()), (b"?", (1,)), (b"P", {})])
+@pytest.mark.parametrize(
+    ("kind", "values"), [(b"G", (1, 2)), (b"G", 7), (b"S", ()), (b"?", (1,)), (b"P", {}), (b"I", {(1,): 2})]
+)
 def test_journal_frames_of_another_shape_are_damage(tmp_path: Path, kind: bytes, values: Any) -> None:
     path = tmp_path / "x.journal"
     journal = frames(path)

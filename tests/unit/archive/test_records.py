@@ -11,6 +11,7 @@ from archive import Exchange, RevisitTarget
 from archive.index.cdxj import entry_of, memory_record, timestamp
 from archive.messages.digests import digest
 from archive.messages.fields import archived_head, record_ids, target_uri
+from archive.messages.fields import record as build_record
 from archive.messages.sniff import payload_type
 from archive.reading.record import Record
 from archive.tools.verify import verify
@@ -88,6 +89,23 @@ def test_a_payload_begins_behind_the_first_empty_line(end: bytes) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html" + end
     response = records(replace(page(1), response_head=head, payload=payload, dechunked=False))[0]
     assert response.payload() == response.body() == payload
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.0 O12 0K", b"HTTP/1.1200"])
+def test_a_block_without_a_status_line_is_payload_from_its_beginning(line: bytes) -> None:
+    block = line + b"\r\nContent-Type: text/html\r\n\r\n<p>"
+    fields = [("WARC-Type", "response"), ("Content-Type", "application/http;msgtype=response")]
+    response = memory_record(build_record("1.1", fields, block))
+    assert response.http is None
+    assert response.payload() == response.body() == block
+
+
+def test_of_two_content_types_the_first_counts_for_the_payload_too() -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"
+    fields = [("WARC-Type", "resource"), ("Content-Type", "text/plain"), ("Content-Type", "application/http")]
+    resource = memory_record(build_record("1.1", fields, block))
+    assert resource.http is None
+    assert resource.payload() == block
 
 
 @pytest.mark.parametrize("status", [b"HTTP/1.1 100 Continue", b"HTTP/2 103 Early Hints", b"HTTP/1.1  100 "])
