@@ -103,8 +103,8 @@ def allowed(robots_txt: bytes, user_agent: str, url: str) -> bool:
 
 def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
     """Crawl-delay in seconds for `user_agent`; None when there is none."""
-    letters = robots_txt.replace(b"\0", b"")  # of UTF-16, too
-    if b"elay" not in letters and b"ELAY" not in letters:
+    letters = robots_txt.replace(b"\0", b"").lower()  # of UTF-16, too
+    if b"delay" not in letters:
         return None
     return Rules(robots_txt, user_agent).crawl_delay()
 

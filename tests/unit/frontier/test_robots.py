@@ -46,6 +46,11 @@ def test_a_crawl_delay_belongs_to_the_agents_before_it() -> None:
     assert crawl_delay(text, "other") == 9
 
 
+@pytest.mark.parametrize("name", [b"Crawl-delay", b"crawl-deLay", b"CRAWL DElaY", b"CrawlDelAy"])
+def test_a_crawl_delay_is_read_in_any_case(name: bytes) -> None:
+    assert crawl_delay(b"User-agent: *\n" + name + b": 4\n", "ulwembu") == 4
+
+
 def test_the_largest_of_several_crawl_delays_counts() -> None:
     text = b"User-agent: *\nCrawl-delay: 7\nDisallow: /x\nUser-agent: *\nCrawl-delay: 2\n"
     assert crawl_delay(text, "ulwembu") == 7
@@ -104,6 +109,6 @@ def test_no_bytes_break_it(text: bytes, path: str) -> None:
     rules = Rules(prefixed, "ulwembu")
     url = "https://example.org/" + path
     assert isinstance(rules.allowed(url), bool)
-    rules.crawl_delay()
+    assert crawl_delay(prefixed, "ulwembu") == rules.crawl_delay()
     sitemaps(prefixed)
     rules.line(url)
