@@ -10,6 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from itertools import chain
+from typing import Any
 
 import msgpack
 import xxhash
@@ -134,13 +136,15 @@ class FeedHistory:
                 raise HistoryError(f"version {version}")
             values += [getattr(history, name) for name in _PLAIN[len(values) :]]  # what was added since
             for name, value in zip(_PLAIN, values, strict=True):
-                setattr(history, name, type(getattr(history, name))(value))
+                setattr(history, name, _fitting(value, getattr(history, name)))
             history.seen, history.times = _listed(seen), _listed(times)
             history.hours = (_listed(hours) + [0] * 24)[:24]
+            _fitting([*chain(*sentinels, *places)], [0])
             history.sentinels = [Sentinel(*mark) for mark in sentinels]
             history.places = dict(places)
-            history.catch_up = CatchUp(*up) if up else None
-        except (ValueError, TypeError, struct.error, msgpack.UnpackException) as error:
+            parts = zip(up or (), _A_CATCH_UP[: len(up or ())], strict=True)
+            history.catch_up = CatchUp(*(_fitting(value, like) for value, like in parts)) if up else None
+        except (ValueError, TypeError, OverflowError, struct.error, msgpack.UnpackException) as error:
             raise HistoryError(f"unreadable: {error}") from error
         return history
 
@@ -168,6 +172,26 @@ class FeedHistory:
 _LISTS = ("seen", "times", "hours", "sentinels", "places", "catch_up")
 _PLAIN = tuple(part.name for part in fields(FeedHistory) if part.name not in _LISTS)
 _CATCH_UP = tuple(part.name for part in fields(CatchUp))
+_A_CATCH_UP = ("", "", 0, 0, [0], [""], 0, 0, 0, False)
+_LARGEST = 1 << 53
+
+
+def _fitting(value: Any, like: Any) -> Any:
+    """A value of the type that it has to have; TypeError, ValueError or OverflowError when it is of another, since
+    nothing behind here asks again."""
+    if type(value) is type(like) is int and -_LARGEST < value < _LARGEST:  # as nearly always
+        return value
+    if isinstance(like, list):
+        if not isinstance(value, list):
+            raise TypeError(f"no list: {value!r:.40}")
+        return [_fitting(part, like[0]) for part in value]
+    if isinstance(like, int) and isinstance(value, int | float):
+        if not -_LARGEST < int(value) < _LARGEST:
+            raise ValueError(f"no usable number: {value!r:.40}")
+        return type(like)(value)
+    if type(value) is not type(like):
+        raise TypeError(f"no {type(like).__name__}: {value!r:.40}")
+    return value
 
 
 def _numbers(numbers: list[int]) -> bytes:

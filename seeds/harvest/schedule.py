@@ -31,6 +31,7 @@ UNPROVEN_S = 240
 LIFE_DOUBLES_S = 86400  # how fast a short life once seen is forgotten, when items live longer again
 HOUR_S = 3600
 DAY_S = 86400
+_MOST_DOUBLINGS = 30  # a second becomes 34 years
 _HOURLY_AFTER = 48  # items before the hours of the day are believed
 _HALVE_AT = 2000
 _FEW_TIMES = 4
@@ -132,7 +133,7 @@ def note_life(history: FeedHistory, shown: set[int], newest: int | None, now_s: 
             _note_lived(history, max(1, (mark.last_s + now_s) // 2 - mark.first_s), now_s)
     longest = max((now_s - mark.first_s for mark in kept if mark.first_s >= history.life_at_s), default=0)
     if history.life_s and longest > history.life_s:
-        grown = history.life_s * 2.0 ** ((now_s - history.last_s) / LIFE_DOUBLES_S)
+        grown = history.life_s * 2.0 ** min((now_s - history.last_s) / LIFE_DOUBLES_S, _MOST_DOUBLINGS)
         history.life_s = min(longest, int(grown) + 1)
     for mark in kept:
         mark.last_s = now_s

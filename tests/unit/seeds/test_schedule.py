@@ -11,7 +11,7 @@ import pytest
 
 from seeds.harvest import Polling
 from seeds.harvest.history import CatchUp, FeedHistory, HistoryError, Sentinel
-from seeds.harvest.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, rate, retry_in_s
+from seeds.harvest.schedule import DAY_S, HOUR_S, first_poll_in_ms, next_interval_s, note_life, rate, retry_in_s
 from tests.unit.seeds.simulation import START_S, SimFeed, bursty, daily, harvest, middle_delay, regular, steady
 
 DAYS = 0.7
@@ -181,6 +181,33 @@ def test_a_memo_without_what_was_added_later_is_read() -> None:
     version, values, *rest = msgpack.unpackb(history(etag='"x"', stored_us=7, spelled="https://e.org/").pack())
     memo = msgpack.packb([version, values[:-2], *rest])
     assert FeedHistory.unpack(memo) == history(etag='"x"')
+
+
+def _with(place: int, value: object) -> bytes:
+    parts = msgpack.unpackb(history(etag='"x"').pack())
+    parts[place] = value
+    return bytes(msgpack.packb(parts))
+
+
+@pytest.mark.parametrize(
+    "memo",
+    [
+        *(_with(1, [value]) for value in ([1], "1", 1e300, float("nan"), 1 << 60)),
+        *(_with(1, [0] * 8 + [value]) for value in (7, [1], b"x")),
+        *(_with(5, [mark]) for mark in ([1, [2], 3], [1, 2], ["a", 1, 2], 5)),
+        *(_with(6, [row]) for row in ([[1], 2], [1, "2"], [1], 5)),
+        *(_with(7, up) for up in ([7], ["u", "s", "2", 0, [], []], ["u", "s", 2, 0, ["a"], []], [0] * 20)),
+    ],
+)
+def test_memos_with_values_of_other_types_are_told(memo: bytes) -> None:
+    with pytest.raises(HistoryError):
+        FeedHistory.unpack(memo)
+
+
+def test_a_feed_that_was_not_polled_for_years_is_scheduled() -> None:
+    found = history(life_s=60, last_s=1, sentinels=[Sentinel(1, 1, 1)])
+    note_life(found, {1}, None, START_S)
+    assert found.life_s > 60
 
 
 @pytest.mark.parametrize("memo", [b"x", b"\x93\x01\x02\x03", b"\xc1", FeedHistory().pack()[:-5], b"\xff" * 40])
