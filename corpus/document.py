@@ -159,8 +159,8 @@ def of_row(row: dict[str, Any]) -> Document:
     if not isinstance(row.get("text"), str):
         raise ValueError("no object with a text")
     language = str(row.get("language") or UNDETERMINED)
-    texts = row["text"].split("\n") if row["text"] else []
     facts = row.get("paragraphs")
+    texts = row["text"].split("\n") if row["text"] or facts else []  # one empty line is a paragraph that facts name
     if facts is None:
         facts = [{"language": language}] * len(texts)
     if not isinstance(facts, list) or len(facts) != len(texts) or not all(isinstance(fact, dict) for fact in facts):

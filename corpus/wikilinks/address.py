@@ -134,7 +134,7 @@ def title_of(text: str, edition: str) -> str:
     plain, _, _ = _MARKS.sub("", text).partition("#")
     title = _BLANKS.sub(" ", unicodedata.normalize("NFC", plain)).strip(" ")
     title = title.removeprefix(":").lstrip(" ")
-    if not title or len(title) > _MOST_BYTES or _ILLEGAL.search(title):
+    if not title or title.startswith(":") or len(title) > _MOST_BYTES or _ILLEGAL.search(title):
         return ""
     capital = title if edition in _ANY_CASE else _capital(title[0], edition) + title[1:]
     return capital if len(capital.encode()) <= _MOST_BYTES else ""

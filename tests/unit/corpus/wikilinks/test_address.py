@@ -87,6 +87,8 @@ def test_relative_addresses() -> None:
         ("აბა", "ka", "აბა"),
         ("zis", "jbo", "zis"),
         (":A", "en", "A"),
+        ("::A", "en", ""),
+        ("::", "en", ""),
         ("a<b", "en", ""),
         ("[[A]]", "en", ""),
         ("..", "en", ""),
