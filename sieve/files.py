@@ -209,6 +209,10 @@ class Log:
                 continue
             if record is not None or place.segment >= self._segment:
                 return record
+            if self._reading and self._reading[0] == place.segment and self._reading[1].tell() > place.offset:
+                # Only the last segment may end so, where a process died.
+                path = str(self._path(place.segment))
+                self.damage.append(DamagedError(path, f"the record at {place.offset} does not end in this segment"))
             place = Place(place.segment + 1, 0)
 
     def records(self, start: Place) -> Iterator[Record]:

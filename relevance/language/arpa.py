@@ -73,6 +73,8 @@ def read_arpa(path: Path) -> Arpa:
                 model.logs[ngram] = float(fields[0])
                 if len(fields) == size + 2:
                     model.backoffs[ngram] = float(fields[-1])
+                if math.isnan(model.logs[ngram] + model.backoffs.get(ngram, 0.0)):
+                    raise ValueError("a probability that is no number")
             except ValueError as error:
                 raise ModelError(path, f"line {number}: {error}") from error
     if not model.order:

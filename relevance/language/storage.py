@@ -297,6 +297,6 @@ def map_arrays(path: Path) -> Arrays | None:
             length = int(np.prod(shape)) * np.dtype(kind).itemsize
             start = 4 + size + at
             out[name] = whole[start : start + length].view(kind).reshape(shape)
-    except (AttributeError, SyntaxError, TypeError, ValueError):  # cut short, or another program's
+    except (ArithmeticError, AttributeError, SyntaxError, TypeError, ValueError):  # cut short, or another program's
         return None
     return out

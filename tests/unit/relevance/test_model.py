@@ -283,7 +283,15 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", [b"[1, 2]", b'{"rows": [0, "QQ", [1]]}', b'{"rows": [0]}', b'{"rows": [9, "<u8", [-1]]}', b"{}"]
+    "head",
+    [
+        b"[1, 2]",
+        b'{"rows": [0, "QQ", [1]]}',
+        b'{"rows": [0]}',
+        b'{"rows": [9, "<u8", [-1]]}',
+        b'{"rows": [0, "<u8", [1e999]]}',
+        b"{}",
+    ],
 )
 def test_a_cache_of_another_make_is_made_anew(tmp_path: Any, monkeypatch: Any, head: bytes) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
@@ -561,6 +569,8 @@ def test_every_context_of_an_export_sums_to_one() -> None:
         ("\\x-grams:\n-1 a\n\\end\\\n", "is no ARPA file"),
         ("\\1-grams:\n-1 a b c\n\\end\\\n", "line 2 is no 1-gram"),
         ("\\1-grams:\nx y\n\\end\\\n", "line 2: could not"),
+        ("\\1-grams:\n-nan y\n\\end\\\n", "line 2: a probability that is no number"),
+        ("\\1-grams:\n-1 y nan\n\\end\\\n", "line 2: a probability that is no number"),
         ("\\1-grams:\n-1 y\n", "ends before its"),
     ],
 )

@@ -272,6 +272,19 @@ def test_jobs_pay_for_steps_and_wait_for_futures() -> None:
         job.finish()
 
 
+def test_a_log_tells_of_a_full_segment_that_breaks_off(tmp_path: Path) -> None:
+    log = Log(tmp_path, "x", segment_bytes=100)
+    for number in range(8):
+        log.append(bytes([number]) * 40)
+    log.close()
+    first = min(tmp_path.glob("x-*.log"))
+    first.write_bytes(first.read_bytes()[:-1])
+    again = Log(tmp_path, "x", segment_bytes=100)
+    assert [record.body[0] for record in again.records(Place(0, 0))] == [0, 2, 3, 4, 5, 6, 7]
+    assert len(again.damage) == 1
+    again.close()
+
+
 def test_a_log_rolls_reads_and_drops(tmp_path: Path) -> None:
     log = Log(tmp_path, "x", segment_bytes=100)
     places = [log.append(bytes([number]) * 30) for number in range(10)]
