@@ -18,6 +18,9 @@ from hiredis import pack_command
 from sieve.errors import DamagedError, FencedError, LinkError, StoreError
 from sieve.keys import RedisKeys
 
+ANSWER_WITHIN_S = 5.0
+"""For an answer or a connection. Not the client's own: some versions of it wait for ever, and a silent network, unlike
+a server that has gone, tells nobody that no answer will come."""
 _RUNS_AT_ONCE = 64
 _PAIRS_AT_ONCE = 64
 _P = ParamSpec("_P")
@@ -51,7 +54,9 @@ class RedisLink:
 
     def __init__(self, url: str, crawl: str) -> None:
         self.keys = RedisKeys(crawl)
-        self._client: Any = redis.Redis.from_url(url)
+        self._client: Any = redis.Redis.from_url(
+            url, socket_timeout=ANSWER_WITHIN_S, socket_connect_timeout=ANSWER_WITHIN_S
+        )
         self._line: Any = self._reach(self._client.connection_pool.get_connection)
         self._line_in_use = threading.Lock()
         script = self._client.register_script

@@ -6,8 +6,11 @@ import contextlib
 import errno
 import logging
 import math
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -45,6 +48,25 @@ def sieve_of(server: EmbeddedRedis, options: str = "") -> RedisSieve:
     made = open_sieve(f"{server.url}&crawl=zulu{options}")
     assert isinstance(made, RedisSieve)
     return made
+
+
+def test_a_redis_that_says_nothing_is_given_up_whatever_the_client_does_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A network that drops everything: the connection stands, and no answer comes."""
+    usual: Any = redis.Connection.__init__
+
+    def patient(self: redis.Connection, *args: Any, **options: Any) -> None:
+        usual(self, *args, **{"socket_timeout": 60.0, "socket_connect_timeout": 60.0, **options})
+
+    monkeypatch.setattr(redis.Connection, "__init__", patient)
+    monkeypatch.setattr("sieve.redis_link.ANSWER_WITHIN_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"redis://127.0.0.1:{silent.getsockname()[1]}/0?crawl=zulu"
+        begun = time.monotonic()
+        with pytest.raises(LinkError, match="Timeout"):
+            open_sieve(address)
+        assert time.monotonic() - begun < 60.0
 
 
 def test_ready_elements_are_what_the_frontier_takes(server: EmbeddedRedis, client: redis.Redis) -> None:
