@@ -12,6 +12,7 @@ need with each call). Columns:
   not been forgiven, or as long as a Retry-After says; 0 = it does not rest.
 * `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
 * `page`: counts as a fetched page in budgets and yields.
+* `forgets_address`: the host's name is looked up anew before the next try, since it may have moved to another address.
 
 Sources: RFC 9110 10.2.3 (Retry-After), RFC 9309 2.3.1 (robots.txt), Heritrix 3 ``FetchStatusCodes`` and its retry
 rules."""
@@ -45,6 +46,7 @@ class Row:
     rest_cap_ms: int = 0
     heals: bool = False
     page: bool = False
+    forgets_address: bool = False
 
 
 _DONE = Row(heals=True, page=True)
@@ -68,8 +70,12 @@ OUTCOMES: dict[str, Row] = {
     "http_5xx": Row(retries=3, base_ms=10 * MINUTE, cap_ms=6 * HOUR),
     # no (whole) answer
     "dns": Row(sent=False, retries=4, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
-    "connect": Row(retries=4, base_ms=MINUTE, cap_ms=6 * HOUR, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR),
-    "tls": Row(retries=2, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY),
+    "connect": Row(
+        retries=4, base_ms=MINUTE, cap_ms=6 * HOUR, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR, forgets_address=True
+    ),
+    "tls": Row(
+        retries=2, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY, forgets_address=True
+    ),
     "timeout": Row(retries=3, base_ms=2 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=30 * SECOND, rest_cap_ms=HOUR),
     "cut": Row(retries=3, base_ms=MINUTE, cap_ms=HOUR),
     "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),

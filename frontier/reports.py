@@ -93,6 +93,8 @@ def finish(frontier: MemoryTables, held: Held, ending: Ending) -> None:
     frontier.results[("robots:" if lease.kind is Kind.ROBOTS else "") + outcome.result] += 1
     _rest(frontier, host, rule, ending)
     _count(frontier, host, lease, outcome, rule)
+    if rule.forgets_address:
+        host.address_until_ms = 0
     if lease.address:
         state = frontier.addresses[lease.address]
         state.token = ""

@@ -64,6 +64,7 @@ def rule(result: str, factor: float) -> list[object]:
         found.rest_cap_ms,
         found.heals,
         found.page,
+        found.forgets_address,
     ]
 
 

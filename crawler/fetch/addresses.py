@@ -3,9 +3,11 @@
 Guarantees: an address is judged where it is used, after DNS, so neither a name nor a redirect leads into a private
 network; only globally routable addresses and the networks that the crawl's own setting names are ever connected to.
 
-Names come first from a hosts(5) file when the crawl gives one, then from the system's resolver; answers are kept for
-some minutes, failures for less. Names whose servers are dead take the resolver many seconds each: no lookup waits for
-another, none is waited for longer than a connection, and none keeps the process from ending.
+Names come first from a hosts(5) file when the crawl gives one, then from the system's resolver; answers are kept for a
+minute (the frontier remembers what a host was bound to for longer), failures for less. Of an address that could not be
+connected to the name is looked up anew, and another of its addresses comes first. Names whose servers are dead take the
+resolver many seconds each: no lookup waits for another, none is waited for longer than a connection, and none keeps the
+process from ending.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from pathlib import Path
 
 from crawler.fetch.errors import DnsError, RefusedAddressError
 
-_FOUND_TTL_S = 600.0
+_FOUND_TTL_S = 60.0
 _FAILED_TTL_S = 30.0
 _MOST_NAMES = 50_000
 # RFC 6052: a NAT64 gateway sends to the IPv4 address in the last 32 bits.
@@ -94,6 +96,7 @@ class Resolver:
         self._guard = guard
         self._hosts = dict(hosts or {})
         self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._failed: dict[tuple[str, str], float] = {}
 
     def check(self, address: str) -> str:
         """`address` itself; :class:`RefusedAddressError` when this crawl may not connect to it."""
@@ -102,7 +105,8 @@ class Resolver:
         return address
 
     async def resolve(self, host: str) -> str:
-        """The allowed address of `host` to use, IPv4 before IPv6.
+        """The allowed address of `host` to use: none that has failed, IPv4 before IPv6, else the one whose last failure
+        is the oldest.
 
         :class:`DnsError` when there is none, :class:`RefusedAddressError` when none is allowed.
         """
@@ -111,10 +115,17 @@ class Resolver:
             return self.check(str(ipaddress.ip_address(literal)))
         except ValueError:
             addresses = await self._addresses(host.lower())
-        for address in addresses:
-            if self._guard.allows(address):
-                return address
-        return self.check(addresses[0])
+        allowed = [address for address in addresses if self._guard.allows(address)]
+        if not allowed:
+            return self.check(addresses[0])
+        return min(allowed, key=lambda address: self._failed.get((host.lower(), address), 0.0))
+
+    def failed(self, host: str, address: str) -> None:
+        """No connection to `address` of `host` came about."""
+        self._cache.pop(host.lower(), None)
+        if len(self._failed) >= _MOST_NAMES:
+            self._failed.clear()
+        self._failed[host.lower(), address] = time.monotonic()
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
         if host in self._hosts:

@@ -28,7 +28,15 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
 from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
-from crawler.fetch.errors import AbortedError, CutError, FetchError, NotGrantedError, StaleLeaseError
+from crawler.fetch.errors import (
+    AbortedError,
+    ConnectError,
+    CutError,
+    FetchError,
+    NotGrantedError,
+    StaleLeaseError,
+    TlsError,
+)
 from crawler.fetch.pool import ConnectionPool, PoolKey
 from crawler.signals import stopping
 
@@ -154,7 +162,11 @@ class FetchHandler(BaseDownloadHandler):
         # second time: the server may have seen it, and the politeness delay has to pass first.
         if (connection := self._pool.take(key)) is None:
             tls = self._tls if scheme == "https" else None
-            connection = await connect(address, port, host, tls, self._limits)
+            try:
+                connection = await connect(address, port, host, tls, self._limits)
+            except (ConnectError, TlsError):
+                self._resolver.failed(host, address)
+                raise
         try:
             self._still_good(grant)
             answer = await connection.exchange(payload, max(deadline - time.monotonic(), 0.001))

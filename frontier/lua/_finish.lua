@@ -2,7 +2,7 @@
 --
 -- outcome: map r result, f fetch_ms, j jitter, ra Retry-After, b bytes, w words, m memo, ag again_in, mk page mark,
 -- ro robots kind, rb body, re expires_in, cd crawl delay, ht/hw/hr authority, whole bit and rest of a redirect.
--- rule: array sent, retries, base, cap, rest_base, rest_cap, heals, page (frontier/outcomes.py).
+-- rule: array sent, retries, base, cap, rest_base, rest_cap, heals, page, forgets_address (frontier/outcomes.py).
 
 local ROBOTS, MOST_HOPS = 1, 5
 
@@ -142,6 +142,7 @@ local function finish(authority, record, outcome, rule, end_ms)
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
   end_rest(record, ip, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
+  if rule[9] then record.ix = 0 end
   if ip ~= '' then free_address(record, ip) end
   if kind == ROBOTS then
     local origin, hops = authority, 0

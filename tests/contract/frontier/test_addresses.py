@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from frontier import Candidate, Frontier
+from frontier import Candidate, Frontier, Outcome
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, done, one
 
@@ -66,6 +66,33 @@ def test_when_its_validity_ends_the_address_is_waited_for_no_longer(make: Make, 
     refused = frontier.bind(again.token, HERE)
     assert (refused.granted, refused.due_ms) == (False, clock.now_ms + 58_500)
     assert frontier.lease(1).leases == ()
+
+
+@pytest.mark.parametrize("result", ["connect", "tls"])
+def test_a_host_that_cannot_be_reached_is_looked_up_anew(make: Make, clock: Clock, result: str) -> None:
+    """It may have moved; what is known of the address that it leaves stays known."""
+    frontier = fetched_once(make(replace(SLOW_ADDRESSES, address_ttl_ms=86_400_000)))
+    clock.forward(60_000)
+    second = one(frontier)
+    assert second.address == HERE
+    assert frontier.report([Outcome(second.token, result)]) == [True]
+    left_ms = clock.now_ms
+    frontier.unpark(A)
+    clock.forward(1000)
+    again = one(frontier)
+    assert (again.url, again.address) == (f"{A}/2", "")
+    assert frontier.bind(again.token, THERE).granted
+    frontier.take_in([Candidate(f"{B}/1")])
+    assert frontier.bind(one(frontier).token, HERE).due_ms == left_ms + 60_000
+
+
+def test_a_host_that_answers_late_keeps_its_address(make: Make, clock: Clock) -> None:
+    frontier = fetched_once(make(replace(SLOW_ADDRESSES, address_ttl_ms=86_400_000)))
+    clock.forward(60_000)
+    assert frontier.report([Outcome(one(frontier).token, "timeout")]) == [True]
+    frontier.unpark(A)
+    clock.forward(60_000)
+    assert one(frontier).address == HERE
 
 
 def test_what_is_no_address_is_refused_and_changes_nothing(make: Make) -> None:

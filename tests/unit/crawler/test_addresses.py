@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -123,3 +124,30 @@ except DnsError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "no address found for dead.test\n"
+
+
+def test_an_address_that_fails_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver = Resolver(AddressGuard(["127.0.0.0/8"]), {"two.test": ("127.0.0.1", "127.0.0.2")})
+    instants = iter((1.0, 2.0))
+    monkeypatch.setattr("crawler.fetch.addresses.time", SimpleNamespace(monotonic=lambda: next(instants)))
+    assert resolve(resolver, "two.test") == "127.0.0.1"
+    resolver.failed("TWO.test", "127.0.0.1")
+    assert resolve(resolver, "two.test") == "127.0.0.2"
+    resolver.failed("two.test", "127.0.0.2")
+    assert resolve(resolver, "two.test") == "127.0.0.1"
+
+
+def test_a_name_whose_address_fails_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(("127.0.0.1", "127.0.0.2"))
+
+    def look_up(*_: object, **__: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), 0))]
+
+    async def ask(resolver: Resolver) -> list[str]:
+        found = [await resolver.resolve("moved.test"), await resolver.resolve("moved.test")]
+        resolver.failed("moved.test", "127.0.0.1")
+        return [*found, await resolver.resolve("moved.test")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    found = asyncio.run(ask(Resolver(AddressGuard(["127.0.0.0/8"]), wait_s=600)))
+    assert found == ["127.0.0.1", "127.0.0.1", "127.0.0.2"]
