@@ -5,20 +5,23 @@ from __future__ import annotations
 import errno
 import logging
 import threading
+import time
 
 from sieve.errors import FencedError, LinkError
 from sieve.redis_sieve import RedisSieve
 
 _LOG = logging.getLogger(__name__)
+_AGAIN_S = 1.0
+_TOLD_EVERY_S = 60.0
 _DISK_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
 class Decider:
     """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`.
 
-    A lost connection or lease, or a full disk, is logged and tried again. `error` is the last such error, ``None``
-    after a success. Any other (another store than the crawl's, damage, a disk that fails) ends the thread:
-    :meth:`check` raises it, for whoever waits for decisions.
+    A lost connection or lease, or a full disk, is tried again each second, and logged at once, then once a minute
+    while it lasts. `error` is the last such error, ``None`` after a success. Any other (another store than the crawl's,
+    damage, a disk that fails) ends the thread: :meth:`check` raises it, for whoever waits for decisions.
     """
 
     def __init__(self, sieve: RedisSieve, interval_s: float = 0.02) -> None:
@@ -28,6 +31,7 @@ class Decider:
         self._thread: threading.Thread | None = None
         self.error: Exception | None = None
         self._fault: Exception | None = None
+        self._tell_at = 0.0
 
     def check(self) -> None:
         """Raise what has ended the thread; nothing while it decides."""
@@ -60,10 +64,16 @@ class Decider:
             except (FencedError, LinkError, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _DISK_FULL:
                     raise
-                _LOG.warning("sieve not decided, will try again: %s", error)
-                self.error = error
-                self._stop.wait(1.0)
+                self._tell(error)
+                self._stop.wait(_AGAIN_S)
                 continue
             self.error = None
             if not decided:
                 self._stop.wait(self._interval_s if self._sieve.holds else self._sieve.retry_s)
+
+    def _tell(self, error: Exception) -> None:
+        now = time.monotonic()
+        if self.error is None or now >= self._tell_at:
+            _LOG.warning("sieve not decided, will try again: %s", error)
+            self._tell_at = now + _TOLD_EVERY_S
+        self.error = error

@@ -7,6 +7,7 @@ import errno
 import logging
 import math
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -234,6 +235,32 @@ def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: py
     assert decider.error is None or "epoch" in str(decider.error)
     decider.stop()
     decider.stop()
+    sieve.close()
+
+
+@pytest.mark.usefixtures("client")
+def test_a_decider_without_redis_says_so_once(
+    server: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sieve, tries = sieve_of(server), iter((False, False, False, True, False))
+    over = threading.Event()
+
+    def away_for_a_while() -> int:
+        there = next(tries, None)
+        if there is False:
+            raise LinkError("Redis: away")
+        if there is None:
+            over.set()
+        return 0
+
+    monkeypatch.setattr(sieve, "decide", away_for_a_while)
+    monkeypatch.setattr("sieve.decider._AGAIN_S", 0.01)
+    monkeypatch.setattr("sieve.decider._TOLD_EVERY_S", math.inf)
+    decider = Decider(sieve)
+    decider.start()
+    assert over.wait(120)
+    decider.stop()
+    assert caplog.messages == ["sieve not decided, will try again: Redis: away"] * 2
     sieve.close()
 
 
