@@ -68,18 +68,17 @@ class Job:
 
     def build(self, config: WriterConfig, seen: SeenPayloads) -> None:
         """Make the records; a payload that is in a file already, or earlier in this pack, becomes a revisit."""
-        here: dict[str, RevisitTarget] = {}
-        for group in self.groups:
-            exchange = thaw(group.body)
-            checksum = digest(config.digest, entity(exchange))
-            target = None
-            if len(exchange.payload) >= config.revisit_min_bytes and exchange.truncated is None:
-                target = here.get(checksum) or seen.find(checksum)
-            built = build(exchange, checksum, target, config.style)
-            if len(exchange.payload) < config.revisit_min_bytes:
+        exchanges = [thaw(group.body) for group in self.groups]
+        checksums = [digest(config.digest, entity(exchange)) for exchange in exchanges]
+        read = list(zip(exchanges, checksums, strict=True))
+        known = seen.find({checksum for exchange, checksum in read if _may_repeat(exchange, config)})
+        for exchange, checksum in read:
+            may_repeat = _may_repeat(exchange, config)
+            built = build(exchange, checksum, known.get(checksum) if may_repeat else None, config.style)
+            if not may_repeat:
                 built = replace(built, target=None)
             elif built.target is not None:
-                here[checksum] = built.target
+                known[checksum] = built.target
             self.built.append(built)
 
     def encode(self, codec: Codec) -> None:
@@ -87,9 +86,7 @@ class Job:
 
     def remember(self, seen: SeenPayloads) -> None:
         """Called when the pack stands in a file."""
-        for built in self.built:
-            if built.target is not None:
-                seen.add(built.payload_digest, built.target)
+        seen.add({built.payload_digest: built.target for built in self.built if built.target is not None})
 
     def index_lines(self, file_name: str, start: int, shared: bool) -> Iterator[bytes]:
         """The index lines of the pack, which begins at ``start`` in the file; ``shared``: records share units."""
@@ -104,3 +101,7 @@ class Job:
                 lines[-1][0].hear(record)
         for entry, place in lines:
             yield entry.line(file_name, start + place.offset, place.length, shared=shared)
+
+
+def _may_repeat(exchange: Exchange, config: WriterConfig) -> bool:
+    return len(exchange.payload) >= config.revisit_min_bytes and exchange.truncated is None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -48,15 +48,16 @@ class Payloads:
     def __init__(self, table: SharedTable) -> None:
         self._table = table
 
-    def find(self, checksum: str) -> RevisitTarget | None:
-        """The record that holds the payload, as far as it is known."""
-        key = checksum.encode()
-        packed = self._table.get([key]).get(key)
-        return RevisitTarget(*msgpack.unpackb(packed)) if packed else None
+    def find(self, checksums: Collection[str]) -> dict[str, RevisitTarget]:
+        """The records that hold them, as far as they are known; one round trip."""
+        asked = {checksum.encode(): checksum for checksum in checksums}
+        found = self._table.get(asked)
+        return {asked[key]: RevisitTarget(*msgpack.unpackb(packed)) for key, packed in found.items()}
 
-    def remember(self, checksum: str, target: RevisitTarget) -> None:
-        """Keep that `target` holds the payload."""
-        self._table.put({checksum.encode(): msgpack.packb((target.url, target.date, target.record_id))})
+    def remember(self, targets: Mapping[str, RevisitTarget]) -> None:
+        """Keep which records hold these payloads; one round trip."""
+        packed = {checksum: msgpack.packb((it.url, it.date, it.record_id)) for checksum, it in targets.items()}
+        self._table.put({checksum.encode(): value for checksum, value in packed.items()})
 
 
 @cache

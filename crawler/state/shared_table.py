@@ -16,7 +16,7 @@ import xxhash
 
 _AWAY_S = 10.0
 """So long a Redis that could not be reached is not asked again: one that hangs takes as long over each question, and a
-worker that is told to stop closes its archive with a question a page."""
+worker that is told to stop closes its archive with two questions a pack."""
 
 
 class SharedTable:

@@ -245,7 +245,7 @@ def test_a_live_writer_is_left_alone(tmp_path: Path, kind: str) -> None:
 
 def test_repeats_become_revisits_of_archived_records(tmp_path: Path, kind: str) -> None:
     told: dict[str, RevisitTarget] = {}
-    config = replace(SMALL, remember=told.__setitem__, seen_capacity=2)
+    config = replace(SMALL, remember=told.update, seen_capacity=2)
     same = b"<html>" + b"the same page " * 100
     with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
         settle_all(
@@ -255,12 +255,27 @@ def test_repeats_become_revisits_of_archived_records(tmp_path: Path, kind: str) 
     kinds = [record.type for record in Reader(writer.finished[0]) if record.type in ("response", "revisit")]
     assert sorted(kinds) == ["response", "response", "response", "revisit"]
     assert [target.url for target in told.values()] == [page(1).url]
-    fleet = replace(SMALL, seen=told.get)
+    fleet = replace(SMALL, seen=lambda asked: {one: told[one] for one in asked if one in told})
     with WarcWriter(tmp_path, "crawl", kind, config=fleet) as writer:
         settle_all(writer, [page(2, payload=same)])
     (revisit,) = Reader(writer.finished[0], types=["revisit"])
     assert revisit.field("WARC-Refers-To-Target-URI") == page(1).url
     assert verify(writer.finished[0]) == []
+
+
+def test_the_fleet_is_asked_and_told_once_a_pack(tmp_path: Path, kind: str) -> None:
+    """A round trip a page would make a slow network to Redis the pace of the crawl, and of its end."""
+    asked: list[int] = []
+    told: list[int] = []
+
+    def seen(checksums: Collection[str]) -> dict[str, RevisitTarget]:
+        asked.append(len(checksums))
+        return {}
+
+    config = replace(SMALL, pack_bytes=1 << 20, seen=seen, remember=lambda targets: told.append(len(targets)))
+    with WarcWriter(tmp_path, "crawl", kind, config=config) as writer:
+        settle_all(writer, [page(number, payload=b"%d" % number * 300) for number in range(40)])
+    assert (asked, told) == ([40], [40])
 
 
 def test_convert_there_and_back(tmp_path: Path, kind: str) -> None:
@@ -396,7 +411,7 @@ def test_reserve_pauses_before_the_disk_is_full(tmp_path: Path, kind: str) -> No
 
 
 def test_a_fault_of_ours_is_not_swallowed(tmp_path: Path, kind: str) -> None:
-    def seen(_checksum: str) -> RevisitTarget | None:
+    def seen(_checksums: Collection[str]) -> dict[str, RevisitTarget]:
         raise LookupError("the fleet is away")
 
     writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, seen=seen))

@@ -87,9 +87,8 @@ def test_a_payload_that_another_worker_stored_becomes_a_revisit(server: redis.Re
 def test_a_target_comes_back_as_it_was(server: redis.Redis) -> None:
     payloads = Payloads(SharedTable(server, "zulu", "payloads", 8))
     target = RevisitTarget("http://a.example/", "2026-01-02T03:04:05.000006Z", "<urn:uuid:1>")
-    payloads.remember("sha1:ABC", target)
-    assert payloads.find("sha1:ABC") == target
-    assert payloads.find("sha1:ABD") is None
+    payloads.remember({"sha1:ABC": target})
+    assert payloads.find(["sha1:ABC", "sha1:ABD"]) == {"sha1:ABC": target}
 
 
 @pytest.mark.skipif(not (Path(__file__).parents[3] / ".git").exists(), reason="not a git checkout")
