@@ -59,6 +59,7 @@ class RedisLink:
         )
         self._line: Any = self._reach(self._client.connection_pool.get_connection)
         self._line_in_use = threading.Lock()
+        self.on_break: Callable[[], None] = lambda: None
         script = self._client.register_script
         self._append = script(_lua("append"))
         self._acquire = script(_lua("acquire"))
@@ -177,7 +178,8 @@ class RedisLink:
                 self._line.send_packed_command(packed, check_health=False)
                 return self._line.read_response()
             except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.NoScriptError):
-                # The general way loads scripts, connects again and repeats.
+                # The general way loads scripts, connects again and repeats. A server that began anew knows no script.
+                self.on_break()
                 self._line.disconnect()
                 return script(keys, arguments)
             except BaseException:

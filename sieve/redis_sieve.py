@@ -70,6 +70,8 @@ class RedisSieve:
         self._keys = Keys(link.seed(secrets.randbits(63)), config.ready_made)
         self._appending = threading.Lock()
         self._sent = RecentTable(_SENT_BITS)
+        self._was_away = False
+        link.on_break = self.forget_sent
         self._deciding = threading.Lock()
         self._token = 0
         self._renewed_s = 0.0
@@ -95,13 +97,17 @@ class RedisSieve:
         batch = self._keys.batch(urls)
         with self._appending:
             try:
-                fresh = self._sent.unmet(batch.keys)
-                if len(fresh):
-                    self._append(batch.at(fresh))
+                self._send(batch)
+                if self._was_away:  # it connected again to send this, of which some had been sent before
+                    self._send(batch)
             except BaseException:
                 # Perhaps not sent; and a server that comes back may have lost what it answered: send all again.
                 self._sent.clear()
                 raise
+
+    def forget_sent(self) -> None:
+        """Redis was away, and may be back without what it had answered last: what is found again is sent again."""
+        self._was_away = True
 
     def flush(self) -> None:
         """After it, everything that any process enqueued before is decided, here or by the holder of the lease."""
@@ -195,6 +201,14 @@ class RedisSieve:
                 # What is committed is the truth; what is here may be ahead of it.
                 self._drop_holder()
                 raise
+
+    def _send(self, batch: Batch) -> None:
+        if self._was_away:
+            self._was_away = False
+            self._sent.clear()
+        fresh = self._sent.unmet(batch.keys)
+        if len(fresh):
+            self._append(batch.at(fresh))
 
     def _append(self, batch: Batch) -> None:
         parts = [batch.part(start, start + _BATCH_URLS) for start in range(0, len(batch), _BATCH_URLS)]

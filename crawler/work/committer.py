@@ -6,6 +6,8 @@
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
 4. the archive learns which of the journalled exchanges stay.
 
+A Redis that was away may be back without its last seconds (docs/fleet.md): then 2 is done once more before 3.
+
 Killed before 3, the leases expire, the pages are fetched again, and the archive's recovery
 drops what was journalled; killed after 3, recovery keeps it. Runs in one thread of the worker;
 blocks while Redis is away or the disk is full.
@@ -80,7 +82,7 @@ class Committer:
         entries = [entry_of(link) for link in (*self._for_sieve(links), *more)]
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
-        accepted = self._report(batch) if batch else []
+        accepted = self._report(batch, entries) if batch else []
         stay = [done for done, was in zip(batch, accepted, strict=True) if was]
         go = [done for done, was in zip(batch, accepted, strict=True) if not was]
         if archived:
@@ -119,9 +121,19 @@ class Committer:
         wanted = finding.not_modified is not None or (finding.verdict is not None and finding.verdict.keep)
         return self.keep_all or done.lease.kind is not Kind.PAGE or wanted
 
-    def _report(self, batch: Sequence[Finished]) -> list[bool]:
-        # Made anew at each try: the age of an answer grows while Redis is away.
-        return self._patiently(lambda: self.frontier.report([outcome_of(done) for done in batch]))
+    def _report(self, batch: Sequence[Finished], entries: Sequence[Entry]) -> list[bool]:
+        tries = 0
+
+        def report() -> list[bool]:
+            nonlocal tries
+            tries += 1
+            if tries > 1 and entries:
+                # Redis was away since it got them, and may be back without its last seconds.
+                self.sieve.enqueue(entries)
+            # Made anew at each try: the age of an answer grows while Redis is away.
+            return self.frontier.report([outcome_of(done) for done in batch])
+
+        return self._patiently(report)
 
     def _patiently(self, action: Callable[[], T]) -> T:
         """`action`, again and again while its store is away or full, until it works or the worker must stop."""
@@ -133,6 +145,8 @@ class Committer:
                 return done
             except (*_AWAY, ArchiveFull) as error:
                 self.blocked_by = "disk" if isinstance(error, ArchiveFull) else "redis"
+                if self.blocked_by == "redis":
+                    self.sieve.forget_sent()
                 if self.stopped():
                     raise
                 if pause_s == _FIRST_PAUSE_S:

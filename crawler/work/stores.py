@@ -150,6 +150,11 @@ class Stores:
         ]
         return self.named.for_sieve(seeds)
 
+    def revive(self) -> None:
+        """Redis does not answer: a private one is started again, and any may come back without its last seconds."""
+        self.sieve.forget_sent()
+        self.home.revive()
+
     def quiet(self, budget_spent: bool) -> bool:
         """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""
         self.watch.look()

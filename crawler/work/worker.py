@@ -279,7 +279,7 @@ class Worker:
             if not self._away:
                 logger.warning("No new requests until it answers again: %s", error)
             self._away = True
-            await self._off(self._asks, self._stores.home.revive)
+            await self._off(self._asks, self._stores.revive)
             return _AWAY_PAUSE_S
         if self._away:
             logger.info("The frontier answers again, the crawl goes on")

@@ -238,6 +238,23 @@ def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: py
     sieve.close()
 
 
+def test_what_a_redis_has_lost_when_it_comes_back_is_sent_again(server: EmbeddedRedis, client: redis.Redis) -> None:
+    """Its connections are made anew by themselves, and no call fails."""
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[:5])
+    client.flushall()
+    client.client_kill_filter(_type="normal", skipme=True)
+    sieve.enqueue(URLS[:6])
+    assert sieve.tally().put >= 6
+    sieve.flush()
+    assert sorted(map(str, sieve.drain())) == sorted(URLS[:6])
+    client.flushall()
+    sieve.forget_sent()
+    sieve.enqueue(URLS[:6])
+    assert sieve.tally().put == 6
+    sieve.close()
+
+
 @pytest.mark.usefixtures("client")
 def test_a_decider_without_redis_says_so_once(
     server: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
