@@ -37,7 +37,7 @@ Make = Callable[[FrontierConfig], Frontier]
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
     with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as private:
-        client = redis.Redis.from_url(private.url, socket_timeout=60)
+        client = redis.Redis.from_url(private.url, socket_timeout=120)  # a machine may stand still for a while
         yield client
         client.close()
 
