@@ -1,9 +1,11 @@
-"""Alerts, dashboard and targets of deploy/ against the page of a real crawl. (Prometheus and Grafana are not run.)"""
+"""Alerts, dashboard and targets of deploy/ against the page of a real crawl, and promtool's cases of each alert."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -113,6 +115,30 @@ def test_what_is_asked_for_by_its_label_can_be_there(page: Scrape) -> None:
         for selector in selectors(text):
             for matcher in selector.matchers.matchers:
                 assert set(matcher.value.split("|")) <= words[matcher.name], (place, str(matcher))
+
+
+def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not() -> None:
+    [cases] = in_yaml(DEPLOY / "prometheus" / "rules_test.yml")
+    tried = {
+        (case["alertname"], bool(case["exp_alerts"])) for test in cases["tests"] for case in test["alert_rule_test"]
+    }
+    assert tried == {(rule["alert"], fires) for rule in rules() for fires in (True, False)}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "config", "prometheus.yml"),
+        ("check", "rules", "--lint=all", "--lint-fatal", "rules.yml"),
+        ("test", "rules", "rules_test.yml"),
+    ],
+    ids=" ".join,
+)
+def test_promtool_finds_nothing(arguments: tuple[str, ...]) -> None:
+    folder = DEPLOY / "prometheus"
+    done = subprocess.run(["promtool", *arguments], cwd=folder, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_figure_is_described(page: Scrape) -> None:
