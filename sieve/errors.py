@@ -47,3 +47,7 @@ class FencedError(SieveError):
 
 class LinkError(SieveError):
     """Redis could not be reached or refused; the cause is attached."""
+
+
+class LinkFull(LinkError):  # noqa: N818
+    """Redis is at its memory limit; nothing of the call was done."""

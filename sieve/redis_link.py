@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import redis
 from hiredis import pack_command
 
-from sieve.errors import DamagedError, FencedError, LinkError, StoreError
+from sieve.errors import DamagedError, FencedError, LinkError, LinkFull, StoreError
 from sieve.keys import RedisKeys
 
 ANSWER_WITHIN_S = 5.0
@@ -191,7 +191,8 @@ class RedisLink:
         try:
             return call(*args, **kwargs)
         except redis.RedisError as error:
-            raise LinkError(f"Redis: {error}") from error
+            full = isinstance(error, redis.OutOfMemoryError) or "OOM" in str(error)  # a script gives it on in its words
+            raise (LinkFull if full else LinkError)(f"Redis: {error}") from error
 
 
 def _lua(name: str) -> str:

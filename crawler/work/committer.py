@@ -33,7 +33,7 @@ from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
 from seeds.harvest import stats as harvest_stats
-from sieve.errors import LinkError
+from sieve.errors import LinkError, LinkFull
 from sieve.redis_sieve import RedisSieve
 from sieve.types import Entry
 
@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AWAY = (FrontierUnavailable, LinkError, FrontierFull)
+_FULL = (FrontierFull, LinkFull)
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
 
@@ -48,7 +49,8 @@ _LONGEST_PAUSE_S = 5.0
 @dataclass(slots=True)
 class Committer:
     """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error; `polls_of` is the
-    day that polls were last counted for, `blocked_by` what finished pages wait for now: "redis", "disk" or ""."""
+    day that polls were last counted for, `blocked_by` what finished pages wait for now: "redis", "disk" or "", and
+    `full` whether that is a Redis at its memory limit."""
 
     archive: WarcWriter
     sieve: RedisSieve
@@ -60,6 +62,7 @@ class Committer:
     keep_all: bool = True
     polls_of: str = ""
     blocked_by: str = ""
+    full: bool = False
 
     def begin(self, seeds: Callable[[], list[Candidate]]) -> None:
         """Enqueue what the crawl starts from."""
@@ -141,11 +144,12 @@ class Committer:
         while True:
             try:
                 done = action()
-                self.blocked_by = ""
+                self.blocked_by, self.full = "", False
                 return done
             except (*_AWAY, ArchiveFull) as error:
                 self.blocked_by = "disk" if isinstance(error, ArchiveFull) else "redis"
-                if self.blocked_by == "redis":
+                self.full = isinstance(error, _FULL)
+                if self.blocked_by == "redis" and not self.full:
                     self.sieve.forget_sent()
                 if self.stopped():
                     raise

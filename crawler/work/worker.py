@@ -106,8 +106,8 @@ class Worker:
 
     @property
     def intake_refused(self) -> bool:
-        """Whether Redis was at its memory limit when new URLs were last to be taken in."""
-        return self._full
+        """Whether Redis is at its memory limit, as the last intake found or finished pages do that wait for it."""
+        return self._full or self._committer.full
 
     @property
     def blocked_by(self) -> str:

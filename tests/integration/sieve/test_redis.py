@@ -22,7 +22,7 @@ from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
 from sieve import Entry, open_sieve
 from sieve.decider import Decider
-from sieve.errors import DamagedError, FencedError, LinkError, StoreError
+from sieve.errors import DamagedError, FencedError, LinkError, LinkFull, StoreError
 from sieve.holder import CHUNK_KEYS
 from sieve.keys import RedisKeys
 from sieve.redis_sieve import RedisSieve
@@ -309,6 +309,20 @@ def test_a_decider_waits_for_room_and_tells_of_what_ended_it(
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(LinkError):
         open_sieve("unix:///nowhere/redis.sock?crawl=zulu")
+
+
+def test_a_server_at_its_memory_limit_is_told_from_one_that_is_away(server: EmbeddedRedis, client: redis.Redis) -> None:
+    sieve = sieve_of(server)
+    client.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(LinkFull, match="maxmemory"):
+            sieve.enqueue(URLS[:5])
+    finally:
+        client.config_set("maxmemory", 0)
+    sieve.enqueue(URLS[:5])
+    sieve.flush()
+    assert sieve.drain() == URLS[:5]
+    sieve.close()
 
 
 def test_what_was_sent_is_sent_again_after_an_error(server: EmbeddedRedis, client: redis.Redis) -> None:

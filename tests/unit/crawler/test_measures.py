@@ -17,7 +17,7 @@ from crawler.work.committer import Committer
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import FrontierStatus
-from sieve.errors import LinkError
+from sieve.errors import LinkError, LinkFull
 from sieve.redis_link import Tally
 
 
@@ -92,12 +92,15 @@ def test_the_figures_of_a_worker_are_its_own() -> None:
 
 def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
     worker = Worker.__new__(Worker)
-    worker._stores, worker._full = Mock(), False
+    worker._stores, worker._committer, worker._full = Mock(), Mock(full=False), False
     worker._stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), None]
     worker._take_in()
     assert worker.intake_refused
     worker._take_in()
     assert not worker.intake_refused
+    # All leases are of pages that wait: no lease is asked for, and nothing taken in.
+    worker._committer.full = True
+    assert worker.intake_refused
 
 
 def test_a_folder_that_is_gone_and_a_redis_that_is_away_cost_only_their_own_figures(tmp_path: Path) -> None:
@@ -154,17 +157,27 @@ def test_who_asks_behind_the_end_of_a_crawl_gets_no_figures_and_no_fault() -> No
 
 
 @pytest.mark.parametrize(
-    ("error", "store"),
-    [(ArchiveFull("/d", 9, 1, "little is free"), "disk"), (FrontierUnavailable("zulu", "away"), "redis")],
+    ("error", "store", "full"),
+    [
+        (ArchiveFull("/d", 9, 1, "little is free"), "disk", False),
+        (FrontierUnavailable("zulu", "away"), "redis", False),
+        (LinkError("Redis: away"), "redis", False),
+        (FrontierFull("zulu", "OOM"), "redis", True),
+        (LinkFull("Redis: OOM"), "redis", True),
+    ],
 )
 def test_what_finished_pages_wait_for_is_known_while_they_wait(
-    error: Exception, store: str, monkeypatch: pytest.MonkeyPatch
+    error: Exception, store: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[str] = []
+    seen: list[tuple[str, bool]] = []
     stores = Mock()
     committer = Committer(
         stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named, lambda: False
     )
-    monkeypatch.setattr("crawler.work.committer.time.sleep", lambda _: seen.append(committer.blocked_by))
+
+    def told() -> tuple[str, bool]:
+        return committer.blocked_by, committer.full
+
+    monkeypatch.setattr("crawler.work.committer.time.sleep", lambda _: seen.append(told()))
     committer._patiently(Mock(side_effect=[error, error, None]))
-    assert (seen, committer.blocked_by) == ([store, store], "")
+    assert (seen, told()) == ([(store, full)] * 2, ("", False))
