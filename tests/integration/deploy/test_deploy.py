@@ -119,6 +119,21 @@ def test_systemd_units() -> None:
     assert said == []
 
 
+def test_both_units_are_held_as_narrowly() -> None:
+    held = [
+        {
+            line
+            for line in path.read_text().splitlines()
+            if re.match(r"(Protect|Private|Restrict|Lock|NoNew|System|MemoryDeny)", line)
+        }
+        for path in UNITS
+    ]
+    redis_unit, worker = held
+    assert len(worker) > 15
+    # Python's foreign functions need memory that is both written and run.
+    assert redis_unit ^ worker == {"MemoryDenyWriteExecute=yes"}
+
+
 @pytest.mark.parametrize(
     "path", [*UNITS, DEPLOY / "compose.yaml", DEPLOY / "kubernetes" / "worker.yaml", MANUAL, RUNBOOK]
 )
