@@ -35,6 +35,7 @@ tests: setup ## pytest; PYTEST="-k robots" for some
 
 # What each benchmark takes in `make bench`; without it, a command has the size of the figures in docs/.
 SHORT_archive := --pages 300
+SHORT_crawlers := --short
 SHORT_dedup := --documents 3000
 SHORT_fleet := --workers 4 --pages 120 --faulty 0
 SHORT_focus := --seeds 1

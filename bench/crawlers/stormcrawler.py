@@ -1,0 +1,61 @@
+"""StormCrawler 2.4 on Storm's LocalCluster, by its archetype's topology; the folder of its jars: ``STORMCRAWLER_HOME``.
+
+Of its stores of URLs only the one in memory is in its core ("for testing"): what is fetched again and what a kill costs
+says nothing of StormCrawler, and failed pages are not tried again, since in that store they would hold up all others.
+Its politeness, which is the FetcherBolt's, is the real one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from bench.crawlers.peer import Peer, Task
+
+_TOPOLOGY = Path(__file__).with_name("StormTopology.java")
+
+
+class StormCrawler(Peer):
+    """One JVM."""
+
+    name = "StormCrawler"
+
+    def __init__(self) -> None:
+        self.home = Path(os.environ.get("STORMCRAWLER_HOME", ""))
+
+    def missing(self) -> str:
+        """Why it cannot run."""
+        if not os.environ.get("STORMCRAWLER_HOME"):
+            return "STORMCRAWLER_HOME names no folder of jars"
+        return "" if any(self.home.glob("storm-crawler-core-*.jar")) else f"no StormCrawler in {self.home}"
+
+    def version(self) -> str:
+        """By the name of its jar."""
+        return next(self.home.glob("storm-crawler-core-*.jar")).stem.removeprefix("storm-crawler-core-")
+
+    def command(self, task: Task) -> list[str]:
+        """A JVM that crawls until it is stopped."""
+        config = {
+            "topology.message.timeout.secs": 300,
+            "topology.max.spout.pending": 500,
+            "fetcher.threads.number": task.concurrency,
+            "fetcher.server.delay": task.delay_s,
+            "fetcher.server.delay.force": True,
+            "fetchInterval.default": -1,
+            "fetchInterval.fetch.error": -1,
+            "http.agent.name": "bench",
+            "http.agent.version": "1",
+            "http.agent.description": "",
+            "http.agent.url": "https://example.org/crawler",
+            "http.agent.email": "crawler@example.org",
+            "http.timeout": 5000,
+            "topology.kryo.register": [
+                "com.digitalpebble.stormcrawler.Metadata",
+                "com.digitalpebble.stormcrawler.persistence.Status",
+            ],
+        }
+        path = task.folder / "crawler.yaml"
+        path.write_text(json.dumps({"config": config}))  # JSON is YAML, too
+        command = ["java", "-Xmx1g", f"-Djava.io.tmpdir={task.folder}", "-cp", f"{self.home}/*"]
+        return [*command, str(_TOPOLOGY), str(path), *task.seeds]
