@@ -56,7 +56,7 @@ def order_of(task: str, *, short: bool) -> Order:
     match task:
         case "polite":
             spec = WebSpec(hosts=16, pages=96 if short else 300, robots=ROBOTS, rates=RATES, retry_after_s=2)
-            return Order(spec.replace(feeds=()), 0.3 if short else 0.5, most_s=10 if short else 75)
+            return Order(spec.replace(feeds=()), 0.3 if short else 0.5, most_s=6 if short else 75)
         case "focus":
             spec = calm(WebSpec(seed=3, hosts=24, pages=2000, structure="gateways", seed_hosts=2, feeds=()))
             return Order(spec, 0.05, most=150 if short else 350, most_s=200)
@@ -71,7 +71,7 @@ def order_of(task: str, *, short: bool) -> Order:
             pages = 800 if short else 4000
             spec = calm(WebSpec(hosts=100, pages=pages, target_share=1.0, structure="clustered", feeds=()))
             return Order(
-                spec.replace(page_bytes=8000, max_links=30), all_homes=True, concurrency=64, most_s=6 if short else 100
+                spec.replace(page_bytes=8000, max_links=30), all_homes=True, concurrency=64, most_s=4 if short else 100
             )
 
 
