@@ -7,6 +7,7 @@ A record of a log is its length (4 bytes), the XXH3 of its body (8 bytes) and th
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import struct
 import threading
@@ -21,6 +22,7 @@ from xxhash import xxh3_64_intdigest
 
 from sieve.errors import DamagedError, LockedError
 
+_LOG = logging.getLogger(__name__)
 _RECORD = struct.Struct("<IQ")
 Step = Callable[[str], None]
 """Called with the name of each step that a crash could fall behind; tests kill the process there."""
@@ -110,17 +112,21 @@ class Record:
     body: bytes
 
 
+def _tell(error: DamagedError) -> None:
+    _LOG.warning("%s; its URLs are passed over", error)
+
+
 class Log:
     """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut.
 
-    `end`: where the next record will start.
+    `end`: where the next record will start. `on_damage` is told of each record that is skipped; else it is logged.
     """
 
     def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
         self._folder = folder
         self._name = name
         self._segment_bytes = segment_bytes
-        self.damage: list[DamagedError] = []
+        self.on_damage: Callable[[DamagedError], None] = _tell
         numbers = self.segments()
         self._first = numbers[0] if numbers else 0
         self._segment = numbers[-1] if numbers else 0
@@ -197,14 +203,14 @@ class Log:
         return record
 
     def following(self, place: Place) -> Record | None:
-        """The first record at or after `place`, ``None`` at the end. A damaged one is skipped and noted in `damage`."""
+        """The first record at or after `place`, ``None`` at the end. A damaged one is skipped and told `on_damage`."""
         while True:
             try:
                 record = self._next(self._reader(place.segment), place)
             except FileNotFoundError:
                 record = None
             except DamagedError as error:
-                self.damage.append(error)
+                self.on_damage(error)
                 place = Place(place.segment, self._reading[1].tell() if self._reading else 0)
                 continue
             if record is not None or place.segment >= self._segment:
@@ -212,7 +218,7 @@ class Log:
             if self._reading and self._reading[0] == place.segment and self._reading[1].tell() > place.offset:
                 # Only the last segment may end so, where a process died.
                 path = str(self._path(place.segment))
-                self.damage.append(DamagedError(path, f"the record at {place.offset} does not end in this segment"))
+                self.on_damage(DamagedError(path, f"the record at {place.offset} does not end in this segment"))
             place = Place(place.segment + 1, 0)
 
     def records(self, start: Place) -> Iterator[Record]:

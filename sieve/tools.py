@@ -103,11 +103,12 @@ def check(folder: Path) -> Iterator[Finding]:
 
 
 def _check_log(folder: Path, name: str) -> Iterator[Finding]:
-    log = Log(folder, name)
+    log, damage = Log(folder, name), list[DamagedError]()
+    log.on_damage = damage.append
     for _ in log.records(Place(log.segments()[0], 0)):
         pass
     log.close()
-    for error in log.damage:
+    for error in damage:
         yield Finding(error.path, error.reason)
 
 
