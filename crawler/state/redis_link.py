@@ -69,6 +69,18 @@ def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
         server.leave()
 
 
+def private_neighbours(folder: Path) -> list[Path]:
+    """The data folders beside `folder` whose crawls run now, each on a private server of its own."""
+
+    def runs(other: Path) -> bool:
+        with contextlib.suppress(OSError):  # another user's
+            return EmbeddedRedis(other / "state" / "redis").server_pid() != 0
+        return False
+
+    beside = (path.parents[2] for path in folder.parent.glob("*/state/redis/redis.sock"))
+    return sorted(other for other in beside if other.resolve() != folder.resolve() and runs(other))
+
+
 def client(url: str) -> redis.Redis:
     """A connection that gives up after a while and repeats nothing by itself."""
     return redis.Redis.from_url(

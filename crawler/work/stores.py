@@ -24,7 +24,7 @@ from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
-from crawler.state.redis_link import RedisHome, client, redis_home
+from crawler.state.redis_link import RedisHome, client, private_neighbours, redis_home
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
@@ -47,6 +47,10 @@ from sieve.urls import authority
 logger = logging.getLogger(__name__)
 
 _OPENING_PAUSES_S = (0.2, 1.0, 3.0)
+_OTHERS = (
+    "Crawls beside this one run on a private Redis of their own: %s. A host that they want, too, is asked by each at "
+    "its own pace; with one REDIS_URL they take turns"
+)
 _MOST_NAMED = 100
 """Hosts in one line of the log."""
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
@@ -84,6 +88,8 @@ class Stores:
         spec: Crawl | None = getattr(spider, "spec", None)
         with contextlib.ExitStack() as opened:
             home = opened.enter_context(redis_home(settings, folder))
+            if home.embedded and (others := private_neighbours(folder)):
+                logger.warning(_OTHERS, ", ".join(map(str, others)))
             ensure_format(home.url, spider.name, patient=False)
             watch = opened.enter_context(contextlib.closing(StateWatch(home.url, spider.name)))
             frontier = open_frontier(settings, home, spider.name, spec)

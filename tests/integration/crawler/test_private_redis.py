@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.redis_link import private_neighbours
 
 
 def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
@@ -25,6 +26,16 @@ def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
         finally:
             os.kill(pid, signal.SIGCONT)
         assert server.server_pid() == pid
+
+
+def test_crawls_on_private_servers_beside_one_are_found(tmp_path: Path) -> None:
+    zulu, xhosa, swati = (tmp_path / name for name in ("zulu", "xhosa", "swati"))
+    with EmbeddedRedis(swati / "state" / "redis"):
+        pass
+    with EmbeddedRedis(zulu / "state" / "redis"), EmbeddedRedis(xhosa / "state" / "redis"):
+        assert private_neighbours(zulu) == [xhosa]
+        assert private_neighbours(swati) == [xhosa, zulu]
+    assert private_neighbours(zulu) == []
 
 
 def test_in_a_folder_with_a_long_path_it_is_found_by_all(tmp_path: Path) -> None:
