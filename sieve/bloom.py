@@ -23,9 +23,9 @@ import numpy as np
 
 from sieve.errors import StoreError
 from sieve.files import Place, Step, load, no_step, replace
-from sieve.filter import Places, first_places
-from sieve.fingerprint import Fingerprints
-from sieve.items import Batch, Keys, Mask
+from sieve.filter import first_places
+from sieve.fingerprint import Fingerprints, Mask, Places
+from sieve.items import Batch, Keys
 from sieve.local import LocalSieve
 from sieve.ready import ReadyQueue
 from sieve.scratch import Scratch

@@ -8,12 +8,8 @@ of a plain filter of about half the bits: at 20 bits a key and full, 0.3 % of ne
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from sieve.fingerprint import Fingerprints
-from sieve.items import Mask
-
-Places = npt.NDArray[np.int64]
+from sieve.fingerprint import Fingerprints, Mask, Places
 
 BITS_PER_KEY = 20
 _ONE, _SIX_BITS, _HALF, _SIX, _TWELVE = map(np.uint64, (1, 63, 32, 6, 12))

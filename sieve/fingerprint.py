@@ -18,6 +18,10 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest
 from sieve.types import Fingerprint
 
 Fingerprints = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+"""Which of a row of fingerprints."""
+Places = npt.NDArray[np.int64]
+"""Where in a row of fingerprints."""
 
 
 def fingerprint(canonical: str, seed: int = 0) -> Fingerprint:

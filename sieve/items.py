@@ -14,13 +14,10 @@ from typing import Any
 
 import msgpack
 import numpy as np
-import numpy.typing as npt
 
-from sieve.fingerprint import Fingerprints, fingerprints
+from sieve.fingerprint import Fingerprints, Places, fingerprints
 from sieve.types import Entry, Item
 from sieve.urls.canonical import canonical
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class Batch:
             for url, payload in zip(self.urls, self.payloads, strict=True)
         ]
 
-    def at(self, places: npt.NDArray[np.int64]) -> Batch:
+    def at(self, places: Places) -> Batch:
         """The items at `places`, of which there is at least one."""
         if len(places) == len(self.urls):
             return self
@@ -111,7 +108,7 @@ class Keys:
         return fingerprints([url if self.ready_made else canonical(url)], self.seed)
 
 
-def packed_places(places: npt.NDArray[np.int64]) -> bytes:
+def packed_places(places: Places) -> bytes:
     """Places in a batch of at most 65,536 items, packed."""
     return places.astype("<u2").tobytes()
 

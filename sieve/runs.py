@@ -19,9 +19,7 @@ import numpy as np
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 from sieve.errors import DamagedError
-from sieve.filter import Places
-from sieve.fingerprint import Fingerprints
-from sieve.items import Mask
+from sieve.fingerprint import Fingerprints, Mask, Places
 
 _HEAD = struct.Struct("<8sQIIQ")
 _MAGIC = b"ULWRUN\x01\n"

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from sieve.filter import BITS_PER_KEY, Places, RecentTable, WordFilter
-from sieve.fingerprint import Fingerprints
-from sieve.items import Mask
+from sieve.filter import BITS_PER_KEY, RecentTable, WordFilter
+from sieve.fingerprint import Fingerprints, Mask, Places
 from sieve.jobs import Job, Work
 from sieve.runs import Run
 from sieve.spec import Spec

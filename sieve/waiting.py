@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sieve.files import Log, Place
-from sieve.filter import Places
-from sieve.fingerprint import Fingerprints
+from sieve.fingerprint import Fingerprints, Places
 from sieve.items import Batch
 from sieve.ready import Numbers
 
