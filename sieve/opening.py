@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sieve.bloom import BloomSieve
 from sieve.errors import SpecError
-from sieve.memory import MemorySieve
-from sieve.mercator import MercatorSieve
-from sieve.offline import OfflineSieve
+from sieve.kinds.bloom import BloomSieve
+from sieve.kinds.memory import MemorySieve
+from sieve.kinds.mercator import MercatorSieve
+from sieve.kinds.offline import OfflineSieve
 from sieve.spec import Spec
 from sieve.types import Sieve
 
 
 def _redis(spec: Spec) -> Sieve:
     # Imported when asked for: the local kinds need no Redis client.
-    from sieve.redis_sieve import RedisSieve
+    from sieve.fleet.redis_sieve import RedisSieve
 
     return RedisSieve.open(spec)
 
 
 def _lsm(spec: Spec) -> Sieve:
     # An optional dependency.
-    from sieve.lsm import LsmSieve
+    from sieve.kinds.lsm import LsmSieve
 
     return LsmSieve.open(spec)
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from sieve.disk.files import FolderLock, Log, Place, load
 from sieve.errors import DamagedError, SpecError, StoreError
-from sieve.files import FolderLock, Log, Place, load
 from sieve.fingerprint import Fingerprints
-from sieve.jobs import Job
-from sieve.mercator import MercatorSieve
+from sieve.fleet.redis_sieve import RedisSieve
+from sieve.kinds.mercator import MercatorSieve
 from sieve.opening import open_sieve
-from sieve.redis_sieve import RedisSieve
-from sieve.runs import Run, salvage
+from sieve.sets.jobs import Job
+from sieve.sets.runs import Run, salvage
+from sieve.sets.store import RunStore, distinct
 from sieve.spec import Spec
-from sieve.store import RunStore, distinct
 from sieve.types import Item, Sieve
 from sieve.urls import UrlError, canonicalize
 

@@ -16,11 +16,11 @@ from bench.sieve.rows import OursRedis
 from bench.sieve.stream import BATCH, stream, url
 from sieve import open_sieve
 from sieve.fingerprint import fingerprints
-from sieve.holder import CHUNK_KEYS
-from sieve.jobs import Job
-from sieve.keys import RedisKeys
-from sieve.mercator import MercatorConfig, MercatorSieve
-from sieve.store import RunStore
+from sieve.fleet.holder import CHUNK_KEYS
+from sieve.fleet.keys import RedisKeys
+from sieve.kinds.mercator import MercatorConfig, MercatorSieve
+from sieve.sets.jobs import Job
+from sieve.sets.store import RunStore
 
 _PIECE = 1 << 20
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from crawler.state.embedded_redis import EmbeddedRedis
 from sieve import Entry, open_sieve
-from sieve.decider import Decider
-from sieve.redis_sieve import RedisSieve
+from sieve.fleet.decider import Decider
+from sieve.fleet.redis_sieve import RedisSieve
 
 _STAMP = struct.Struct("<d")
 

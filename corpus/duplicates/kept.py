@@ -1,7 +1,7 @@
 """What has been kept, as 64-bit keys: by this run, and by earlier ones.
 
 Guarantees: exact, nothing is forgotten. In memory are the newest keys (a set of about half a million, 50 MB) and those
-of the batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.runs`), 8 bytes a key, with
+of the batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.sets.runs`), 8 bytes a key, with
 up to half a byte of index in memory. Those of this run are in the folder for temporary files (``TMPDIR``) until the
 run ends.
 """
@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from corpus.errors import UsageFault
+from sieve.disk.scratch import Scratch
 from sieve.fingerprint import Fingerprints
-from sieve.jobs import Job, Work
-from sieve.runs import Run
-from sieve.scratch import Scratch
-from sieve.seen import Seen
-from sieve.store import RunStore
+from sieve.sets.jobs import Job, Work
+from sieve.sets.runs import Run
+from sieve.sets.seen import Seen
+from sieve.sets.store import RunStore
 
 NEWEST_KEYS = 1 << 19
 

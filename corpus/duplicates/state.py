@@ -1,7 +1,7 @@
 """The memory of ``corpus dedup --state``: what each output has kept, so that later ones leave it out.
 
-A folder with one sorted run of keys (:mod:`sieve.store`) an output, in the order in which the outputs were first made.
-An output is known by its path as seen from the folder.
+A folder with one sorted run of keys (:mod:`sieve.sets.store`) an output, in the order in which the outputs were first
+made. An output is known by its path as seen from the folder.
 
 Guarantees: what an output has is counted, and nothing else, whenever a run is killed. The keys are committed first, as
 pending, with inode and size of the finished hidden file; then that takes the output's name; then the commit is made
@@ -23,12 +23,12 @@ import numpy as np
 
 from corpus.errors import UsageFault
 from corpus.outputs import STDOUT, naming
+from sieve.disk.files import FolderLock
 from sieve.errors import DamagedError, LockedError, SieveError
-from sieve.files import FolderLock
 from sieve.fingerprint import Fingerprints
-from sieve.jobs import Job
-from sieve.runs import Run
-from sieve.store import MANIFEST, RunStore
+from sieve.sets.jobs import Job
+from sieve.sets.runs import Run
+from sieve.sets.store import MANIFEST, RunStore
 
 _FOLDER = "dedup"
 """Inside of what the user names, which may have other files: the store removes runs that it does not know."""

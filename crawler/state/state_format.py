@@ -13,7 +13,7 @@ from crawler.state.redis_link import client
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.keys import Keys
-from sieve.keys import RedisKeys
+from sieve.fleet.keys import RedisKeys
 
 logger = logging.getLogger(__name__)
 

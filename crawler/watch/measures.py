@@ -20,7 +20,7 @@ from crawler.version import VERSION
 from crawler.watch.gap_watch import GapWatch
 from crawler.work.stores import Stores
 from frontier.types import FrontierStatus
-from sieve.redis_link import Tally
+from sieve.fleet.redis_link import Tally
 
 Values = Mapping[tuple[str, ...], float]
 _ERRORS = "downloader/exception_type_count/"

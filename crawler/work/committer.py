@@ -34,7 +34,7 @@ from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Kind, Outcome
 from seeds.harvest import stats as harvest_stats
 from sieve.errors import LinkError, LinkFull
-from sieve.redis_sieve import RedisSieve
+from sieve.fleet.redis_sieve import RedisSieve
 from sieve.types import Entry
 
 logger = logging.getLogger(__name__)

@@ -39,9 +39,9 @@ from frontier.types import Budget, Candidate, HostPolicy, Kind
 from relevance.steering.policy import Policy
 from seeds.crawl import Crawl
 from sieve import open_sieve as open_any_sieve
-from sieve.decider import Decider
 from sieve.errors import LinkError
-from sieve.redis_sieve import RedisSieve
+from sieve.fleet.decider import Decider
+from sieve.fleet.redis_sieve import RedisSieve
 from sieve.urls import authority
 
 logger = logging.getLogger(__name__)

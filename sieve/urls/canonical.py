@@ -10,7 +10,7 @@ The steps, in order (:data:`STEPS`; parsing comes first):
 1. the dot of a fully qualified host name is dropped;
 2. escapes: what RFC 3986 does not allow bare is escaped, what is unreserved is not, hexadecimal digits upper-case;
 3. session identifiers at the end of path segments (``;jsessionid=...``) are dropped;
-4. query: empty parts, session and tracking parameters (``sieve/data/tracking.txt``) are dropped, the rest sorted; an
+4. query: empty parts, session and tracking parameters (``tracking.txt``) are dropped, the rest sorted; an
    empty query loses its question mark.
 
 Differs from w3lib.canonicalize_url: no fragment, ``a`` and ``a=`` stay two, ``+`` and ``%20`` stay two (form decoding
@@ -245,6 +245,6 @@ def _rules(text: str) -> tuple[dict[str, re.Pattern[str]], tuple[str, ...], re.P
     return names, tuple(prefixes), sessions
 
 
-_TRACKING, _TRACKING_PREFIXES, _PATH_SESSION = _rules((files("sieve") / "data" / "tracking.txt").read_text("utf-8"))
+_TRACKING, _TRACKING_PREFIXES, _PATH_SESSION = _rules((files("sieve.urls") / "tracking.txt").read_text("utf-8"))
 # Most parameters begin unlike any that labels a visit (and a name without a value never does).
 _BEGINNINGS = {text[:2] for text in (*(f"{name}=" for name in _TRACKING), *_TRACKING_PREFIXES)}

@@ -14,7 +14,7 @@ import pytest
 
 from corpus.cli import main
 from corpus.duplicates.kept import Kept
-from sieve.files import FolderLock
+from sieve.disk.files import FolderLock
 
 REPO = Path(__file__).parents[3]
 WORDS = [
@@ -289,7 +289,7 @@ def test_a_state_that_cannot_be_read_or_written_is_named(
 
     for call in ("RunWriter.append", "Run.open"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"sieve.store.{call}", fails)
+            patched.setattr(f"sieve.sets.store.{call}", fails)
             assert dedup(months[0], "-o", "a.out", "--state", "state") == 2
         assert "state: No space left on device" in capsys.readouterr().err
         assert (tmp_path / "a.out").exists() == (call == "Run.open")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sieve import Sieve
-from sieve.files import Step
+from sieve.disk.files import Step
 from sieve.types import Item
 
 Make = Callable[[Step], Sieve]

@@ -6,7 +6,7 @@ import random
 import sys
 from pathlib import Path
 
-from sieve.lsm import LsmConfig, LsmSieve
+from sieve.kinds.lsm import LsmConfig, LsmSieve
 from tests.integration.sieve.lives import Lives, Plan
 
 STEPS = ["ready", "stored", "acknowledged", "drained"]

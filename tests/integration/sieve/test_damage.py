@@ -11,9 +11,9 @@ import pytest
 
 from sieve import open_sieve
 from sieve.errors import DamagedError, StoreError
-from sieve.mercator import MercatorConfig, MercatorSieve
-from sieve.runs import BLOCK_KEYS, HEAD_BYTES, Run
-from sieve.seen import SeenConfig
+from sieve.kinds.mercator import MercatorConfig, MercatorSieve
+from sieve.sets.runs import BLOCK_KEYS, HEAD_BYTES, Run
+from sieve.sets.seen import SeenConfig
 from sieve.tools import check, contains, rebuild, repair, stats
 
 URLS = [f"http://example.org/{number}" for number in range(20_000)]

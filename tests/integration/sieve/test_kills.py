@@ -16,15 +16,15 @@ import pytest
 import redis
 
 from crawler.state.embedded_redis import find_server
-from sieve.bloom import BloomConfig, BloomSieve
+from sieve.disk.files import Step, no_step
 from sieve.errors import FencedError, LinkError
-from sieve.files import Step, no_step
-from sieve.mercator import MercatorConfig, MercatorSieve
-from sieve.offline import OfflineConfig, OfflineSieve
-from sieve.redis_link import RedisLink
-from sieve.redis_sieve import RedisConfig, RedisSieve
-from sieve.seen import SeenConfig
-from sieve.store import RunStore
+from sieve.fleet.redis_link import RedisLink
+from sieve.fleet.redis_sieve import RedisConfig, RedisSieve
+from sieve.kinds.bloom import BloomConfig, BloomSieve
+from sieve.kinds.mercator import MercatorConfig, MercatorSieve
+from sieve.kinds.offline import OfflineConfig, OfflineSieve
+from sieve.sets.seen import SeenConfig
+from sieve.sets.store import RunStore
 from tests.integration.sieve.lives import Lives, Make, Plan
 
 SMALL = SeenConfig(run_keys=16, filter_keys=8, recent_bits=6)

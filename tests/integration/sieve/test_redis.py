@@ -21,11 +21,11 @@ from frontier import Candidate, FrontierConfig
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
 from sieve import Entry, open_sieve
-from sieve.decider import Decider
 from sieve.errors import DamagedError, FencedError, LinkError, LinkFull, StoreError
-from sieve.holder import CHUNK_KEYS
-from sieve.keys import RedisKeys
-from sieve.redis_sieve import RedisSieve
+from sieve.fleet.decider import Decider
+from sieve.fleet.holder import CHUNK_KEYS
+from sieve.fleet.keys import RedisKeys
+from sieve.fleet.redis_sieve import RedisSieve
 from sieve.tools import contains, rebuild, stats
 from tests.integration.crawler.harness import wait_for
 
@@ -61,7 +61,7 @@ def test_a_redis_that_says_nothing_is_given_up_whatever_the_client_does_by_itsel
         usual(self, *args, **{"socket_timeout": 60.0, "socket_connect_timeout": 60.0, **options})
 
     monkeypatch.setattr(redis.Connection, "__init__", patient)
-    monkeypatch.setattr("sieve.redis_link.ANSWER_WITHIN_S", 0.2)
+    monkeypatch.setattr("sieve.fleet.redis_link.ANSWER_WITHIN_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"redis://127.0.0.1:{silent.getsockname()[1]}/0?crawl=zulu"
         begun = time.monotonic()
@@ -271,8 +271,8 @@ def test_a_decider_without_redis_says_so_once(
         return 0
 
     monkeypatch.setattr(sieve, "decide", away_for_a_while)
-    monkeypatch.setattr("sieve.decider._AGAIN_S", 0.01)
-    monkeypatch.setattr("sieve.decider._TOLD_EVERY_S", math.inf)
+    monkeypatch.setattr("sieve.fleet.decider._AGAIN_S", 0.01)
+    monkeypatch.setattr("sieve.fleet.decider._TOLD_EVERY_S", math.inf)
     decider = Decider(sieve)
     decider.start()
     assert over.wait(120)

@@ -455,7 +455,7 @@ def test_a_full_folder_for_temporary_files_is_no_damaged_input(tmp_path: Path, m
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sieve.store.RunWriter.append", full)
+    monkeypatch.setattr("sieve.sets.store.RunWriter.append", full)
     rows = [line([text]) for text in LONG]
     with pytest.raises(UsageFault, match=r"TMPDIR.*No space left"):
         run(tmp_path, rows, kept=Kept(newest_keys=1))

@@ -18,7 +18,7 @@ from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import FrontierStatus
 from sieve.errors import LinkError, LinkFull
-from sieve.redis_link import Tally
+from sieve.fleet.redis_link import Tally
 
 
 def told(stats: Mapping[str, int], blocked_by: str = "", free_bytes: int | None = 7) -> dict[tuple[str, ...], float]:

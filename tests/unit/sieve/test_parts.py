@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sieve import open_sieve
-from sieve.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
+from sieve.disk.files import Log, Place, load, replace
 from sieve.errors import DamagedError, FencedError, SpecError, StoreError
-from sieve.files import Log, Place, load, replace
-from sieve.filter import RecentTable, WordFilter, first_places
 from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
-from sieve.items import Batch, Keys
-from sieve.jobs import Job, Work
-from sieve.mercator import MercatorConfig, MercatorSieve
-from sieve.runs import Run, RunWriter
-from sieve.seen import Newest, Seen, SeenConfig
+from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
+from sieve.kinds.mercator import MercatorConfig, MercatorSieve
+from sieve.queues.items import Batch, Keys
+from sieve.sets.filter import RecentTable, WordFilter, first_places
+from sieve.sets.jobs import Job, Work
+from sieve.sets.runs import Run, RunWriter
+from sieve.sets.seen import Newest, Seen, SeenConfig
+from sieve.sets.store import RunStore
 from sieve.spec import Spec
-from sieve.store import RunStore
 from sieve.types import Entry, Item
 
 

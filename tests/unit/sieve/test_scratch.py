@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sieve.scratch import Scratch
+from sieve.disk.scratch import Scratch
 
 MAKE = (
-    "from sieve.scratch import Scratch; s = Scratch(); (s.folder / 'run').touch(); print(s.folder, flush=True); input()"
+    "from sieve.disk.scratch import Scratch; s = Scratch(); (s.folder / 'run').touch();"
+    "print(s.folder, flush=True); input()"
 )
 
 

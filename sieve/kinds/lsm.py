@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from rocksdict import BlockBasedOptions, Cache, Options, Rdict, WriteBatch, WriteOptions
 
+from sieve.disk.files import Place, Step, no_step
 from sieve.errors import StoreError
-from sieve.files import Place, Step, no_step
-from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
-from sieve.items import Batch, Keys
-from sieve.local import LocalSieve
-from sieve.ready import ReadyQueue
+from sieve.kinds.local import LocalSieve
+from sieve.queues.items import Batch, Keys
+from sieve.queues.ready import ReadyQueue
+from sieve.sets.filter import first_places
 from sieve.spec import Spec
 
 _STORED, _SEED = b"stored", b"seed"

@@ -22,18 +22,18 @@ from typing import Any
 
 import numpy as np
 
+from sieve.disk.files import Place, Step, no_step, replace_text
 from sieve.errors import StoreError
-from sieve.files import Place, Step, no_step, replace_text
-from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
-from sieve.items import Batch, Keys
-from sieve.jobs import Job, Work
-from sieve.local import LocalSieve
-from sieve.ready import Numbers, ReadyQueue
-from sieve.seen import Seen, SeenConfig
+from sieve.kinds.local import LocalSieve
+from sieve.queues.items import Batch, Keys
+from sieve.queues.ready import Numbers, ReadyQueue
+from sieve.queues.waiting import Waiting, WaitingRoom
+from sieve.sets.filter import first_places
+from sieve.sets.jobs import Job, Work
+from sieve.sets.seen import Seen, SeenConfig
+from sieve.sets.store import RunStore
 from sieve.spec import Spec
-from sieve.store import RunStore
-from sieve.waiting import Waiting, WaitingRoom
 
 _LOOK_UP_KEYS = 1 << 13
 _LATE_URLS = 2048

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from sieve.filter import BITS_PER_KEY, RecentTable, WordFilter
 from sieve.fingerprint import Fingerprints, Mask, Places
-from sieve.jobs import Job, Work
-from sieve.runs import Run
+from sieve.sets.filter import BITS_PER_KEY, RecentTable, WordFilter
+from sieve.sets.jobs import Job, Work
+from sieve.sets.runs import Run
+from sieve.sets.store import RunStore, distinct
 from sieve.spec import Spec
-from sieve.store import RunStore, distinct
 
 _LOG = logging.getLogger(__name__)
 _PIECE_KEYS = 1 << 15

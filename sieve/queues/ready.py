@@ -22,9 +22,9 @@ import msgpack
 import numpy as np
 import numpy.typing as npt
 
-from sieve.files import Log, Place
+from sieve.disk.files import Log, Place
 from sieve.fingerprint import Fingerprints
-from sieve.items import Batch
+from sieve.queues.items import Batch
 from sieve.types import Item
 
 _PROMPT, _LATE = 0, 1

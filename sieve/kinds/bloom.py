@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sieve.disk.files import Place, Step, load, no_step, replace
+from sieve.disk.scratch import Scratch
 from sieve.errors import StoreError
-from sieve.files import Place, Step, load, no_step, replace
-from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints, Mask, Places
-from sieve.items import Batch, Keys
-from sieve.local import LocalSieve
-from sieve.ready import ReadyQueue
-from sieve.scratch import Scratch
+from sieve.kinds.local import LocalSieve
+from sieve.queues.items import Batch, Keys
+from sieve.queues.ready import ReadyQueue
+from sieve.sets.filter import first_places
 from sieve.spec import Spec
 
 _BLOCK_BITS = 512

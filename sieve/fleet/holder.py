@@ -22,15 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
+from sieve.disk.files import FolderLock, Step, no_step, sync_folder
+from sieve.disk.scratch import Scratch
 from sieve.errors import DamagedError, StoreError
-from sieve.files import FolderLock, Step, no_step, sync_folder
 from sieve.fingerprint import Fingerprints
-from sieve.items import packed_places
-from sieve.jobs import Job
-from sieve.redis_link import Commit, RedisLink
-from sieve.scratch import Scratch
-from sieve.seen import Seen, SeenConfig
-from sieve.store import RunStore, distinct
+from sieve.fleet.redis_link import Commit, RedisLink
+from sieve.queues.items import packed_places
+from sieve.sets.jobs import Job
+from sieve.sets.seen import Seen, SeenConfig
+from sieve.sets.store import RunStore, distinct
 
 _EPOCH = struct.Struct("<Q")
 _LOAD_KEYS = 1 << 22

@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
+from sieve.disk.files import Step, no_step
 from sieve.errors import ClosedError, FencedError, LinkError, LockedError, SpecError
-from sieve.files import Step, no_step
-from sieve.filter import RecentTable
-from sieve.holder import Holder, store_id
-from sieve.items import Batch, Keys, chosen_items
-from sieve.redis_link import RedisLink, Tally
-from sieve.seen import SeenConfig
+from sieve.fleet.holder import Holder, store_id
+from sieve.fleet.redis_link import RedisLink, Tally
+from sieve.queues.items import Batch, Keys, chosen_items
+from sieve.sets.filter import RecentTable
+from sieve.sets.seen import SeenConfig
 from sieve.spec import Spec
 from sieve.types import Item
 

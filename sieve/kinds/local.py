@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sieve.disk.files import FolderLock, Place, Step, no_step
 from sieve.errors import ClosedError
-from sieve.files import FolderLock, Place, Step, no_step
-from sieve.items import Batch, Keys
-from sieve.ready import ReadyQueue
+from sieve.queues.items import Batch, Keys
+from sieve.queues.ready import ReadyQueue
 from sieve.types import Item
 
 _SLICE = 1 << 14

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+from sieve.disk.files import Place, Step, no_step
 from sieve.errors import StoreError
-from sieve.files import Place, Step, no_step
-from sieve.filter import first_places
 from sieve.fingerprint import Fingerprints
-from sieve.items import Batch, Keys
-from sieve.jobs import Job
-from sieve.local import LocalSieve
-from sieve.ready import ReadyQueue
-from sieve.seen import Seen
+from sieve.kinds.local import LocalSieve
+from sieve.queues.items import Batch, Keys
+from sieve.queues.ready import ReadyQueue
+from sieve.queues.waiting import WaitingRoom
+from sieve.sets.filter import first_places
+from sieve.sets.jobs import Job
+from sieve.sets.seen import Seen
+from sieve.sets.store import RunStore, distinct
 from sieve.spec import Spec
-from sieve.store import RunStore, distinct
-from sieve.waiting import WaitingRoom
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from sieve.disk.files import Step, load, no_step, replace, sync_folder
 from sieve.errors import DamagedError, StoreError
-from sieve.files import Step, load, no_step, replace, sync_folder
 from sieve.fingerprint import Fingerprints
-from sieve.jobs import Job, Work
-from sieve.runs import Run, RunWriter
+from sieve.sets.jobs import Job, Work
+from sieve.sets.runs import Run, RunWriter
 
 MANIFEST = "MANIFEST"
 _PIECE_KEYS = 1 << 16

@@ -16,7 +16,7 @@ import redis
 from hiredis import pack_command
 
 from sieve.errors import DamagedError, FencedError, LinkError, LinkFull, StoreError
-from sieve.keys import RedisKeys
+from sieve.fleet.keys import RedisKeys
 
 ANSWER_WITHIN_S = 5.0
 """For an answer or a connection. Not the client's own: some versions of it wait for ever, and a silent network, unlike
@@ -196,4 +196,4 @@ class RedisLink:
 
 
 def _lua(name: str) -> str:
-    return (files("sieve") / "lua" / f"{name}.lua").read_text("utf-8")
+    return (files("sieve.fleet") / "lua" / f"{name}.lua").read_text("utf-8")

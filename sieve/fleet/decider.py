@@ -8,7 +8,7 @@ import threading
 import time
 
 from sieve.errors import FencedError, LinkError
-from sieve.redis_sieve import RedisSieve
+from sieve.fleet.redis_sieve import RedisSieve
 
 _LOG = logging.getLogger(__name__)
 _AGAIN_S = 1.0

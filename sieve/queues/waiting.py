@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sieve.files import Log, Place
+from sieve.disk.files import Log, Place
 from sieve.fingerprint import Fingerprints, Places
-from sieve.items import Batch
-from sieve.ready import Numbers
+from sieve.queues.items import Batch
+from sieve.queues.ready import Numbers
 
 _COUNT = struct.Struct("<I")
 # One segment a seal: never rolled by size.

@@ -1,0 +1,1 @@
+"""The kinds of one process, a module each, and what those that keep a folder have in common."""
