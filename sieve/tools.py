@@ -21,9 +21,8 @@ from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
 from sieve.kinds.mercator import MercatorSieve
 from sieve.opening import open_sieve
-from sieve.sets.jobs import Job
 from sieve.sets.runs import Run, salvage
-from sieve.sets.store import RunStore, distinct
+from sieve.sets.store import MANIFEST, distinct, make_again
 from sieve.spec import Spec
 from sieve.types import Item, Sieve
 from sieve.urls import UrlError, canonicalize
@@ -59,7 +58,7 @@ def stats(spec: str) -> dict[str, Any]:
 
 def folder_stats(folder: Path) -> dict[str, Any]:
     """Bytes of the store in `folder`, and what its manifest says."""
-    manifest = load(folder / "MANIFEST")
+    manifest = load(folder / MANIFEST)
     found: dict[str, Any] = {"folder": str(folder)}
     found["bytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if manifest is not None:
@@ -84,7 +83,7 @@ def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:
 def check(folder: Path) -> Iterator[Finding]:
     """Verify every byte of the store and the logs in `folder`; yields what is wrong."""
     try:
-        manifest = load(folder / "MANIFEST") or {"runs": []}
+        manifest = load(folder / MANIFEST) or {"runs": []}
     except DamagedError as error:
         yield Finding(error.path, error.reason)
         manifest = {"runs": [[path.name, None] for path in sorted(folder.glob("*.run"))]}
@@ -115,13 +114,13 @@ def _check_log(folder: Path, name: str) -> Iterator[Finding]:
 def repair(folder: Path) -> list[Finding]:
     """Make a damaged store open again from what is sound: what was lost may come out once more.
 
-    Runs keep their sound blocks; a lost manifest is made again from the runs there are. Damaged log records are skipped
-    by every opening already. Takes the folder's lock.
+    Runs keep their sound blocks; a lost manifest is made again from the runs there are. Nothing is deleted before what
+    was sound is stored anew. Damaged log records are skipped by every opening already. Takes the folder's lock.
     """
     lock = FolderLock(folder)
     try:
         findings = list(check(folder))
-        if not any(finding.path.endswith((".run", "MANIFEST")) for finding in findings):
+        if not any(finding.path.endswith((".run", MANIFEST)) for finding in findings):
             return findings
         return [*_repair(folder), *(finding for finding in findings if finding.path.endswith(".log"))]
     finally:
@@ -130,7 +129,7 @@ def repair(folder: Path) -> list[Finding]:
 
 def _repair(folder: Path) -> Iterator[Finding]:
     try:
-        manifest = load(folder / "MANIFEST")
+        manifest = load(folder / MANIFEST)
     except DamagedError as error:
         yield Finding(error.path, "made again from the runs, with the seed kept in SEED")
         manifest = None
@@ -142,14 +141,8 @@ def _repair(folder: Path) -> Iterator[Finding]:
         parts.append(np.array(keys))
         if lost or not path.exists():
             yield Finding(str(path), f"kept {len(keys)} keys, lost {lost}", lost)
-    facts = manifest["facts"] if manifest else {}
-    for name in names:
-        (folder / name).unlink(missing_ok=True)
-    (folder / "MANIFEST").unlink(missing_ok=True)
-    store = RunStore(folder)
     keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
-    Job(store.write(distinct(np.sort(keys)), facts)).finish()
-    store.close()
+    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {})
 
 
 def contains(spec: str, url: str) -> bool:

@@ -76,12 +76,7 @@ class RunStore:
         """
         self.runs = list(runs)
         self._planned = together = {**self._planned, **facts}
-        content = {
-            "version": _VERSION,
-            "runs": [[run.path.name, len(run)] for run in runs],
-            "next": self._next,
-            "facts": together,
-        }
+        content = _manifest(runs, self._next, together)
         self._step("manifest")
         yield self.later(lambda: replace(self.folder / MANIFEST, content, durable=self._durable))
         self._step("manifest committed")
@@ -148,6 +143,34 @@ class RunStore:
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None
+
+
+def make_again(folder: Path, keys: Fingerprints, facts: dict[str, Any]) -> None:
+    """Replace what there is of a store in `folder` by one run of ascending distinct `keys`, with `facts`.
+
+    Until the new manifest stands, all that was there is. The caller holds the folder's lock.
+    """
+    old = list(folder.glob("*.run"))
+    number = 1 + max((int(path.stem) for path in old if path.stem.isdecimal()), default=-1)
+    writer = RunWriter(folder / f"{number:08d}.run", len(keys))
+    try:
+        writer.append(keys)
+        writer.finish()
+        writer.sync()
+        run = writer.publish()
+    except BaseException:
+        writer.discard()
+        raise
+    sync_folder(folder)
+    replace(folder / MANIFEST, _manifest([run], number + 1, facts), durable=True)
+    for path in old:
+        path.unlink()
+
+
+def _manifest(runs: Sequence[Run], following: int, facts: dict[str, Any]) -> dict[str, Any]:
+    """What a manifest says; `following` is the number of the next run."""
+    named = [[run.path.name, len(run)] for run in runs]
+    return {"version": _VERSION, "runs": named, "next": following, "facts": facts}
 
 
 def _merged(arrays: Sequence[Fingerprints], total: int) -> Iterable[Fingerprints]:

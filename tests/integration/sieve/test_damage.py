@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 from pathlib import Path
@@ -121,6 +122,23 @@ def test_a_damaged_manifest_is_made_again_from_the_runs(folder: Path) -> None:
     findings = repair(folder)
     assert findings[0].path.endswith("MANIFEST")
     assert outcome(folder) == 0
+
+
+def test_a_repair_that_fails_half_way_has_cost_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    for call in ("RunWriter.append", "RunWriter.sync", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"sieve.sets.store.{call}", full)
+            with pytest.raises(OSError, match="full"):
+                repair(folder)
+    (done,) = repair(folder)
+    assert done.lost_keys == BLOCK_KEYS
+    assert outcome(folder) == BLOCK_KEYS
+    assert not list(folder.glob("*.new"))
 
 
 def test_a_damaged_record_of_a_log_is_skipped_and_named(tmp_path: Path) -> None:
