@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sieve.disk.files import FolderLock, Log, Place, load
+from sieve.disk.files import FolderLock, LogReader, Place, load
 from sieve.errors import DamagedError, SpecError, StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
@@ -81,7 +81,7 @@ def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:
 
 
 def check(folder: Path) -> Iterator[Finding]:
-    """Verify every byte of the store and the logs in `folder`; yields what is wrong."""
+    """Verify every byte of the store and the logs in `folder`, changing nothing; yields what is wrong."""
     try:
         manifest = load(folder / MANIFEST) or {"runs": []}
     except DamagedError as error:
@@ -97,14 +97,13 @@ def check(folder: Path) -> Iterator[Finding]:
         if found is None or count not in (None, found):
             yield Finding(str(path), "is missing" if found is None else f"has {found} keys, not {count}")
     for name in ("ready", "waiting", "taken"):
-        if any(folder.glob(f"{name}-*.log")):
-            yield from _check_log(folder, name)
+        yield from _check_log(folder, name)
 
 
 def _check_log(folder: Path, name: str) -> Iterator[Finding]:
-    log, damage = Log(folder, name), list[DamagedError]()
+    log, damage = LogReader(folder, name), list[DamagedError]()
     log.on_damage = damage.append
-    for _ in log.records(Place(log.segments()[0], 0)):
+    for _ in log.records(Place(min(log.segments(), default=0), 0)):
         pass
     log.close()
     for error in damage:

@@ -116,20 +116,100 @@ def _tell(error: DamagedError) -> None:
     _LOG.warning("%s; its URLs are passed over", error)
 
 
-class Log:
+class LogReader:
+    """The records of a log in `folder`, as far as it went at opening; changes nothing, so another may append meanwhile.
+
+    `on_damage` is told of each record that is skipped; else it is logged.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = name
+        self.on_damage: Callable[[DamagedError], None] = _tell
+        numbers = self.segments()
+        self._first, self._segment = (numbers[0], numbers[-1]) if numbers else (0, 0)
+        self._reading: tuple[int, IO[bytes]] | None = None
+
+    def segments(self) -> list[int]:
+        """Numbers of the segments there are, ascending."""
+        found = self._folder.glob(f"{self._name}-*.log")
+        return sorted(int(path.stem.rpartition("-")[2]) for path in found)
+
+    def read(self, place: Place) -> Record:
+        """The record at `place`; :class:`DamagedError`."""
+        record = self._next(self._reader(place.segment), place)
+        if record is None:
+            raise DamagedError(str(self._path(place.segment)), f"no record at {place.offset}")
+        return record
+
+    def following(self, place: Place) -> Record | None:
+        """The first record at or after `place`, ``None`` at the end. A damaged one is skipped and told `on_damage`."""
+        while True:
+            try:
+                record = self._next(self._reader(place.segment), place)
+            except FileNotFoundError:
+                record = None
+            except DamagedError as error:
+                self.on_damage(error)
+                place = Place(place.segment, self._reading[1].tell() if self._reading else 0)
+                continue
+            if record is not None or place.segment >= self._segment:
+                return record
+            if self._reading and self._reading[0] == place.segment and self._reading[1].tell() > place.offset:
+                # Only the last segment may end so, where a process died.
+                path = str(self._path(place.segment))
+                self.on_damage(DamagedError(path, f"the record at {place.offset} does not end in this segment"))
+            place = Place(place.segment + 1, 0)
+
+    def records(self, start: Place) -> Iterator[Record]:
+        """All records from `start` on, but for damaged ones."""
+        record = self.following(start)
+        while record is not None:
+            yield record
+            record = self.following(record.end)
+
+    def close(self) -> None:
+        """Let go."""
+        if self._reading is not None:
+            self._reading[1].close()
+
+    def _reader(self, segment: int) -> IO[bytes]:
+        if self._reading is None or self._reading[0] != segment:
+            file = self._path(segment).open("rb")
+            if self._reading is not None:
+                self._reading[1].close()
+            self._reading = (segment, file)
+        return self._reading[1]
+
+    def _next(self, file: IO[bytes], place: Place) -> Record | None:
+        if file.tell() != place.offset:
+            file.seek(place.offset)
+        head = file.read(_RECORD.size)
+        if len(head) < _RECORD.size:
+            return None
+        length, check = _RECORD.unpack(head)
+        body = file.read(length)
+        if len(body) < length:
+            return None
+        end = Place(place.segment, place.offset + _RECORD.size + length)
+        if xxh3_64_intdigest(body) != check:
+            path = self._path(place.segment)
+            raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({length} bytes) is wrong")
+        return Record(place, end, body)
+
+    def _path(self, segment: int) -> Path:
+        return self._folder / f"{self._name}-{segment:08d}.log"
+
+
+class Log(LogReader):
     """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut.
 
-    `end`: where the next record will start. `on_damage` is told of each record that is skipped; else it is logged.
+    `end`: where the next record will start. A record that was cut short at the end is removed at opening.
     """
 
     def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
-        self._folder = folder
-        self._name = name
+        super().__init__(folder, name)
         self._segment_bytes = segment_bytes
-        self.on_damage: Callable[[DamagedError], None] = _tell
-        numbers = self.segments()
-        self._first = numbers[0] if numbers else 0
-        self._segment = numbers[-1] if numbers else 0
         self._durable = durable
         self._files = threading.Lock()
         self._unsynced: list[FileIO] = []
@@ -137,12 +217,6 @@ class Log:
         self._file = self._open_segment()
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
         self._dirty = False
-        self._reading: tuple[int, IO[bytes]] | None = None
-
-    def segments(self) -> list[int]:
-        """Numbers of the segments there are, ascending."""
-        found = self._folder.glob(f"{self._name}-*.log")
-        return sorted(int(path.stem.rpartition("-")[2]) for path in found)
 
     def append(self, body: bytes) -> Place:
         """Append a record; gives its place."""
@@ -195,39 +269,6 @@ class Log:
         finally:
             os.close(number)
 
-    def read(self, place: Place) -> Record:
-        """The record at `place`; :class:`DamagedError`."""
-        record = self._next(self._reader(place.segment), place)
-        if record is None:
-            raise DamagedError(str(self._path(place.segment)), f"no record at {place.offset}")
-        return record
-
-    def following(self, place: Place) -> Record | None:
-        """The first record at or after `place`, ``None`` at the end. A damaged one is skipped and told `on_damage`."""
-        while True:
-            try:
-                record = self._next(self._reader(place.segment), place)
-            except FileNotFoundError:
-                record = None
-            except DamagedError as error:
-                self.on_damage(error)
-                place = Place(place.segment, self._reading[1].tell() if self._reading else 0)
-                continue
-            if record is not None or place.segment >= self._segment:
-                return record
-            if self._reading and self._reading[0] == place.segment and self._reading[1].tell() > place.offset:
-                # Only the last segment may end so, where a process died.
-                path = str(self._path(place.segment))
-                self.on_damage(DamagedError(path, f"the record at {place.offset} does not end in this segment"))
-            place = Place(place.segment + 1, 0)
-
-    def records(self, start: Place) -> Iterator[Record]:
-        """All records from `start` on, but for damaged ones."""
-        record = self.following(start)
-        while record is not None:
-            yield record
-            record = self.following(record.end)
-
     def drop_before(self, segment: int) -> None:
         """Delete the segments with smaller numbers."""
         for number in range(self._first, min(segment, self._segment)):
@@ -250,35 +291,7 @@ class Log:
         self._file.close()
         for file in self._unsynced:
             file.close()
-        if self._reading is not None:
-            self._reading[1].close()
-
-    def _reader(self, segment: int) -> IO[bytes]:
-        if self._reading is None or self._reading[0] != segment:
-            file = self._path(segment).open("rb")
-            if self._reading is not None:
-                self._reading[1].close()
-            self._reading = (segment, file)
-        return self._reading[1]
-
-    def _next(self, file: IO[bytes], place: Place) -> Record | None:
-        if file.tell() != place.offset:
-            file.seek(place.offset)
-        head = file.read(_RECORD.size)
-        if len(head) < _RECORD.size:
-            return None
-        length, check = _RECORD.unpack(head)
-        body = file.read(length)
-        if len(body) < length:
-            return None
-        end = Place(place.segment, place.offset + _RECORD.size + length)
-        if xxh3_64_intdigest(body) != check:
-            path = self._path(place.segment)
-            raise DamagedError(str(path), f"the checksum of the record at {place.offset} ({length} bytes) is wrong")
-        return Record(place, end, body)
-
-    def _path(self, segment: int) -> Path:
-        return self._folder / f"{self._name}-{segment:08d}.log"
+        super().close()
 
     def _open_segment(self) -> FileIO:
         return self._path(self._segment).open("ab", buffering=0)
