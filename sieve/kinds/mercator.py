@@ -26,8 +26,8 @@ from sieve.disk.files import Place, Step, no_step, replace_text
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.kinds.local import LocalSieve
-from sieve.queues.items import Batch, Keys
-from sieve.queues.ready import Numbers, ReadyQueue
+from sieve.queues.items import Batch, Keys, Numbers
+from sieve.queues.ready import ReadyQueue
 from sieve.queues.waiting import Waiting, WaitingRoom
 from sieve.sets.filter import first_places
 from sieve.sets.jobs import Job, Work

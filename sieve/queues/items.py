@@ -3,21 +3,28 @@
 A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and
 one payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings. Where the
 fingerprints are kept apart it is ``[urls, payloads]``, and a choice of its items a row of 16-bit little-endian places.
+A numbered batch is its length (32 bits), the arrival numbers (64 bits each, little-endian) and the packed batch.
 """
 
 from __future__ import annotations
 
 import operator
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgpack
 import numpy as np
+import numpy.typing as npt
 
 from sieve.fingerprint import Fingerprints, Places, fingerprints
 from sieve.types import Entry, Item
 from sieve.urls.canonical import canonical
+
+Numbers = npt.NDArray[np.uint64]
+"""Arrival numbers: ascending in the order in which URLs were put in, with gaps where repeats were."""
+_COUNT = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,18 @@ class Keys:
     def of(self, url: str) -> Fingerprints:
         """The fingerprint of one URL, in an array of one."""
         return fingerprints([url if self.ready_made else canonical(url)], self.seed)
+
+
+def pack_numbered(numbers: Numbers, batch: Batch) -> bytes:
+    """A batch with the arrival numbers of its items."""
+    return _COUNT.pack(len(batch)) + numbers.astype("<u8").tobytes() + batch.pack()
+
+
+def unpack_numbered(packed: bytes, start: int = 0) -> tuple[Numbers, Batch]:
+    """What :func:`pack_numbered` gave, from the byte `start` on."""
+    (count,) = _COUNT.unpack_from(packed, start)
+    start += _COUNT.size
+    return np.frombuffer(packed, "<u8", count, start), Batch.unpack(packed[start + 8 * count :])
 
 
 def packed_places(places: Places) -> bytes:

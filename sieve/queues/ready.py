@@ -11,7 +11,6 @@ made durable at each flush; a power cut, unlike kill -9, may repeat what was han
 
 from __future__ import annotations
 
-import struct
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,19 +19,15 @@ from typing import Any
 
 import msgpack
 import numpy as np
-import numpy.typing as npt
 
 from sieve.disk.files import Log, Place
 from sieve.fingerprint import Fingerprints
-from sieve.queues.items import Batch
+from sieve.queues.items import Batch, Numbers, pack_numbered, unpack_numbered
 from sieve.types import Item
 
 _PROMPT, _LATE = 0, 1
 _POSITIONS_BYTES = 1 << 18
 _WRITTEN_ROWS = 64
-_HEAD = struct.Struct("<BI")
-
-Numbers = npt.NDArray[np.uint64]
 
 
 @dataclass(slots=True)
@@ -55,13 +50,11 @@ class _Row:
 
 
 def _body(kind: int, numbers: Numbers, batch: Batch) -> bytes:
-    return _HEAD.pack(kind, len(batch)) + numbers.astype("<u8").tobytes() + batch.pack()
+    return bytes([kind]) + pack_numbered(numbers, batch)
 
 
 def _parse(body: bytes) -> tuple[int, Numbers, Batch]:
-    kind, count = _HEAD.unpack_from(body)
-    numbers = np.frombuffer(body, "<u8", count, _HEAD.size)
-    return kind, numbers, Batch.unpack(body[_HEAD.size + 8 * count :])
+    return body[0], *unpack_numbered(body, 1)
 
 
 class ReadyQueue:

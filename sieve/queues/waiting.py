@@ -6,7 +6,6 @@ is the commit of its flush. Memory: 16 bytes a waiting URL.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,10 +15,8 @@ import numpy as np
 
 from sieve.disk.files import Log, Place
 from sieve.fingerprint import Fingerprints, Places
-from sieve.queues.items import Batch
-from sieve.queues.ready import Numbers
+from sieve.queues.items import Batch, Numbers, pack_numbered, unpack_numbered
 
-_COUNT = struct.Struct("<I")
 # One segment a seal: never rolled by size.
 _NO_LIMIT = 1 << 62
 
@@ -48,13 +45,12 @@ class WaitingRoom:
         self._log = Log(folder, "waiting", _NO_LIMIT, durable=durable)
         self.now = Waiting()
         for record in self._log.records(Place(self._log.segments()[0], 0)):
-            numbers, batch = _parse(record.body)
+            numbers, batch = unpack_numbered(record.body)
             self.now.add(record.place, numbers, batch.keys)
 
     def append(self, numbers: Numbers, batch: Batch) -> None:
         """Add URLs in order of arrival."""
-        head = _COUNT.pack(len(batch)) + numbers.astype("<u8").tobytes()
-        self.now.add(self._log.append(head + batch.pack()), numbers, batch.keys)
+        self.now.add(self._log.append(pack_numbered(numbers, batch)), numbers, batch.keys)
 
     def seal(self) -> Waiting:
         """Take all that waits; new ones wait apart. One sealed part at a time."""
@@ -68,7 +64,7 @@ class WaitingRoom:
         ends = np.searchsorted(places, starts).tolist()
         for number, (first, end) in enumerate(pairwise(ends)):
             if first < end:
-                _, batch = _parse(self._log.read(sealed.records[number]).body)
+                _, batch = unpack_numbered(self._log.read(sealed.records[number]).body)
                 chosen = places[first:end] - starts[number]
                 yield sealed.numbers[number][chosen], batch.at(chosen)
 
@@ -80,9 +76,3 @@ class WaitingRoom:
     def close(self) -> None:
         """Make durable and close."""
         self._log.close()
-
-
-def _parse(body: bytes) -> tuple[Numbers, Batch]:
-    (count,) = _COUNT.unpack_from(body)
-    numbers = np.frombuffer(body, "<u8", count, _COUNT.size)
-    return numbers, Batch.unpack(body[_COUNT.size + 8 * count :])

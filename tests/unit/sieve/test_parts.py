@@ -16,7 +16,7 @@ from sieve.errors import DamagedError, FencedError, SpecError, StoreError
 from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
 from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
 from sieve.kinds.mercator import MercatorConfig, MercatorSieve
-from sieve.queues.items import Batch, Keys
+from sieve.queues.items import Batch, Keys, pack_numbered, unpack_numbered
 from sieve.sets.filter import RecentTable, WordFilter, first_places
 from sieve.sets.jobs import Job, Work
 from sieve.sets.runs import Run, RunWriter
@@ -318,6 +318,18 @@ def test_replaced_files_are_whole(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     with pytest.raises(DamagedError):
         load(path)
+
+
+def test_numbered_batches_lie_in_logs_as_they_always_did() -> None:
+    numbers = np.array([3, 9], np.uint64)
+    packed = pack_numbered(numbers, Keys().batch(["http://a/", "http://b/"]))
+    stored = (
+        "02000000" "0300000000000000" "0900000000000000"
+        "93c41036d5070348ffcb2893d818bf75fae6a6" "92a9687474703a2f2f612fa9687474703a2f2f622fc0"
+    )  # fmt: skip
+    assert packed.hex() == stored
+    again, batch = unpack_numbered(b"\1" + bytes.fromhex(stored), 1)
+    assert (again.tolist(), batch.items()) == ([3, 9], ["http://a/", "http://b/"])
 
 
 def test_batches_travel_packed() -> None:
