@@ -1,12 +1,11 @@
 """Looking into a sieve, checking, repairing and rebuilding it; plain functions, for commands and scripts.
 
-The local stores are looked into read-only where the sieve may be open in another process (:func:`stats`); what changes
-anything takes the folder's lock.
+A folder is looked into read-only, since its sieve may be open in another process; what changes it (:func:`repair`)
+takes the folder's lock.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from sieve.disk.files import FolderLock, LogReader, Place, load
-from sieve.errors import DamagedError, SpecError, StoreError
+from sieve.errors import DamagedError, StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
 from sieve.kinds.mercator import MercatorSieve
-from sieve.opening import open_sieve
 from sieve.sets.runs import Run, salvage
 from sieve.sets.store import MANIFEST, distinct, make_again
-from sieve.spec import Spec
 from sieve.types import Item, Sieve
 from sieve.urls import UrlError, canonicalize
 
@@ -48,14 +45,6 @@ class Rebuilt:
     refused: list[str] = field(default_factory=list)
 
 
-def stats(spec: str) -> dict[str, Any]:
-    """Numbers of a sieve, without changing anything; what there is depends on the kind."""
-    parsed = Spec.parse(spec)
-    if parsed.kind in ("redis", "rediss", "unix"):
-        return _redis_stats(spec)
-    return {"kind": parsed.kind, **folder_stats(Path(parsed.folder()))}
-
-
 def folder_stats(folder: Path) -> dict[str, Any]:
     """Bytes of the store in `folder`, and what its manifest says."""
     manifest = load(folder / MANIFEST)
@@ -66,12 +55,6 @@ def folder_stats(folder: Path) -> dict[str, Any]:
         found["stored"] = sum(count for _, count in manifest["runs"])
         found["facts"] = manifest["facts"]
     return found
-
-
-def _redis_stats(spec: str) -> dict[str, Any]:
-    with contextlib.closing(open_sieve(spec)) as sieve:
-        assert isinstance(sieve, RedisSieve)
-        return fleet_stats(sieve)
 
 
 def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:
@@ -142,15 +125,6 @@ def _repair(folder: Path) -> Iterator[Finding]:
             yield Finding(str(path), f"kept {len(keys)} keys, lost {lost}", lost)
     keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
     make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {})
-
-
-def contains(spec: str, url: str) -> bool:
-    """Whether a URL equal to `url` is known to the sieve; what waits for a flush is decided first."""
-    with contextlib.closing(open_sieve(spec)) as sieve:
-        if not isinstance(sieve, MercatorSieve | RedisSieve):
-            raise SpecError(spec, "contains needs mercator: or redis:")
-        sieve.flush()
-        return sieve.contains(url)
 
 
 def rebuild(sieve: Sieve, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:

@@ -26,7 +26,7 @@ from sieve.fleet.decider import Decider
 from sieve.fleet.holder import CHUNK_KEYS
 from sieve.fleet.keys import RedisKeys
 from sieve.fleet.redis_sieve import RedisSieve
-from sieve.tools import contains, rebuild, stats
+from sieve.tools import fleet_stats, rebuild
 from tests.integration.crawler.harness import wait_for
 
 URLS = [f"http://example.org/{number}" for number in range(30_000)]
@@ -386,8 +386,10 @@ def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
         assert rebuild(sieve, URLS[:20], [Entry(URLS[20], b"p")]).known == 20
         with pytest.raises(StoreError, match="empty"):
             rebuild(sieve, URLS[:1])
-    found = stats(spec)
-    assert found["seen"] == 21
-    assert found["ready_elements"] == 2
-    assert contains(spec, URLS[20])
-    assert not contains(spec, URLS[21])
+    with contextlib.closing(open_sieve(spec)) as sieve:
+        assert isinstance(sieve, RedisSieve)
+        found = fleet_stats(sieve)
+        assert found["seen"] == 21
+        assert found["ready_elements"] == 2
+        assert sieve.contains(URLS[20])
+        assert not sieve.contains(URLS[21])
