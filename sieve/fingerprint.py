@@ -1,9 +1,9 @@
-"""Fingerprints: 64-bit XXH3 of the canonical form, seeded per crawl.
+"""Fingerprints: 64-bit XXH3 of the canonical form, with a seed.
 
 Guarantees: the same canonical URL and seed give the same number on every machine. With n URLs stored, a new one is
 taken for a known one with chance n / 2**64: 5e-12 at 10**8, 5e-10 at 10**10, 5e-9 at 10**11. The chance that any two
-of n collide is n**2 / 2**65: 3e-4 at 10**8, 0.03 at 10**9. XXH3 is no cryptographic hash; the random seed of each
-crawl keeps a host from preparing URLs that hide others.
+of n collide is n**2 / 2**65: 3e-4 at 10**8, 0.03 at 10**9. XXH3 is no cryptographic hash; a seed that nobody knows
+(``redis:`` and ``mercator:`` draw one for each store) keeps a host from preparing URLs that hide others.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ Item = str | Entry
 class Sieve(Protocol):
     """Every URL out exactly once, only if put in, eventually.
 
-    Two URLs are the same when their canonical forms are; what comes out is the first one as it was found.
+    Two URLs are the same when their canonical forms are; what comes out is the first one as it was found. Nothing of
+    ``memory:``, and of a ``bloom:`` without a folder, outlives its process or :meth:`close`.
     """
 
     def enqueue(self, urls: Sequence[Item]) -> None:

@@ -1,4 +1,4 @@
-"""The sieve's state in Redis, one method a round trip. The only module here that imports redis.
+"""The sieve's state in Redis, a method for each step of it. The only module here that imports redis.
 
 Every failure to reach Redis is a :class:`~sieve.errors.LinkError`; a call that failed may or may not have happened, and
 every call here may be repeated: an append twice is sieved out, a commit twice is refused by its epoch.
