@@ -50,16 +50,20 @@ class Tally(NamedTuple):
 
 
 class RedisLink:
-    """One crawl's keys on one server. Threads may share it."""
+    """One crawl's keys on one server. Threads may share it. `on_break` is told of each call that failed and of each new
+    connection: the client replaces by itself those that a server closed which is back already."""
 
     def __init__(self, url: str, crawl: str) -> None:
         self.keys = RedisKeys(crawl)
+        self.on_break: Callable[[], None] = lambda: None
         self._client: Any = redis.Redis.from_url(
-            url, socket_timeout=ANSWER_WITHIN_S, socket_connect_timeout=ANSWER_WITHIN_S
+            url,
+            socket_timeout=ANSWER_WITHIN_S,
+            socket_connect_timeout=ANSWER_WITHIN_S,
+            redis_connect_func=self._connected,
         )
         self._line: Any = self._reach(self._client.connection_pool.get_connection)
         self._line_in_use = threading.Lock()
-        self.on_break: Callable[[], None] = lambda: None
         script = self._client.register_script
         self._append = script(_lua("append"))
         self._acquire = script(_lua("acquire"))
@@ -169,6 +173,10 @@ class RedisLink:
     def take(self, taken: int, pairs: int, rest: bytes) -> bool:
         """Remove `pairs` from the head, leave `rest` of the next one's places if any, when the counter is `taken`."""
         return bool(self._reach(self._take, [self.keys.ready, self.keys.taken], [taken, pairs, rest]))
+
+    def _connected(self, connection: Any) -> None:
+        connection.on_connect()
+        self.on_break()
 
     def _directly(self, script: Any, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
         """Run a script on a connection of its own: the client's general way costs 70 us more a call."""

@@ -255,6 +255,11 @@ def test_what_a_redis_has_lost_when_it_comes_back_is_sent_again(server: Embedded
     sieve.forget_sent()
     sieve.enqueue(URLS[:6])
     assert sieve.tally().put == 6
+    client.flushall()
+    client.client_kill_filter(_type="normal", skipme=True)
+    assert sieve.tally().put == 0  # a call that is repeated nowhere finds a new connection
+    sieve.enqueue(URLS[:6])  # of which nothing would be sent, so that nothing breaks
+    assert sieve.tally().put >= 6
     sieve.close()
 
 
