@@ -86,7 +86,7 @@ def cache_lifetime_s(answer: Answer) -> int:
     found = _MAX_AGE.search(control)
     try:
         if found:
-            return max(0, int(found[1]) - int(answer.header("age") or 0))
+            return max(0, int(found[1]) - max(0, int(answer.header("age") or 0)))
         expires, date = answer.header("expires"), answer.header("date")
         if not (expires and date):
             return 0

@@ -234,6 +234,13 @@ def test_hints_are_kept() -> None:
     assert (kept.skip_hours, kept.skip_days) == (0b11, 1 << 6)
 
 
+@pytest.mark.parametrize("age", ["-9007199254740993", "-" + "9" * 20, "-" + "9" * 5000])
+def test_an_age_below_zero_costs_a_feed_neither_poll_nor_memory(age: str) -> None:
+    headers = {"cache-control": "max-age=600", "age": age, "etag": '"a"'}
+    memo = ask(b"", NOW_MS, rss([-1, -2]), headers=headers).memo
+    assert FeedHistory.unpack(memo).etag == '"a"'
+
+
 def test_wordpress_is_paged_back_until_the_known_turns_up() -> None:
     head = "<generator>https://wordpress.org/?v=6.6</generator>"
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1), head=head)).memo
