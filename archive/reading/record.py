@@ -14,7 +14,7 @@ from archive.storage.unpack import Unit
 _LINE = re.compile(rb"[^\n]*\n")
 _TYPE, _HTTP = b"\nContent-Type: ", b"application/http"
 _FINAL = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d", re.I)
-"""A status line (:data:`archive.http.STATUS`), but of no interim answer, behind which another head may come."""
+"""A status line (`STATUS` in `archive.messages.http`), but of no interim answer, behind which another head may come."""
 _HTTP_LOOK = 256 << 10
 _STREAM_PIECE = 1 << 20
 _CODED = 8  # chunks of a byte take six
