@@ -6,7 +6,8 @@
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
 4. the archive learns which of the journalled exchanges stay.
 
-A Redis that was away may be back without its last seconds (docs/fleet.md): then 2 is done once more before 3.
+A Redis that was away may be back without its last seconds (docs/fleet.md): then 2 is done once more before 3, or, where
+the absence was so short that only 3's answer told of it, behind it.
 
 Killed before 3, the leases expire, the pages are fetched again, and the archive's recovery
 drops what was journalled; killed after 3, recovery keeps it. Runs in one thread of the worker;
@@ -134,7 +135,11 @@ class Committer:
                 # Redis was away since it got them, and may be back without its last seconds.
                 self.sieve.enqueue(entries)
             # Made anew at each try: the age of an answer grows while Redis is away.
-            return self.frontier.report([outcome_of(done) for done in batch])
+            accepted = self.frontier.report([outcome_of(done) for done in batch])
+            if entries and self.sieve.interrupted():
+                # Another server took the report than the links, and no call failed: the client connects anew by itself.
+                self.sieve.enqueue(entries)
+            return accepted
 
         return self._patiently(report)
 

@@ -109,6 +109,11 @@ class RedisSieve:
         """Redis was away, and may be back without what it had answered last: what is found again is sent again."""
         self._was_away = True
 
+    def interrupted(self) -> bool:
+        """Whether Redis was away since the last :meth:`enqueue`, which it may have forgotten."""
+        self._link.look()
+        return self._was_away
+
     def flush(self) -> None:
         """After it, everything that any process enqueued before is decided, here or by the holder of the lease."""
         self._check_open()

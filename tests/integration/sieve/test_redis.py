@@ -263,6 +263,21 @@ def test_what_a_redis_has_lost_when_it_comes_back_is_sent_again(server: Embedded
     sieve.close()
 
 
+def test_a_connection_that_the_server_has_closed_is_told_without_a_call(
+    server: EmbeddedRedis, client: redis.Redis
+) -> None:
+    sieve = sieve_of(server)
+    for number in range(3):  # the first finds no script, the second a line that was made anew
+        sieve.enqueue(URLS[number : number + 1])
+    assert not sieve.interrupted()
+    client.client_kill_filter(_type="normal", skipme=True)
+    client.flushall()
+    assert sieve.interrupted()
+    sieve.enqueue(URLS[:3])
+    assert sieve.tally().put >= 3
+    sieve.close()
+
+
 @pytest.mark.usefixtures("client")
 def test_a_decider_without_redis_says_so_once(
     server: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -11,20 +11,36 @@ from crawler.work.committer import Committer, entry_of
 from frontier.errors import FrontierUnavailable
 from frontier.types import Candidate, Kind, Lease
 
+LINK = Candidate("http://a.example/2")
 
-def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Redis that is back without its last seconds has the lease, which is older, and not the links."""
-    monkeypatch.setattr("crawler.work.committer._FIRST_PAUSE_S", 0.0)
-    stores, link = Mock(), Candidate("http://a.example/2")
+
+def committed(stores: Mock) -> list[str]:
+    """What is done to commit a page with one link."""
     stores.named.for_sieve.return_value = []
-    stores.frontier.report.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
     committer = Committer(
         stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named, lambda: False
     )
     lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "seed")
-    assert committer.commit([Finished(lease, Finding("cut", links=[link]), None)]) == [True]
-    made = [
+    assert committer.commit([Finished(lease, Finding("cut", links=[LINK]), None)]) == [True]
+    return [
         name for name, _, _ in stores.mock_calls if name in ("sieve.enqueue", "sieve.forget_sent", "frontier.report")
     ]
-    assert made == ["sieve.enqueue", "frontier.report", "sieve.forget_sent", "sieve.enqueue", "frontier.report"]
-    assert stores.sieve.enqueue.call_args_list == [call([entry_of(link)])] * 2
+
+
+def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Redis that is back without its last seconds has the lease, which is older, and not the links."""
+    monkeypatch.setattr("crawler.work.committer._FIRST_PAUSE_S", 0.0)
+    stores = Mock()
+    stores.sieve.interrupted.return_value = False
+    stores.frontier.report.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
+    made = ["sieve.enqueue", "frontier.report", "sieve.forget_sent", "sieve.enqueue", "frontier.report"]
+    assert committed(stores) == made
+    assert stores.sieve.enqueue.call_args_list == [call([entry_of(LINK)])] * 2
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_links_are_sent_again_when_another_server_took_the_report(interrupted: bool) -> None:
+    stores = Mock()
+    stores.sieve.interrupted.return_value = interrupted
+    stores.frontier.report.return_value = [True]
+    assert committed(stores) == ["sieve.enqueue", "frontier.report", *["sieve.enqueue"] * interrupted]
