@@ -5,21 +5,25 @@ also takes the turn at its host and at its address, under keys that all crawls h
 ``{ulwembu}:turns:``
 
 ==========  ===========================================================================================================
-``t:NAME``  msgpack [crawl, token, until]: whose turn it is at an authority or address; without a token nobody's, the
-            delay (or the rest that the server has asked for) after that crawl's answer
-``n:NAME``  msgpack [crawl, until]: who has been refused and is next; until then the last one must wait
+``t:NAME``  msgpack [crawl, token, until]: whose turn it is at an authority or address; without a token it rests, by
+            the delay (or the rest that the server has asked for) after that crawl's answer; without a crawl it is
+            what was left of a rest when a lease ended with which nothing was sent
+``n:NAME``  msgpack [crawl, until, since]: who has been refused and is next; until then the last one must wait
 ==========  ===========================================================================================================
 
-They expire by themselves: a turn with its lease, a place in line some seconds after its crawl was to ask again. A crawl
-that is refused gives its lease back and lets the host rest for so long, with the reason :data:`OTHER_CRAWL`.
+They expire by themselves: a turn with its lease and a delay, a place in line some seconds after its crawl was to ask
+again. A lease that is refused goes back, and its host, with the reason :data:`OTHER_CRAWL`, or its address rests for so
+long; both in one step, so that no other worker of the crawl asks meanwhile and no longer rest is cut short. What Redis
+did not answer between two of the steps ends with the lease, or goes back with the next :meth:`lease`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
 import redis
@@ -29,7 +33,7 @@ from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Bound, Grant, HostState, Lease, Outcome
+from frontier.types import Bound, Grant, Lease, Outcome
 
 OTHER_CRAWL = "other_crawl"
 PREFIX = "{ulwembu}:turns:"
@@ -43,15 +47,20 @@ class TurnTakingFrontier(RedisFrontier):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._held: dict[str, Lease] = {}
-        self._taking, self._leaving = (
-            self._redis.register_script((files("frontier") / "lua" / f"{name}.lua").read_text("utf-8"))
-            for name in ("take_turns", "leave_turns")
-        )
+        self._unsure: list[str] = []  # leased, but what came of their turns is not known
+        self._turns = self._redis.register_script((files("frontier") / "lua" / "turns.lua").read_text("utf-8"))
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
         """See :class:`frontier.types.Frontier`; hosts at which another crawl has its turn rest."""
+        if self._unsure:
+            self.release(self._unsure)
+            self._unsure = []
         grant = super().lease(limit, ahead_ms)
-        refused = self._take_turns(grant.leases)
+        try:
+            refused = self._take_turns(grant.leases)
+        except FrontierUnavailable:
+            self._unsure = [lease.token for lease in grant.leases]
+            raise
         leases = tuple(lease for lease in grant.leases if lease.token not in refused)
         again = [*refused.values(), *([] if grant.next_due_ms is None else [grant.next_due_ms])]
         return replace(grant, leases=leases, next_due_ms=min(again, default=None))
@@ -59,73 +68,84 @@ class TurnTakingFrontier(RedisFrontier):
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`; not granted with :data:`OTHER_CRAWL` while another has its turn."""
         bound = super().bind(token, address)
+        lease = self._held.get(token)
+        if lease is None:
+            return bound
         if not bound.granted:
-            self._leave_turns([(token, 0, 0)])
-        elif lease := self._held.get(token):
-            refused = self._take_turns([replace(lease, address=address, due_ms=bound.due_ms)])
-            if refused:
-                return Bound(False, refused[token], OTHER_CRAWL)
-        return bound
+            self._end_turns([self._held.pop(token)])
+            return bound
+        if lease.address and lease.address != address:
+            self._ask_turns([[token, lease.due_ms, "", 0, lease.address, 0]], [])
+        refused = self._take_turns([replace(lease, address=address, due_ms=bound.due_ms)])
+        return Bound(False, refused[token], OTHER_CRAWL) if refused else bound
 
     def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
         """See :class:`frontier.types.Frontier`; others may ask when this crawl might."""
         answers = super().report(outcomes)
-        # What cannot be said now ends by itself, with the lease.
+        held = [self._held.pop(outcome.token, None) for outcome in outcomes]
+        # The turn of a lease that had run out ends by itself, and so do those of which nothing can be said now.
+        ended = [lease for lease, answer in zip(held, answers, strict=True) if lease and answer]
         with contextlib.suppress(FrontierUnavailable):
-            tokens = [outcome.token for outcome in outcomes]
-            names = {token: self._held[token].authority for token in tokens if token in self._held}
-            rests = {name: _rests(state) for name, state in self._states(set(names.values()))}
-            self._leave_turns([(token, *rests.get(name, (0, 0))) for token, name in names.items()])
+            self._end_turns(ended, self._rests(ended) if ended else {})
         return answers
 
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
         given = list(tokens)
         number = super().release(given)
-        dues = {token: self._held[token].due_ms for token in given if token in self._held}
-        self._leave_turns([(token, due_ms, due_ms) for token, due_ms in dues.items()])
+        self._end_turns([lease for token in given if (lease := self._held.pop(token, None))])
         return number
 
-    def _states(self, authorities: Iterable[str]) -> Iterator[tuple[str, HostState]]:
-        for name, data, _ in self._read(authorities):
-            if data:
-                yield name, wire.host_state(name, data, self.config)
+    def _rests(self, leases: Sequence[Lease]) -> dict[str, tuple[int, int]]:
+        """Until when hosts and their addresses are left alone after the last answer, by authority."""
+        names = list(dict.fromkeys(lease.authority for lease in leases))
+        with answering(self.crawl):
+            records = self._redis.mget(map(self.keys.record, names))
+        found = zip(names, records, strict=True)
+        return {name: wire.rests_ms(data, self.config, _ASKED_FOR) for name, data in found if data}
 
     def _take_turns(self, leases: Sequence[Lease]) -> dict[str, int]:
-        """Take the turns of leases. Those refused go back, and their hosts rest; of each its token and until when."""
+        """Take the turns of leases. Those refused go back, and their hosts or addresses rest; of each its token and
+        until when."""
         if not leases:
             return {}
-        asked = [[one.token, one.due_ms, one.expires_ms, one.authority, one.address] for one in leases]
-        again = [int(instant) for instant in self._turns(self._taking, asked)]
-        self._held |= {lease.token: lease for lease in leases}
-        refused = {lease.token: instant for lease, instant in zip(leases, again, strict=True) if instant}
+        self._held.update({lease.token: lease for lease in leases})
+        # When a lease runs out, for its own crawl too an answer has just ended.
+        delay_ms, address_delay_ms = self.config.delay_ms, self.config.address_delay_ms
+        asks = [
+            [
+                *(one.token, one.due_ms, one.expires_ms),
+                *(one.authority, one.expires_ms + delay_ms),
+                *(one.address, one.expires_ms + address_delay_ms),
+            ]
+            for one in leases
+        ]
+        again = self._ask_turns([], asks)
+        refused = {
+            lease.token: (host_ms, address_ms)
+            for lease, host_ms, address_ms in zip(leases, again[::2], again[1::2], strict=True)
+            if host_ms or address_ms
+        }
         if refused:
-            self.release(refused)
-            now_ms = self._now()
+            self._run("release", [[*wire.token_parts(one), *rests, OTHER_CRAWL] for one, rests in refused.items()])
+            for token in refused:
+                self._held.pop(token, None)
+        return {token: max(rests) for token, rests in refused.items()}
+
+    def _end_turns(self, leases: Sequence[Lease], rests: Mapping[str, tuple[int, int]] = MappingProxyType({})) -> None:
+        """End turns; others may ask host and address when `rests` says so, where it does not when the lease might."""
+        if leases:
+            ends = []
             for lease in leases:
-                if lease.token in refused:
-                    self.park(lease.authority, OTHER_CRAWL, max(1, refused[lease.token] - now_ms))
-        return refused
+                host_ms, address_ms = rests.get(lease.authority, (0, 0))
+                ends.append([lease.token, lease.due_ms, lease.authority, host_ms, lease.address, address_ms])
+            self._ask_turns(ends, [])
 
-    def _leave_turns(self, ends: Iterable[tuple[str, int, int]]) -> None:
-        """End turns: of each the token and from when on others may ask the host, and the address."""
-        left: list[object] = []
-        for token, host_ms, address_ms in ends:
-            if lease := self._held.pop(token, None):
-                left.append([token, lease.authority, host_ms, lease.address, address_ms])
-        if left:
-            self._turns(self._leaving, left)
-
-    def _turns(self, script: Any, leases: Sequence[object]) -> Any:
+    def _ask_turns(self, ends: Sequence[object], asks: Sequence[object]) -> list[int]:
         moment = [self._now_ms()] if self._now_ms else []
         try:
             with answering(self.crawl):
-                return wire.decode(script(keys=[PREFIX], args=[wire.encode([self.crawl, leases]), *moment]))
+                answer = self._turns(keys=[PREFIX], args=[wire.encode([self.crawl, ends, asks]), *moment])
         except redis.exceptions.MovedError:  # a Cluster: other crawls lie elsewhere, too
-            return [0] * len(leases)
-
-
-def _rests(state: HostState) -> tuple[int, int]:
-    """Until when the host and its address are left alone after the last answer."""
-    asked_for_ms = state.rest_ms if state.rest_reason in _ASKED_FOR else 0
-    return max(state.next_ms, asked_for_ms), state.next_ms - state.delay_ms + state.address_delay_ms
+            return [0] * (2 * len(asks))
+        return [int(instant) for instant in wire.decode(answer)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgpack
@@ -200,6 +200,13 @@ def _leased(data: bytes) -> tuple[dict[str, Any], int]:
 
 def read_record(data: bytes) -> dict[str, Any]:
     """An authority's record by its short names (frontier/host.py; layout: lua/_visits.lua); `i` as a list."""
+    record, inline = _without_urls(data)
+    record["i"] = _elements(inline)
+    return record
+
+
+def _without_urls(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """A record but for `i`, and what that is in it."""
     if data[0] & _SERVED:
         record, place = _leased(data)
     else:
@@ -208,10 +215,9 @@ def read_record(data: bytes) -> dict[str, Any]:
     place += 1 + data[place]
     inline = int.from_bytes(data[place : place + 2], "little")
     place += 2 + inline
-    record["i"] = _elements(data[place - inline : place])
     if data[0] & _MAPPED:
         record.update((name.decode(), value) for name, value in decode(data[place:]).items())
-    return record
+    return record, data[place - inline : place]
 
 
 def _elements(inline: bytes) -> list[bytes]:
@@ -225,7 +231,7 @@ def _elements(inline: bytes) -> list[bytes]:
 
 def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     """An authority's record as people see it (field names: frontier/host.py)."""
-    record = read_record(data)
+    record, _ = _without_urls(data)
 
     def number(field: str) -> int:
         return int(record.get(field, 0))
@@ -233,7 +239,7 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     def text(field: str) -> str:
         return bytes(record.get(field, b"")).decode()
 
-    adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * number("lf")))
+    delay_ms, address_delay_ms = _delays_ms(record, config)
     return HostState(
         authority=name,
         queued=number("qn"),
@@ -247,8 +253,8 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         robots_ms=number("rv"),
         robots_expires_ms=number("rx"),
         crawl_delay_ms=number("cd"),
-        delay_ms=max(int(record.get("dl", config.delay_ms)), number("cd"), adaptive_ms),
-        address_delay_ms=max(int(record.get("al", config.address_delay_ms)), adaptive_ms),
+        delay_ms=delay_ms,
+        address_delay_ms=address_delay_ms,
         address=text("ip"),
         failures=number("f"),
         last_fetch_ms=number("lf"),
@@ -259,6 +265,22 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         paused=bool(number("z")),
         ready_ms=_ready_ms(number, config.obey_robots),
     )
+
+
+def rests_ms(data: bytes, config: FrontierConfig, asked_for: Collection[str]) -> tuple[int, int]:
+    """Until when a record's authority and its address are left alone after its last answer: the delays, and rests of
+    the authority for one of the reasons `asked_for`."""
+    record, _ = _without_urls(data)
+    next_ms, rest_ms = int(record.get("n", 0)), int(record.get("g", 0))
+    delay_ms, address_delay_ms = _delays_ms(record, config)
+    is_asked_for = rest_ms > next_ms and record["gr"].decode() in asked_for
+    return rest_ms if is_asked_for else next_ms, next_ms - delay_ms + address_delay_ms
+
+
+def _delays_ms(record: Mapping[str, Any], config: FrontierConfig) -> tuple[int, int]:
+    adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * record.get("lf", 0)))
+    delay_ms = max(int(record.get("dl", config.delay_ms)), int(record.get("cd", 0)), adaptive_ms)
+    return delay_ms, max(int(record.get("al", config.address_delay_ms)), adaptive_ms)
 
 
 def _ready_ms(number: Callable[[str], int], obey_robots: bool) -> int | None:

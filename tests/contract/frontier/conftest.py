@@ -59,9 +59,14 @@ def make(request: pytest.FixtureRequest, clock: Clock) -> Make:
     return lambda config: RedisFrontier(client, f"test{next(numbers)}", config, now_ms=clock, jitter=lambda: 1.0)
 
 
+def delete_turns(server: redis.Redis) -> None:
+    """Those of other tests."""
+    if old := server.keys(f"{PREFIX}*"):
+        server.delete(*old)
+
+
 @pytest.fixture
 def make_sharing(server: redis.Redis, clock: Clock) -> Callable[[FrontierConfig], TurnTakingFrontier]:
     """A crawl of its own that takes turns with the other crawls of this test, and with no others."""
-    if old := server.keys(f"{PREFIX}*"):
-        server.delete(*old)
+    delete_turns(server)
     return lambda config: TurnTakingFrontier(server, f"test{next(numbers)}", config, now_ms=clock, jitter=lambda: 1.0)

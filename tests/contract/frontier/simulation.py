@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from frontier import Candidate, Frontier, FrontierConfig, Kind, Lease, Outcome, RobotsRecord
@@ -12,6 +13,8 @@ from frontier.outcomes import OUTCOMES
 from tests.contract.frontier.conftest import Clock
 
 STEP_MS = 250
+BUSY_MS = 9_000
+"""What a server that is busy asks for."""
 
 
 @dataclass
@@ -35,7 +38,7 @@ class Simulation:
         self.frontier, self.config, self.clock, self.world = frontier, config, clock, world
         self.rng = random.Random(seed)
         self.open: list[tuple[int, Lease, str, str, int]] = []  # end, lease, its address, fate, fetch time
-        self.holders: dict[str, tuple[str, int]] = {}  # authority or address -> token, expiry
+        self.holders: dict[str, tuple[str, int, int]] = {}  # authority or address -> token, expiry, delay after that
         self.free_ms: dict[str, int] = {}
         self.urls = {f"http://h{h}.example/{p}" for h in range(world.hosts) for p in range(world.pages)}
         self.finished: Counter[str] = Counter()
@@ -43,15 +46,18 @@ class Simulation:
 
     def run(self) -> None:
         """All of it."""
+        run_together([self])
+
+    def start(self) -> None:
+        """Take the URLs in."""
         self.frontier.take_in([Candidate(url, score=self.rng.random()) for url in sorted(self.urls)])
-        end_ms = self.clock.now_ms + self.world.seconds * 1000
-        while self.clock.now_ms < end_ms:
-            self.finish_due()
-            while leases := self.frontier.lease(self.world.batch, ahead_ms=100).leases:
-                for lease in leases:
-                    self.begin(lease)
-            self.clock.forward(STEP_MS)
-        self.account()
+
+    def step(self) -> None:
+        """Report what has ended, and begin all that may be begun."""
+        self.finish_due()
+        while leases := self.frontier.lease(self.world.batch, ahead_ms=100).leases:
+            for lease in leases:
+                self.begin(lease)
 
     def address_of(self, lease: Lease) -> str:
         """Where the lease's host lives now."""
@@ -84,13 +90,13 @@ class Simulation:
 
     def check(self, name: str, due_ms: int, lease: Lease) -> None:
         """Nobody else holds it, and it has rested."""
-        holder, expires_ms = self.holders.get(name, ("", 0))
+        holder, expires_ms, delay_ms = self.holders.get(name, ("", 0, 0))
         assert not holder or expires_ms <= self.clock.now_ms, (name, holder, lease)
         if holder:  # expired: it rests from then
-            delay_ms = self.config.address_delay_ms if name[0] == "@" else self.config.delay_ms
             self.free_ms[name] = max(self.free_ms.get(name, 0), expires_ms + delay_ms)
         assert due_ms >= self.free_ms.get(name, 0), (name, lease)
-        self.holders[name] = (lease.token, lease.expires_ms)
+        delay_ms = self.config.address_delay_ms if name[0] == "@" else self.config.delay_ms
+        self.holders[name] = (lease.token, lease.expires_ms, delay_ms)
 
     def finish_due(self) -> None:
         """Report what has ended, as its fate wills."""
@@ -107,13 +113,18 @@ class Simulation:
 
     def report(self, lease: Lease, fate: str, end_ms: int, fetch_ms: int) -> bool:
         """Whether it was accepted."""
-        result = fate if fate in OUTCOMES else "ok"
+        result = "http_503" if fate == "busy" else fate if fate in OUTCOMES else "ok"
         robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS and result == "ok" else None
         ago_ms = self.clock.now_ms - end_ms
-        outcome = Outcome(lease.token, result, fetch_ms=fetch_ms, ended_ago_ms=ago_ms, robots=robots)
+        after_ms = BUSY_MS if fate == "busy" else None
+        outcome = Outcome(
+            lease.token, result, fetch_ms=fetch_ms, ended_ago_ms=ago_ms, robots=robots, retry_after_ms=after_ms
+        )
         accepted = self.frontier.report([outcome])
         assert accepted == [fate != "too late"], (fate, lease)
-        if accepted == [True] and lease.kind is Kind.PAGE and result == "ok":
+        if fate == "busy":
+            self.free_ms[lease.authority] = max(self.free_ms.get(lease.authority, 0), end_ms + BUSY_MS)
+        if accepted == [True] and lease.kind is Kind.PAGE and result in ("ok", "robots_denied"):
             self.finished[lease.url] += 1
         return accepted == [True]
 
@@ -132,3 +143,18 @@ class Simulation:
         here = status.queued + status.parked
         missing = len(self.urls) - len(self.finished) - gave_up - here
         assert 0 <= missing <= status.leased
+
+
+def run_together(simulations: Sequence[Simulation]) -> None:
+    """Crawls of one world, which ask the same hosts; the first one's seconds, draws and account of these count."""
+    first = simulations[0]
+    for simulation in simulations:
+        simulation.holders, simulation.free_ms = first.holders, first.free_ms
+        simulation.start()
+    end_ms = first.clock.now_ms + first.world.seconds * 1000
+    while first.clock.now_ms < end_ms:
+        for simulation in first.rng.sample(simulations, len(simulations)) if len(simulations) > 1 else simulations:
+            simulation.step()
+        first.clock.forward(STEP_MS)
+    for simulation in simulations:
+        simulation.account()

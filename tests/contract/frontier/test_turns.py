@@ -6,14 +6,18 @@ import itertools
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any, cast
 
 import pytest
 import redis
 
-from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Outcome
+from frontier import Bound, Budget, Candidate, Frontier, FrontierConfig, Grant, HostPolicy, Lease, Outcome
+from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, HOUR
 from frontier.turns import OTHER_CRAWL, TurnTakingFrontier
-from tests.contract.frontier.conftest import Clock
+from tests.contract.frontier.conftest import Clock, delete_turns
+from tests.contract.frontier.simulation import Simulation, World, run_together
 from tests.contract.frontier.test_contract import FREE, A, B, done, one
 
 MakeSharing = Callable[[FrontierConfig], TurnTakingFrontier]
@@ -124,7 +128,7 @@ def test_a_turn_of_a_later_lease_is_not_ended_by_a_late_report(make_sharing: Mak
 def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, server: redis.Redis) -> None:
     (zulu,) = crawls(make_sharing, 1, [f"{A}/1"])
     elsewhere = "return redis.error_reply('MOVED 866 127.0.0.1:7001')"
-    zulu._taking = zulu._leaving = server.register_script(elsewhere)  # what a node says of the turns' slot
+    zulu._turns = server.register_script(elsewhere)  # what a node says of the turns' slot
     done(zulu, one(zulu))
 
 
@@ -167,3 +171,214 @@ def test_many_crawls_together_are_no_faster_than_one_and_all_get_on(
     halfway = sorted(fetches, key=lambda fetch: fetch[2])[: len(fetches) // 2]
     shares = [sum(fetch[4] == number for fetch in halfway) for number in range(len(together))]
     assert max(shares) < 2 * min(shares), shares
+
+
+def between(frontier: TurnTakingFrontier, happens: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happens once after a lease is granted and before its turn is asked for."""
+    asks, left = frontier._ask_turns, [happens]
+
+    def ask(*arguments: Any) -> list[int]:
+        while left:
+            left.pop()()
+        return asks(*arguments)
+
+    monkeypatch.setattr(frontier, "_ask_turns", ask)
+
+
+def test_a_longer_rest_is_not_cut_short(
+    make_sharing: MakeSharing, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    one(zulu)
+    between(xhosa, lambda: xhosa.park(A, "by_hand", DAY), monkeypatch)
+    assert xhosa.lease(1).leases == ()
+    state = xhosa.host(A)
+    assert state is not None
+    assert (state.rest_reason, state.rest_ms) == ("by_hand", clock.now_ms + DAY)
+
+
+def test_a_worker_that_stood_still_takes_no_turn_from_the_next_one(
+    make_sharing: MakeSharing, clock: Clock, server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    other_worker = TurnTakingFrontier(server, zulu.crawl, FREE, now_ms=clock)
+
+    def stands_still() -> None:
+        clock.forward(FREE.lease_ms + 5_000)
+        one(other_worker)
+
+    between(zulu, stands_still, monkeypatch)
+    assert zulu.lease(1).leases == ()
+    clock.forward(FREE.lease_ms - 1)
+    assert xhosa.lease(1).leases == ()
+    assert zulu._held == {}
+
+
+@pytest.mark.parametrize("lost", ["lease", "bind"])
+def test_what_was_leased_when_redis_went_away_goes_back(
+    lost: str, make_sharing: MakeSharing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{B}/1"])
+
+    def goes_away() -> None:
+        raise FrontierUnavailable(zulu.crawl, "gone")
+
+    if lost == "lease":
+        between(zulu, goes_away, monkeypatch)
+        with pytest.raises(FrontierUnavailable):
+            zulu.lease(2)
+    else:
+        tokens = [lease.token for lease in zulu.lease(2).leases]
+        between(zulu, goes_away, monkeypatch)
+        with pytest.raises(FrontierUnavailable):
+            zulu.bind(tokens[0], ADDRESS)
+        zulu.release(tokens)
+    assert [(lease.url, lease.attempt) for lease in zulu.lease(2).leases] == [(f"{A}/1", 0), (f"{B}/1", 0)]
+    zulu.release(list(zulu._held))
+    assert zulu._held == {}
+    assert len(xhosa.lease(2).leases) == 2
+
+
+def test_a_rest_that_another_left_holds_for_all_hosts_at_the_address(make_sharing: MakeSharing, clock: Clock) -> None:
+    """One of them was leased ahead and given back before it was due: the others may not be asked any sooner."""
+    zulu, xhosa = make_sharing(FREE), make_sharing(FREE)
+    for host in (A, B):
+        xhosa.take_in([Candidate(f"{host}/{number}") for number in range(2)])
+    for wait_ms in (5000, FREE.address_delay_ms):
+        lease = one(xhosa)
+        assert xhosa.bind(lease.token, ADDRESS).granted
+        done(xhosa, lease)
+        clock.forward(wait_ms)
+    zulu.take_in([Candidate("http://z.example/")])
+    other = one(zulu)
+    assert zulu.bind(other.token, ADDRESS).granted
+    done(zulu, other)
+    answered_ms = clock.now_ms
+    clock.forward(500)
+    xhosa.pause(A)
+    ahead = one(xhosa, ahead_ms=1000)
+    assert (ahead.authority, ahead.due_ms) == (B, answered_ms + 1000)
+    xhosa.release([ahead.token])
+    xhosa.pause(B)
+    xhosa.resume(A)
+    grants = [xhosa.lease(1, ahead_ms=1000) for _ in range(2)]
+    assert [lease.due_ms for grant in grants for lease in grant.leases] == [answered_ms + 1000]
+
+
+def test_of_many_hosts_at_an_address_one_asks_for_its_turn(make_sharing: MakeSharing, clock: Clock) -> None:
+    hosts = [f"http://many{number}.example/{page}" for number in range(30) for page in range(2)]
+    zulu, xhosa = crawls(make_sharing, 2, hosts)
+    for frontier in (zulu, xhosa):
+        for _ in range(30):
+            lease = next_lease(frontier, clock)
+            while not frontier.bind(lease.token, ADDRESS).granted:
+                clock.forward(1000)
+                lease = next_lease(frontier, clock)
+            done(frontier, lease)
+            clock.forward(1000)
+    clock.forward(60_000)
+    zulu_lease = one(zulu)
+    before = int(xhosa._redis.hget(xhosa.keys.meta, "seq"))
+    for _ in range(10):
+        assert xhosa.lease(8).leases == ()
+    assert int(xhosa._redis.hget(xhosa.keys.meta, "seq")) - before == 1
+    done(zulu, zulu_lease)
+
+
+def test_an_address_that_a_lease_has_left_is_free(make_sharing: MakeSharing, clock: Clock) -> None:
+    (zulu,), (xhosa,) = crawls(make_sharing, 1, [f"{A}/1", f"{A}/2"]), crawls(make_sharing, 1, [f"{B}/"])
+    first = one(zulu)
+    zulu.bind(first.token, ADDRESS)
+    done(zulu, first)
+    clock.forward(5000)
+    second = one(zulu)
+    assert second.address == ADDRESS
+    assert zulu.bind(second.token, "192.0.2.2").granted
+    assert xhosa.bind(one(xhosa).token, ADDRESS).granted
+
+
+def test_the_host_of_a_dead_crawl_rests_after_its_lease(make_sharing: MakeSharing, clock: Clock) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    dead = one(zulu)
+    assert next_lease(xhosa, clock).due_ms >= dead.expires_ms + FREE.delay_ms
+
+
+def test_a_late_report_does_not_let_others_ask_sooner(make_sharing: MakeSharing, clock: Clock) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    late = one(zulu)
+    clock.now_ms = late.expires_ms + 1
+    assert zulu.report([Outcome(late.token, "ok")]) == [False]
+    assert next_lease(xhosa, clock).due_ms >= late.expires_ms + FREE.delay_ms
+    assert zulu._held == {}
+
+
+def test_two_crawls_do_not_wait_for_each_other(make_sharing: MakeSharing, clock: Clock) -> None:
+    """One is next at the host, the other at its address."""
+    zulu, xhosa, swati = (make_sharing(FREE) for _ in range(3))
+
+    def ask(crawl: TurnTakingFrontier, number: int, host: str, address: str) -> list[int]:
+        expires_ms = clock.now_ms + 1000
+        return crawl._ask_turns([], [[f"{number}", clock.now_ms, expires_ms, host, expires_ms, address, expires_ms]])
+
+    assert ask(swati, 1, A, ADDRESS) == [0, 0]
+    assert ask(zulu, 2, A, "") == [clock.now_ms + 1000, 0]  # is next at the host
+    clock.forward(1)
+    assert ask(xhosa, 3, B, ADDRESS) == [0, clock.now_ms + 999]  # and at the address
+    clock.forward(2000)
+    assert ask(xhosa, 4, A, ADDRESS) != [0, 0]
+    assert ask(zulu, 5, A, ADDRESS) == [0, 0]
+
+
+class Workers:
+    """Several workers of one crawl as one frontier: any of them leases, and each ends its own leases."""
+
+    def __init__(self, workers: list[TurnTakingFrontier], rng: random.Random) -> None:
+        self.workers, self.rng = workers, rng
+        self.of: dict[str, TurnTakingFrontier] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.workers[0], name)
+
+    def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
+        worker = self.rng.choice(self.workers)
+        grant = worker.lease(self.rng.randint(1, limit), ahead_ms)
+        self.of |= {lease.token: worker for lease in grant.leases}
+        return grant
+
+    def bind(self, token: str, address: str) -> Bound:
+        return self.of[token].bind(token, address)
+
+    def report(self, outcomes: list[Outcome]) -> list[bool]:
+        return self.of[outcomes[0].token].report(outcomes)
+
+    def release(self, tokens: list[str]) -> int:
+        return self.of[tokens[0]].release(tokens)
+
+
+FAULTS = {"killed": 0.05, "late": 0.05, "release": 0.1, "busy": 0.05, "cut": 0.05, "dns": 0.05, "robots_denied": 0.1}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_crawls_of_different_delays_with_all_kinds_of_faults(seed: int, server: redis.Redis, clock: Clock) -> None:
+    """The account that all have in common checks each grant: nobody else has the turn, and the delay is over."""
+    delete_turns(server)
+    rng = random.Random(seed)
+    together = []
+    for number, delay_ms in enumerate((1_000, 2_500, rng.choice((400, 6_000)))):
+        config = FrontierConfig(
+            delay_ms=delay_ms,
+            address_delay_ms=rng.choice((300, 700, 4_000)),
+            lease_ms=8_000,
+            address_ttl_ms=rng.choice((5_000, HOUR)),
+            obey_robots=rng.random() < 0.7,
+            budget=Budget(max_pages=rng.choice((0, 0, 20))),
+        )
+        make = partial(TurnTakingFrontier, server, f"faults{seed}-{number}", config, now_ms=clock, jitter=rng.random)
+        workers = Workers([make() for _ in range(rng.randint(1, 3))], rng)
+        moves_s = 7 if seed % 2 else 0
+        world = World(
+            hosts=3 + seed % 5, pages=6, addresses=1 + seed % 6, seconds=90, batch=8, moves_s=moves_s, faults=FAULTS
+        )
+        together.append(Simulation(cast("Frontier", workers), config, clock, world, seed * 10 + number))
+    run_together(together)
+    assert min(simulation.grants for simulation in together) > 5
