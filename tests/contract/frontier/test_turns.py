@@ -312,6 +312,24 @@ def test_a_late_report_does_not_let_others_ask_sooner(make_sharing: MakeSharing,
     assert zulu._held == {}
 
 
+@pytest.mark.parametrize("act", ["unpark", "drop", "pause"])
+def test_what_people_do_with_a_resting_host_is_nobody_elses_turn(
+    act: str, make_sharing: MakeSharing, clock: Clock
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
+    lease = one(zulu)
+    assert xhosa.lease(1).leases == ()
+    getattr(xhosa, act)(A)
+    assert xhosa.lease(1).leases == ()
+    done(zulu, lease)
+    answered_ms = clock.now_ms
+    if act == "unpark":
+        xhosa.unpark(A)
+        assert next_lease(xhosa, clock).due_ms == answered_ms + FREE.delay_ms
+    else:  # it does not come for its turn
+        assert next_lease(zulu, clock).due_ms <= answered_ms + 15_000
+
+
 def test_two_crawls_do_not_wait_for_each_other(make_sharing: MakeSharing, clock: Clock) -> None:
     """One is next at the host, the other at its address."""
     zulu, xhosa, swati = (make_sharing(FREE) for _ in range(3))
