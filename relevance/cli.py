@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Column, Table
 
-from relevance.arguments import STDIN, parser
+from relevance.arguments import DESCRIPTION, STDIN, parser
 from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.language import arpa, storage
 from relevance.language.identification import identify
@@ -104,7 +104,12 @@ def _train(given: argparse.Namespace) -> int:
     for target in filter(None, (out, given.card)):
         if not target.parent.is_dir():
             raise TrainingError(f"{target}: no such folder")
-    corpus = training.read_corpus(given.data, description.sources)
+    try:
+        corpus = training.read_corpus(given.data, description.sources)
+    except TrainingError as error:
+        if given.description != DESCRIPTION:
+            raise
+        raise TrainingError(f"{error} (that of the shipped model, as no --description names another)") from error
     with _steps_told(given.quiet):
         size = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
         if given.card:
@@ -145,7 +150,8 @@ def _measured(
 def _eval(given: argparse.Namespace) -> int:
     sources = given.leave_out or given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
     if not sources:
-        raise TrainingError(f"{given.data}: no folder dev-*; name one with --source")
+        there = " ".join(sorted(folder.name for folder in given.data.glob("*") if any(folder.glob("*.txt"))))
+        raise TrainingError(f"{given.data}: no folder dev-*; name one with --source (there are: {there or 'none'})")
     _check_sources(given.data, sources)
     with _steps_told(given.quiet):
         if given.leave_out:

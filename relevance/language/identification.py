@@ -252,8 +252,8 @@ def identify(
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     if model == "afriweb":
         return thesis_model().identify(texts)
-    if isinstance(model, str) and model != "southern":
-        raise ModelError(model, "is neither southern nor afriweb; load other models with relevance.load_model")
+    if not isinstance(model, Model) and model != "southern":
+        raise ModelError(str(model), "is neither southern nor afriweb; load other models with relevance.load_model")
     return _identifier(shipped() if isinstance(model, str) else model, frozenset(languages) if languages else None)(
         texts
     )
@@ -264,6 +264,6 @@ def _identifier(model: Model, languages: frozenset[str] | None) -> Identifier:
     return Identifier(model, languages)
 
 
-def codes(texts: Iterable[str]) -> list[str]:
+def codes(texts: Iterable[str], languages: Collection[str] | None = None, model: str | Model = "southern") -> list[str]:
     """The languages alone."""
-    return [found.language for found in identify(texts)]
+    return [found.language for found in identify(texts, languages, model)]

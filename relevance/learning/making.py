@@ -16,6 +16,7 @@ from relevance.learning.contrasting import contrasted
 from relevance.learning.matching import matched
 from relevance.learning.training import Corpus, Description, class_words, train
 from relevance.learning.tuning import tuned
+from relevance.types import UNDETERMINED
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
     _log.info("counting the letters and words of %d languages", len(corpus))
     made = train(description, corpus)
     _tell_of_little_text(made, description)
+    _tell_of_no_others(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     for _ in range(description.settings.clean_rounds):
         corpus, now = cleaned(corpus, description.classes, in_memory(made))
@@ -52,13 +54,23 @@ def make(description: Description, corpus: Corpus) -> storage.Parameters:
     if description.siblings:
         _log.info("tuning the letters of siblings: %s", siblings)
         made = tuned(made, class_words(corpus, description.classes), description)
-    if description.settings.contrast:
+    if description.settings.contrast and description.siblings:
         _log.info("learning the second look at siblings: %s", siblings)
         contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
         made = replace(made, contrasts=contrasts)
     made = storage.levelled(made)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
+
+
+def _tell_of_no_others(description: Description) -> None:
+    """Warns where no class is a pool: such a model has to answer one of its languages, whatever it is shown."""
+    if all(spec.label != UNDETERMINED for spec in description.classes):
+        _log.warning(
+            'no class has label = "%s": text in a language that is none of the classes is called by one of them '
+            "(docs/relevance.md, A language of your own)",
+            UNDETERMINED,
+        )
 
 
 def _tell_of_little_text(made: storage.Parameters, description: Description) -> None:

@@ -164,7 +164,9 @@ def _check_names(description: Description) -> None:
     if twice := [language for language, count in texts.items() if count > 1]:
         raise TrainingError(f"languages: {', '.join(twice)} in more than one class")
     if description.wanted and description.wanted not in together:
-        raise TrainingError(f"wanted {description.wanted} is in no group of siblings")
+        raise TrainingError(
+            f"wanted {description.wanted} is in no group of siblings: name it with its siblings, or leave wanted out"
+        )
 
 
 def lines_of(path: Path) -> list[str]:

@@ -34,6 +34,8 @@ def test_commands(tmp_path: Path) -> None:
 def test_wrong_input_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
     (tmp_path / "data" / "src").mkdir(parents=True)
+    (tmp_path / "some" / "news").mkdir(parents=True)
+    (tmp_path / "some" / "news" / "zul.txt").touch()
     none = tmp_path / "none"
     for words, said in (
         (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
@@ -44,10 +46,11 @@ def test_wrong_input_is_one_line(tmp_path: Path) -> None:
             ("identify", "--languages", "zul", tmp_path / "noise.txt"),
             "noise.txt is taken for a language: files come before",
         ),
-        (("eval", tmp_path), "no folder dev-"),
+        (("eval", tmp_path), "no folder dev-*; name one with --source (there are: none)"),
+        (("eval", tmp_path / "some"), "(there are: news)"),
         (("eval", tmp_path, "--source", "none"), f"{none}: no such folder"),
         (("eval", tmp_path / "data", "--source", "src"), "no <language>.txt"),
-        (("train", tmp_path / "data"), "nchlt: no such folder, but the description has it"),
+        (("train", tmp_path / "data"), "has it (that of the shipped model, as no --description"),
         (("train", tmp_path, "--leave-out", "none"), f"{none}: no such folder"),
         (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
     ):

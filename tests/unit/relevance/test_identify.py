@@ -1,5 +1,6 @@
 import random
 from math import exp
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,18 @@ def test_one_string_is_no_list_of_texts(model: Any) -> None:
             ask()
     with pytest.raises(TypeError, match="one string"):
         relevance.identify("umuntu", model=model)
+
+
+def test_codes_are_the_languages_that_identify_finds() -> None:
+    text = "Umfundi ufunda incwadi esikoleni namhlanje"
+    assert relevance.codes([text], ["xho", "eng"]) == ["xho"]
+    assert relevance.codes([text], model="afriweb") == ["zul"]
+
+
+@pytest.mark.parametrize("model", ["my.model", Path("my.model")])
+def test_a_file_is_no_model_before_it_is_loaded(model: Any) -> None:
+    with pytest.raises(relevance.ModelError, match=r"my\.model: is neither .* relevance\.load_model"):
+        relevance.identify(["umuntu"], model=model)
 
 
 @pytest.mark.parametrize("model", ["southern", "afriweb"])

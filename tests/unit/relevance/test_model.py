@@ -511,8 +511,14 @@ def test_classes_with_hardly_any_text_are_told(times: int, siblings: Any, told: 
     text["aaa"]["x"] *= times
     specs = (*SPECS, training.ClassSpec("ccc", "ccc", ("ccc",)))[: len(text)]
     make(replace(SMALL, classes=specs, siblings=siblings), text)
-    warned = [record.args[0] for record in caplog.records if record.levelname == "WARNING"]
+    warned = [record.args[0] for record in caplog.records if record.msg.startswith("class ")]
     assert warned == told
+
+
+@pytest.mark.parametrize(("label", "told"), [("bbb", True), ("und", False)])
+def test_a_model_without_a_class_for_other_languages_is_told(label: str, told: bool, caplog: Any) -> None:
+    make(replace(SMALL, classes=(SPECS[0], replace(SPECS[1], label=label))), corpus())
+    assert ('no class has label = "und"' in caplog.text) is told
 
 
 def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
