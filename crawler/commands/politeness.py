@@ -75,6 +75,12 @@ class Command(CrawlStateCommand):
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
             self._tables(proofs)
+            if proofs["archive"].short and opts.delay is None and opts.ip_delay is None:
+                own, address = (settings.getfloat(name) for name in ("FRONTIER_DELAY_S", "FRONTIER_IP_DELAY_S"))
+                self.show(
+                    f"The archive was held against FRONTIER_DELAY_S={own:g} and FRONTIER_IP_DELAY_S={address:g}: "
+                    "a crawl that was given others with -s needs them here, too"
+                )
         if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
             self.exitcode = 1
 

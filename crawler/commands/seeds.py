@@ -17,13 +17,13 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import clock
+from crawler.console.terminal import clock, reader_may_leave
 from crawler.errors import PreflightError
-from crawler.pages.policy import model_of
+from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
 from relevance import read_page
-from relevance.errors import ModelError, RelevanceError
+from relevance.errors import ModelError, PolicyError, RelevanceError
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
 from seeds.crawl import Crawl, crawls, load_crawl
@@ -52,8 +52,9 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "check CRAWL…: syntax and duplicates, then each seed on the web: alive, moved, blocked (robots.txt), "
-            "dead or wrong, and feeds that a site names but the file does not; --offline: syntax only. "
+            "check CRAWL…: syntax, duplicates, policy and language model, then each seed on the web: alive, moved, "
+            "blocked (robots.txt), dead or wrong, and feeds that a site names but the file does not; --offline: "
+            "without the web. "
             "discover URL…: feeds and sitemaps that answer, language of the page as the crawl CRAWL names it (--crawl "
             "CRAWL), else by RELEVANCE_MODEL or the shipped model. "
             "pages URL…: each page that the sitemaps of the site name, with its date; sitemaps go by on stderr. "
@@ -71,7 +72,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="one JSON value a line")
-        parser.add_argument("--offline", action="store_true", help="check: only syntax and duplicates")
+        parser.add_argument("--offline", action="store_true", help="check: without looking at the web")
         parser.add_argument("--scope", default="host", choices=SCOPES, help="add: scope")
         parser.add_argument("--crawl", default="", help="discover: for which crawl (its language model and contact)")
         parser.add_argument("--into", default="", metavar="CRAWL", help="import: append to this seed file")
@@ -87,8 +88,10 @@ class Command(ScrapyCommand):
         }
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self.syntax()}")
+        good = True
         try:
-            good = actions[args[0]](args[1:], opts)
+            with reader_may_leave():
+                good = actions[args[0]](args[1:], opts)
         except (SeedsError, PreflightError, ModelError) as error:
             print(error, file=sys.stderr)
             good = False
@@ -103,13 +106,24 @@ class Command(ScrapyCommand):
                 print(error, file=sys.stderr)
                 good = False
                 continue
-            good &= self._offline(crawl) if opts.offline else self._online(crawl, opts)
+            fault = self._policy_fault(crawl)
+            if fault:
+                print(f"{crawl.path or crawl.name}: relevance policy: {fault}", file=sys.stderr)
+                good = False
+            if not opts.offline:
+                good &= self._online(crawl, opts)
+            elif not fault:
+                print(f"{crawl.path or crawl.name}: {sum(1 for _ in crawl.seeds())} seeds, syntax good")
         return good
 
-    @staticmethod
-    def _offline(crawl: Crawl) -> bool:
-        print(f"{crawl.path or crawl.name}: {sum(1 for _ in crawl.seeds())} seeds, syntax good")
-        return True
+    def _policy_fault(self, crawl: Crawl) -> str:
+        """Why the crawl would be refused for its policy, its options, its language or its model; "" for nothing."""
+        assert self.settings is not None
+        try:
+            open_policy(self.settings, crawl)
+        except (PolicyError, ModelError) as error:
+            return str(error)
+        return ""
 
     def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
         good = True

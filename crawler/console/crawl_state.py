@@ -18,6 +18,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
+from crawler.console.terminal import reader_may_leave
 from crawler.errors import PreflightError
 from crawler.preflight import data_folder, find_spider
 from crawler.records.captures import url_of_source
@@ -76,7 +77,8 @@ class CrawlStateCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
-            self.work(args, opts)
+            with reader_may_leave():
+                self.work(args, opts)
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError) as error:
             print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {error}", file=sys.stderr)
             self.exitcode = 1

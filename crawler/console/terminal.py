@@ -1,7 +1,11 @@
-"""Words and instants as commands show them."""
+"""Words and instants as commands show them, to readers that may leave."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from frontier.types import HostState
@@ -10,6 +14,16 @@ from frontier.types import HostState
 def clock(instant_ms: int) -> str:
     """An instant in UTC; "" for none."""
     return f"{datetime.fromtimestamp(instant_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z" if instant_ms else ""
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """What is printed in it may be cut by a reader that has seen enough (``| head``): it ends there, no error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def host_words(row: HostState, now_ms: int) -> str:

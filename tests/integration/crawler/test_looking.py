@@ -109,6 +109,10 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     assert strict.returncode == 1
     assert "BROKEN" in strict.stdout
     assert "audit" not in strict.stdout
+    assert "held against" not in strict.stdout
+    unsaid = run("politeness", "verify", *files)
+    assert unsaid.returncode == 1
+    assert "held against FRONTIER_DELAY_S=5 and FRONTIER_IP_DELAY_S=1" in unsaid.stdout
 
 
 def test_hosts_are_named_whole_and_found_by_any_url_of_theirs(crawl: Crawl) -> None:

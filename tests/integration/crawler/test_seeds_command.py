@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.harness import run
+from tests.integration.crawler.harness import ROOT, run, scrapy
 from tests.integration.crawler.serving import serving
 from tests.small_model import CZECH, write_small_model
 from tests.web.requestlog import read_log
@@ -127,6 +128,37 @@ def test_discover_names_languages_by_the_model_of_the_crawl(tmp_path: Path) -> N
     Path(model).write_bytes(b"none")
     broken = seeds("discover", home, "--crawl", str(own))
     assert (broken.returncode, model in broken.stderr, "Traceback" in broken.stderr) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "relevance", "said"),
+    [
+        ("ces", "", "does not know 'ces'"),
+        ("zul", 'policy = "yeild"', "yeild"),
+        ("zul", 'policy = "yield"\nwrods = 3', "wrods"),
+        ("zul", 'model = "none.model"', "none.model"),
+        ("ces", 'policy = "all"', ""),
+    ],
+)
+def test_check_refuses_what_the_crawl_would(tmp_path: Path, language: str, relevance: str, said: str) -> None:
+    path = tmp_path / "own.toml"
+    site = '[[site]]\nurl = "https://a.example/"\n'
+    path.write_text(f'[crawl]\nname = "own"\nlanguage = "{language}"\n[relevance]\n{relevance}\n{site}')
+    done = seeds("check", str(path), "--offline")
+    assert done.returncode == (1 if said else 0)
+    assert said in done.stderr
+    assert ("syntax good" in done.stdout) is not bool(said)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('[crawl]\nname = "own"\nlanguage = "zul"\n[[site]]\nurl = "https://a.example/"\n')
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = scrapy("seeds", "check", str(path), "--offline")
+    with os.fdopen(writing, "wb") as gone:
+        done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, cwd=ROOT, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_settings_that_a_crawl_refuses_are_refused() -> None:
