@@ -23,6 +23,7 @@ from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import navigation
 from relevance.pages.outline import HEADINGS, Outline
+from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -40,9 +41,6 @@ _INLINE = frozenset((*INLINE_NAMES.split(), "-comment", None))  # None: an instr
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+")
 """Soft hyphens, breaks and joints of no width, marks of direction: within words they would make others of them."""
-_MARKS = re.compile("[\\s\U000f0000-\U0010ffff]+")
-"""White space and the private signs that corpus.anchors marks links by: with or without them a page has the same
-blocks."""
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
@@ -251,6 +249,7 @@ class _Gatherer:
         self.elements: list[LexborNode | None] = []  # around each text the innermost block element
         self._parts: list[str] = []
         self._linked = 0
+        self._ending = 0  # the first part of the link that the block ends with
         self._broken = False  # nothing but white space since a line break
         self._block: int = 0
         self._element: LexborNode | None = None
@@ -293,9 +292,11 @@ class _Gatherer:
                 self._flush()
             self._block, self._element = identity, element
         self._parts.append(text)
-        self._broken = self._broken and _MARKS.fullmatch(text) is not None
+        self._broken = self._broken and MARKS.fullmatch(text) is not None
         if linked:
             self._linked += len(text)
+        elif MARKS.fullmatch(text) is None:
+            self._ending = len(self._parts)
 
     def _owner(self, node: LexborNode | None) -> _Owner:
         """Each element is passed once, however deep they nest."""
@@ -314,6 +315,9 @@ class _Gatherer:
     def _flush(self) -> None:
         text = " ".join(seen("".join(self._parts)).split())
         linked, self._linked = self._linked, 0
+        if linked and ends_cut(self._parts, self._ending):
+            linked = len(text)
+        self._ending = 0
         self._parts.clear()
         self._broken = False
         if text:

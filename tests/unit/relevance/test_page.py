@@ -269,6 +269,31 @@ def apart(html: str) -> list[bool]:
     return [block.apart for block in read_page(html.encode(), "").blocks]
 
 
+FULL_TEXT = "The minister said on Friday that the new road from the harbour to the town would be opened in the spring"
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        ("... <a href=/1>Read more</a>", "links"),
+        ("… <a href=/1><b>Funda</b> kabanzi</a> ", "links"),
+        (" [&hellip;]<a href=/1>→</a>", "links"),
+        ("<b>...</b><a href=/1>Read more</a>", "links"),
+        ("...\U000f0000<a href=/1>\U0010fffdRead more</a>\U000f0001", "links"),
+        ("...", "main"),
+        (" [&hellip;]", "main"),
+        (". <a href=/1>Read more</a>", "main"),
+        ("... <a href=/1>the words that the minister had for the mayor</a>", "main"),
+        ("... <a href=/1>Read more</a>, she said.", "main"),
+        ("... <a href=/1>#harbour</a> <a href=/2>#road</a>", "main"),
+        (" <a href=/1>again</a> and then...", "main"),
+        (" <a href=/1>again</a> and then... <b> </b>", "main"),
+    ],
+)
+def test_a_text_that_breaks_off_before_a_link_is_a_teaser(html: str, kind: str) -> None:
+    assert kinds(f"<p>{FULL_TEXT}{html}</p><p>{FULL_TEXT}.</p>") == [kind, "main"]
+
+
 def test_a_link_around_blocks_is_a_teaser() -> None:
     assert kinds(f"<div><a href=/x><h3>Title</h3><div><p>{LONG}</p></div></a></div><p>{LONG}</p>") == [
         "links",
