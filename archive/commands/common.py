@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from archive.terminal import bytes_bar
 from archive.tools.convert import Tick
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
+_WARC = re.compile(r".*\.warc(?:\.xz|\.gz|\.zst)?")
 
 
 class Command(Protocol):
@@ -48,10 +50,12 @@ def told(error: Exception) -> int:
     return USAGE if isinstance(error, UsageFault) else FAULTS
 
 
-def each(options: argparse.Namespace, work: Callable[[str], int]) -> int:
-    """Do it for each file: one that cannot be opened, read or converted does not keep the others from it."""
+def each(options: argparse.Namespace, work: Callable[[str], int], *, folders: bool = False) -> int:
+    """Do it for each file: one that cannot be opened, read or converted does not keep the others from it. ``folders``:
+    a folder stands for its WARC files."""
     code = GOOD
-    for name in options.files:
+    names = (one for name in options.files for one in (_inside(name) if folders else (name,)))
+    for name in names:
         try:
             code = max(code, work(name))
         except OSError as error:
@@ -63,7 +67,17 @@ def each(options: argparse.Namespace, work: Callable[[str], int]) -> int:
     return code
 
 
-def files_argument(sub: argparse.ArgumentParser, help_text: str = "WARC or ARC files; - for standard input") -> None:
+def _inside(name: str) -> list[str]:
+    """The WARC files of a folder, but those still being written, in order; what is no such folder is itself."""
+    folder = Path(name)
+    if name == "-" or not folder.is_dir():
+        return [name]
+    fitting = (str(file) for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file())
+    return list(fitting) or [name]
+
+
+def files_argument(sub: argparse.ArgumentParser, help_text: str = "") -> None:
+    help_text = help_text or "WARC or ARC files, or folders of WARC files; - for standard input"
     sub.add_argument("files", nargs="+", metavar="FILE", help=help_text)
 
 

@@ -34,4 +34,4 @@ def run(options: argparse.Namespace) -> int:
                     print(printable(f"{row} {record.length:>9}  {facts['url']}{mark}"))
             return tell_damages(reader.damages, options.json)
 
-    return each(options, listed)
+    return each(options, listed, folders=True)

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
                     tick(record)
             return tell_damages(reader.damages, options.json)
 
-    code = each(options, counted)
+    code = each(options, counted, folders=True)
     if options.json:
         print(json.dumps(stats.as_json()))
         return code

@@ -15,7 +15,7 @@ HELP = "check structure, lengths, digests, dates, packs and index"
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
-    files_argument(sub, "WARC files")
+    files_argument(sub, "WARC files, or folders of them")
     sub.add_argument("--no-index", action="store_true", help="do not compare with FILE.cdxj")
     sub.add_argument("--strict", action="store_true", help="warnings count as faults")
 
@@ -35,4 +35,4 @@ def run(options: argparse.Namespace) -> int:
             print(printable(f"{name}: {counts}"))
         return FAULTS if summary.errors or (options.strict and summary.warnings) else GOOD
 
-    return each(options, verified)
+    return each(options, verified, folders=True)

@@ -316,16 +316,33 @@ def test_one_file_does_not_keep_the_others_from_it(
     gone, bad, good = tmp_path / "gone.warc.xz", tmp_path / "bad.warc.xz", str(path)
     bad.write_bytes(path.read_bytes())
     break_pack(bad)
+    empty = tmp_path / "empty"
+    empty.mkdir()
     for command in ("ls", "verify", "stats", "index"):
-        assert main([command, str(gone), str(tmp_path), good]) == USAGE
+        assert main([command, str(gone), str(empty), good]) == USAGE
         out = capsys.readouterr()
-        assert f"archive: {gone}: No such file or directory\narchive: {tmp_path}: Is a directory\n" == out.err
+        assert f"archive: {gone}: No such file or directory\narchive: {empty}: Is a directory\n" == out.err
         assert out.out or command == "index"
     assert main(["convert", "--to", "gz", str(bad), good, str(gone)]) == USAGE
     assert path.with_suffix(".gz").exists()
     assert not bad.with_suffix(".gz").exists()
     assert main(["convert", "--to", "gz", good, str(bad)]) == USAGE  # is there already
     assert "bad.warc.xz cannot be converted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["ls", "verify", "stats"])
+def test_a_folder_stands_for_its_archives(
+    command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("b.warc.xz", "a.warc.xz", "c.warc.xz.open", "d.warc.xz.cdxj", "notes.txt"):
+        (folder / name).write_bytes(path.read_bytes())
+    both = [str(folder / "a.warc.xz"), str(folder / "b.warc.xz")]
+    assert main([command, *both]) == GOOD
+    expected = capsys.readouterr()
+    assert main([command, str(folder)]) == GOOD
+    assert capsys.readouterr() == expected
 
 
 def test_get_says_what_it_cuts(
