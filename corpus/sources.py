@@ -19,6 +19,7 @@ from corpus.report import Report
 from corpus.tally import Tally, counted
 from corpus.vertical.reading import VerticalDocument, read_vertical
 from corpus.vertical.rows import documents_of
+from relevance.language.identification import Identifier
 
 MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
@@ -110,10 +111,13 @@ def line_batches(name: str, file: BinaryIO, fault: Fault) -> Iterator[tuple[int,
         yield number, [b"".join(parts)]
 
 
-def documents(files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool = False) -> Iterator[Document]:
+def documents(
+    files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool = False, identifier: Identifier | None = None
+) -> Iterator[Document]:
     """The documents of all files: those of archives in all languages and with duplicates. ``jsonl``: standard input
-    is of that kind, whatever it begins with. A file that cannot be read is told, and the others follow."""
-    archives = Extraction(Choice(dedup_bytes=0), report, tally)
+    is of that kind, whatever it begins with. ``identifier``: names the languages of archives (None: the shipped model).
+    A file that cannot be read is told, and the others follow."""
+    archives = Extraction(Choice(dedup_bytes=0, identifier=identifier), report, tally)
     fault = _teller(report, tally)
 
     def opened(name: str) -> Iterator[Document]:

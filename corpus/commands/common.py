@@ -52,6 +52,10 @@ def language_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="only this language (ISO 639-3; may be repeated)",
     )
+    model_argument(sub)
+
+
+def model_argument(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
 
 

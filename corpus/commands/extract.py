@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 from corpus.commands.common import (
     FAULTS,
@@ -19,9 +20,10 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, WITH_HEADINGS, Form, form_of
-from corpus.inputs import expand
+from corpus.inputs import DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
+from corpus.sources import kind_of
 from corpus.tally import NOTES, PARAGRAPH_REASONS, RECORD_REASONS
 
 HELP = "WARC files to documents: main text, language by paragraph, without duplicates"
@@ -63,6 +65,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     choice = _choice(options)
     files = expand(options.files)
+    for name in files:
+        if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
+            raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
     if options.output != STDOUT:
         expect_other(files, options.output)
@@ -73,6 +78,11 @@ def run(options: argparse.Namespace) -> int:
             out.write(form(document).encode("utf-8", "replace"))
     _summary(extraction, options)
     return FAULTS if extraction.tally.faults else GOOD
+
+
+def _is_archive(name: str) -> bool:
+    with open_stored(name) as file:
+        return kind_of(name, beginning(file)[0]) == "archive"
 
 
 def _form(options: argparse.Namespace) -> Form:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from archive.terminal import printable
-from corpus.commands.common import FAULTS, GOOD, expect_other
+from corpus.commands.common import FAULTS, GOOD, expect_other, model_argument
 from corpus.errors import UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, expand
 from corpus.outputs import check_target, expect_stdout
@@ -19,6 +19,8 @@ from corpus.report import Report
 from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
 from corpus.tally import Tally
+from relevance.language.identification import Identifier
+from relevance.language.model import load
 
 HELP = "documents, words and bytes by language, host and month"
 EPILOG = """examples:
@@ -26,8 +28,9 @@ EPILOG = """examples:
   python -m corpus stats data/zulu/warc --json > zulu.json
   python -m corpus stats data/*/warc --plot languages.png --top 10
 
-Of archives all documents count, in every language and with duplicates; of JSON lines and vertical files what stands
-there.
+Of archives all documents count, in every language (as --model names them) and with duplicates; of JSON lines and
+vertical files what stands there. On a terminal tables; elsewhere lines of group, value, documents, words, bytes, with
+tabs between.
 """
 
 
@@ -35,6 +38,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON object")
     sub.add_argument("--top", type=int, default=20, metavar="N", help="rows of each table (default 20; 0: all)")
     sub.add_argument("--plot", type=Path, metavar="PNG", help="also draw a picture")
+    model_argument(sub)
     sub.add_argument("--jsonl", action="store_true", help="standard input has JSON lines, whatever it begins with")
 
 
@@ -46,8 +50,9 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         check_target(str(options.plot))
         expect_other(files, str(options.plot))
+    identifier = Identifier(load(options.model)) if options.model else None
     tally, statistics = Tally(), Statistics()
-    for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
+    for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl, identifier=identifier):
         statistics.add(document)
     if options.plot is not None:
         from corpus.chart import draw  # matplotlib takes a while to load

@@ -62,6 +62,26 @@ def test_languages_by_a_model_of_ones_own(tmp_path: Path, capsys: pytest.Capture
     assert "is no language model" in capsys.readouterr().err
 
 
+def test_statistics_by_a_model_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "w", [exchange("1", page(CZECH).encode())])
+    model = write_small_model(tmp_path / "czech.model")
+    for more, language in (((), "und"), (("--model", model), "ces")):
+        assert run("stats", path, "-q", *more) == 0
+        assert capsys.readouterr().out.startswith(f"language\t{language}\t1\t")
+    assert run("stats", path, "--model", path) == 2
+    assert "is no language model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.xz", "a.vert"])
+def test_documents_are_not_extracted_again(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).touch()
+    assert run("extract", tmp_path / name, "-o", tmp_path / "out.vert") == 2
+    assert f"{name}: documents already" in capsys.readouterr().err
+    write(tmp_path / "w", [exchange("1", page(*ZULU).encode())], "none").rename(tmp_path / name)
+    assert run("extract", tmp_path / name, "-o", tmp_path / "out.jsonl") == 0, "its first bytes come before its name"
+    assert len(rows(tmp_path / "out.jsonl")) == 1
+
+
 @pytest.mark.parametrize("compression", ["xz", "gz", "zst", "none"])
 def test_every_compression_gives_the_same(tmp_path: Path, compression: str) -> None:
     path = write(tmp_path / "w", [exchange("1", page(*ZULU).encode())], compression)
