@@ -73,7 +73,7 @@ class Fetch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Result of a verification: fetches and gaps looked at, and those that were too short."""
+    """Result of a verification: fetches and gaps (of hosts and addresses) looked at, and those too short."""
 
     fetches: int
     gaps: int
@@ -106,7 +106,7 @@ class Gaps:
 
     def add(self, fetch: Fetch) -> None:
         """One more."""
-        self.fetches += 1
+        self.fetches += not fetch.of.startswith("@")  # it comes for its address, too
         before = self._last.get(fetch.of)
         if before:
             self.gaps += 1

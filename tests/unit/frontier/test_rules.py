@@ -80,7 +80,7 @@ def end(
 def test_the_audit_finds_what_is_too_short() -> None:
     good = [end("a", "1", 0, 100), end("a", "1", 1100, 1200), end("b", "1", 600, 600)]
     assert verify(good).ok
-    assert verify(good).gaps == 3
+    assert (verify(good).fetches, verify(good).gaps) == (3, 3)
     by_host = verify([*good, end("a", "2", 2199, 2300)])
     assert [(gap.of, gap.gap_ms, gap.needed_ms) for gap in by_host.short] == [("a", 999, 1000)]
     by_address = verify([*good, end("c", "1", 1699, 1800)])
