@@ -36,7 +36,6 @@ from sieve.urls import resolve_many
 
 logger = logging.getLogger(__name__)
 
-_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 # A page with more links than this, or with more in its head, is a list of links; the first ones say enough.
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
@@ -127,7 +126,7 @@ class FocusMiddleware:
 
     def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
         content_type = answers.header(response, "Content-Type")
-        if media_type(content_type) not in _PAGE_TYPES:
+        if media_type(content_type) not in answers.PAGE_TYPES:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
         page = read_page(response.body, response.url, content_type or None, self._user_agent)

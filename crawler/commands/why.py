@@ -13,6 +13,7 @@ from scrapy.exceptions import UsageError
 from crawler.console.crawl_state import CrawlState, CrawlStateCommand
 from crawler.console.terminal import clock, host_words
 from crawler.harvest.polls import RECURRING
+from crawler.pages.answers import PAGE_TYPES
 from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
 from crawler.records.captures import Place, captures
@@ -20,6 +21,7 @@ from frontier.types import Explanation, Kind, Waiting
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
+_JUDGED = (*PAGE_TYPES, "unk", "warc/revisit")
 _FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
 
 
@@ -113,8 +115,11 @@ def _answer(found: Explanation, fetches: list[Place], refused: str) -> str:
     """The short answer, one sentence."""
     if fetches:
         last = fetches[-1]
-        verdict = last.told.get("verdict")
-        judged = f"; verdict: {verdict} ({last.told.get('verdict-reason', '')})" if verdict else ""
+        judged = ""
+        if verdict := last.told.get("verdict"):
+            judged = f"; verdict: {verdict} ({last.told.get('verdict-reason', '')})"
+        elif last.told.get("kind") == Kind.PAGE and last.status == "200" and last.mime not in _JUDGED:
+            judged = f"; {last.mime} is no page, so it was not judged"
         return f"fetched {len(fetches)} time(s), last with status {last.status or 'unknown'}{judged}"
     if found.waiting and found.waiting.until_ms:
         return f"parked ({found.waiting.reason}) until {clock(found.waiting.until_ms)}"

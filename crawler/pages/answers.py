@@ -21,6 +21,8 @@ from relevance.pages.page import refresh_target
 from relevance.pages.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
+PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
+"""Media types that are read as a page; "": none was told."""
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)

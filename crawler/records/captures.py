@@ -22,7 +22,8 @@ _MOST_SEARCHED = 2_000_000
 @dataclass(frozen=True, slots=True)
 class Place:
     """One fetch. `offset`, `length`: of the pack or member in the file; `inner_offset`: of the record within it.
-    `told`: fields of the page's metadata record (verdict, source, …), empty without one."""
+    `told`: fields of the page's metadata record (verdict, source, …), empty without one; `mime`: the media type, as the
+    index has it."""
 
     url: str
     timestamp: str
@@ -32,6 +33,7 @@ class Place:
     length: int
     inner_offset: int
     told: Mapping[str, str]
+    mime: str = ""
 
 
 def captures(folder: Path, url: str) -> list[Place]:
@@ -83,7 +85,8 @@ def _lines(index: Path) -> Iterator[bytes]:
 def _place(folder: Path, row: Mapping[str, str]) -> Place:
     path, offset, inner = folder / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
     told = _told(path, offset, inner, row["url"]) if path.exists() else {}
-    return Place(row["url"], row["timestamp"], row.get("status", ""), path, offset, int(row["length"]), inner, told)
+    status, mime = row.get("status", ""), row.get("mime", "")
+    return Place(row["url"], row["timestamp"], status, path, offset, int(row["length"]), inner, told, mime)
 
 
 def _told(path: Path, offset: int, inner: int, url: str) -> dict[str, str]:

@@ -1,0 +1,36 @@
+"""The short answer of ``scrapy why``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawler.commands.why import _answer
+from crawler.records.captures import Place
+from frontier.types import Explanation
+
+URL = "https://a.example/x"
+DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowed")
+
+
+@pytest.mark.parametrize(
+    ("mime", "status", "kind", "said"),
+    [
+        ("application/pdf", "200", "page", "; application/pdf is no page, so it was not judged"),
+        ("application/pdf", "404", "page", ""),
+        ("application/rss+xml", "200", "feed", ""),
+        ("text/html", "200", "page", ""),
+        ("unk", "200", "page", ""),
+        ("warc/revisit", "200", "page", ""),
+    ],
+)
+def test_what_is_no_page_is_said_to_be_none(mime: str, status: str, kind: str, said: str) -> None:
+    fetch = Place(URL, "20260101000000", status, Path("a.warc.xz"), 0, 1, 0, {"kind": kind}, mime)
+    assert _answer(DONE, [fetch], "") == f"fetched 1 time(s), last with status {status}{said}"
+
+
+def test_a_verdict_is_said_with_its_reason() -> None:
+    told = {"kind": "page", "verdict": "left", "verdict-reason": "few words"}
+    fetch = Place(URL, "20260101000000", "200", Path("a.warc.xz"), 0, 1, 0, told, "text/html")
+    assert _answer(DONE, [fetch], "").endswith("status 200; verdict: left (few words)")
