@@ -4,6 +4,9 @@
 PYTHON ?= python3
 RUN := .venv/bin
 
+# Each process of a demo or a test would compile the project anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test lint types tests bench settings clean
 .DEFAULT_GOAL := help
 
@@ -29,9 +32,9 @@ types: setup ## mypy --strict
 	@echo "== mypy"
 	@$(RUN)/mypy
 
-tests: setup ## pytest; PYTEST="-k robots" for some
+tests: setup ## pytest; PYTEST="-k robots" for some, EFFORT=4 for four times the random trials
 	@echo "== pytest"
-	@$(RUN)/pytest -n 2 --dist loadfile $(PYTEST)
+	@$(RUN)/pytest -n 2 --dist worksteal $(PYTEST)
 
 # What each benchmark takes in `make bench`; without it, a command has the size of the figures in docs/.
 SHORT_archive := --pages 300

@@ -41,9 +41,9 @@ def test_models(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_fifth_of_masakhapos_makes_a_tagger() -> None:
+def test_a_tenth_of_masakhapos_makes_a_tagger() -> None:
     """The whole takes a minute, and gives 0.874."""
-    model = train(_read("masakhane/zul.train.txt")[:150])
+    model = train(_read("masakhane/zul.train.txt")[:75])
     [(column, share, words)] = accuracy(model, _read("masakhane/zul.dev.txt"))
     assert (column, words) == ("tag", 2_383)
-    assert share > 0.75
+    assert share > 0.65

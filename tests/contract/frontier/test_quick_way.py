@@ -13,6 +13,7 @@ import redis
 from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outcome, RobotsRecord, scripts, wire
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
+from tests.effort import trials
 
 HOSTS, HOST = 6, "http://h.example"
 RESULTS = ["ok"] * 40 + ["http_404", "http_503", "connect", "refused_address", "not_modified"]
@@ -70,7 +71,7 @@ def contents(server: Any, frontier: RedisFrontier) -> dict[bytes, Any]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", trials(6))
 def test_both_ways_lead_to_the_same_state(
     seed: int, server: redis.Redis, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from corpus.cli import main
 from corpus.duplicates.kept import Kept
 from sieve.disk.files import FolderLock
+from tests.effort import thinned
 
 REPO = Path(__file__).parents[3]
 WORDS = [
@@ -200,7 +201,7 @@ def test_killed_at_any_instant_and_run_again(months: list[Path], tmp_path: Path)
     calls = calls_of(*command)
     assert calls > 12
     ends = set()
-    for at in range(1, calls + 1):
+    for at in thinned(range(1, calls + 1), 3):
         restore(saved, tmp_path)
         assert run_killed(at, *command).returncode == -9
         left = outs[1].read_bytes() if outs[1].exists() else None
@@ -238,7 +239,7 @@ def test_killed_while_an_output_is_made_of_other_input(months: list[Path], tmp_p
     shutil.copy2(tmp_path / "b.out", saved)
     calls, ends = calls_of(*command), set()
     new = outs[1].read_bytes()
-    for at in range(1, calls + 1):
+    for at in thinned(range(1, calls + 1), 3):
         restore(saved, tmp_path)
         assert run_killed(at, *command).returncode == -9
         assert outs[1].read_bytes() in (old, new)

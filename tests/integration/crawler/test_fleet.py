@@ -29,19 +29,19 @@ def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_faults_of_all_kinds_break_no_delay_and_lose_nothing(tmp_path: Path) -> None:
-    with fleet(spec(pages=400), tmp_path) as crawl:
-        crawl.running.hold(after=360)
+    with fleet(spec(pages=240), tmp_path) as crawl:
+        crawl.running.hold(after=200)
         for _ in range(2):
             crawl.start()
         crawl.await_requests(60)
         disturber = Disturber(crawl, random.Random(4))
-        disturber.run(until=360, pause_s=1.0)
+        disturber.run(until=200, pause_s=1.0)
         crawl.running.let_go()
         crawl.wait()
         assert disturber.kills
         assert disturber.stops
         assert disturber.restarts
-        findings, proof = judge(crawl, refetches=400)
+        findings, proof = judge(crawl, refetches=240)
         assert findings.ok, findings.to_json()
         assert proof.ok, proof.short[:5]
-        assert proof.gaps > 300
+        assert proof.gaps > 170

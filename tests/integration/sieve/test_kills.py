@@ -25,6 +25,7 @@ from sieve.kinds.mercator import MercatorConfig, MercatorSieve
 from sieve.kinds.offline import OfflineConfig, OfflineSieve
 from sieve.sets.seen import SeenConfig
 from sieve.sets.store import RunStore
+from tests.effort import trials
 from tests.integration.sieve.lives import Lives, Make, Plan
 
 SMALL = SeenConfig(run_keys=16, filter_keys=8, recent_bits=6)
@@ -152,7 +153,7 @@ def test_killed_at_every_named_step(kind: str, tmp_path: Path, server: Server, m
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_at_any_step(kind: str, tmp_path: Path, server: Server) -> None:
     chance = random.Random(kind)
-    for trial in range(6):
+    for trial in trials(3):
         make = makers(kind, f"s{trial}", tmp_path, server)
         lives = Lives(make, Plan.random(50 + trial), tmp_path / f"s{trial}.journal")
         while lives.kills < 10 and not lives.live(die_at_step=chance.randrange(1, 60)):
@@ -166,7 +167,7 @@ def test_killed_at_any_step(kind: str, tmp_path: Path, server: Server) -> None:
 def test_killed_at_random_instants(kind: str, tmp_path: Path, server: Server) -> None:
     chance = random.Random(kind)
     kills = 0
-    for trial in range(6):
+    for trial in trials(2):
         plan = Plan.random(100 + trial, batches=60, names=900)
         lives = Lives(makers(kind, f"r{trial}", tmp_path, server), plan, tmp_path / f"r{trial}.journal")
         for after_s in (0.0, *(chance.uniform(0.002, 0.06) for _ in range(11))):
@@ -175,7 +176,7 @@ def test_killed_at_random_instants(kind: str, tmp_path: Path, server: Server) ->
         lives.check()
         kills += lives.kills
     # How many lives end by themselves first depends on the machine; the one that is killed at once does not.
-    assert kills >= 6
+    assert kills >= 2
 
 
 @pytest.mark.slow
