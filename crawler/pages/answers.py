@@ -44,7 +44,8 @@ class OptedOutError(IgnoreRequest):
 def result_of(response: Response) -> str:
     """The outcome name of an answer, by its status."""
     status = response.status
-    if "truncated" in response.flags:
+    # What else is too large is first of all what its status says: a host that is busy rests, however much it sends.
+    if 200 <= status < 300 and "truncated" in response.flags:
         return "too_large"
     if status == 206 and not _has_all(response):
         return "part"

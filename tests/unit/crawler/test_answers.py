@@ -47,6 +47,11 @@ def test_every_status_has_a_row_in_the_table(status: int) -> None:
         (answer(500), "http_5xx"),
         (answer(503), "http_503"),
         (answer(200, ["truncated"]), "too_large"),
+        (answer(206, ["truncated"], Content_Range="bytes 0-199/200"), "too_large"),
+        (answer(301, ["truncated"], Location="/z"), "redirect"),
+        (answer(404, ["truncated"]), "http_404"),
+        (answer(429, ["truncated"]), "http_429"),
+        (answer(503, ["truncated"]), "http_503"),
     ],
 )
 def test_results(response: Response, result: str) -> None:
