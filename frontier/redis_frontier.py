@@ -135,13 +135,18 @@ class RedisFrontier:
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
         """See :class:`frontier.types.Frontier`; at most :data:`MOST_LEASES` a call."""
+        return self._grant(limit, ahead_ms)[0]
+
+    def _grant(self, limit: int, ahead_ms: int) -> tuple[Grant, list[bytes]]:
+        """The grant, and the records of its leases' hosts, for :func:`frontier.wire.delays_ms`."""
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
         key = secrets.randbits(32)
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
         leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
-        pairs = zip(leases[::2], leases[1::2], strict=True)
-        found = tuple(wire.lease(name, record, key) for name, record in pairs)
-        return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode())
+        records = leases[1::2]
+        found = tuple(wire.lease(name, record, key) for name, record in zip(leases[::2], records, strict=True))
+        due_ms = int(next_due_ms) if next_due_ms >= 0 else None
+        return Grant(found, int(now_ms), due_ms, closed.decode()), records
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""
@@ -336,9 +341,8 @@ class RedisFrontier:
 
     def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        moves = rescoring.moves(scores)
-        arguments = [authority, rescoring.MOST_PLACES, *itertools.chain.from_iterable(moves)]
-        return int(self._run("rescore", arguments)) if moves else 0
+        moved = list(itertools.chain.from_iterable(rescoring.moves(scores)))
+        return int(self._run("rescore", [authority, rescoring.MOST_PLACES, *moved])) if moved else 0
 
     def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""

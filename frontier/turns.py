@@ -5,40 +5,65 @@ also takes the turn at its host and at its address, under keys that all crawls h
 ``{ulwembu}:turns:``
 
 ==========  ===========================================================================================================
-``t:NAME``  msgpack [crawl, token, until]: whose turn it is at an authority or address; without a token it rests, by
-            the delay (or the rest that the server has asked for) after that crawl's answer; without a crawl it is
-            what was left of a rest when a lease ended with which nothing was sent
+``t:NAME``  msgpack [crawl, token, until, delay, asked]: whose turn it is at an authority or address until its lease
+            ends, and the delay after that as the lease knew it; without a token it rests, by the delay after that
+            crawl's answer; without a crawl it is what was left of a rest when a lease ended with which nothing was
+            sent. `asked`: until when the server has asked that crawl not to come; all others obey, whatever that one
+            does
+``r:NAME``  msgpack [crawl, until]: an authority's robots.txt has not answered, and other crawls do not ask for it
+            before, either
 ``n:NAME``  msgpack [crawl, until, since]: who has been refused and is next; until then the last one must wait
 ==========  ===========================================================================================================
 
-They expire by themselves: a turn with its lease and a delay, a place in line some seconds after its crawl was to ask
-again. A lease that is refused goes back, and its host, with the reason :data:`OTHER_CRAWL`, or its address rests for so
-long; both in one step, so that no other worker of the crawl asks meanwhile and no longer rest is cut short. What Redis
-did not answer between two of the steps ends with the lease, or goes back with the next :meth:`lease`.
+They expire by themselves: a place in line some seconds after its crawl was to ask again, a turn with its rest. One that
+nobody ends, since its worker died, ends with the lease and the longer of two delays, the dead worker's and that of the
+next one to ask, be they from the settings, from robots.txt or a slow server's. A Retry-After is written down before the
+lease is reported, so that a worker that dies meanwhile leaves it to the others. A lease that is refused goes back, and
+its host, with the reason :data:`OTHER_CRAWL`, or its address rests for so long; both in one step, so that no other
+worker of the crawl asks meanwhile and no longer rest is cut short. What Redis did not answer between two of the steps
+ends with the lease, or goes back with the next :meth:`lease`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 
 from frontier import wire
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import OUTCOMES
+from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Bound, Grant, Lease, Outcome
+from frontier.types import Bound, Grant, Kind, Lease, Outcome
 
 OTHER_CRAWL = "other_crawl"
 PREFIX = "{ulwembu}:turns:"
 _ASKED_FOR = frozenset(result for result, row in OUTCOMES.items() if row.sent and row.rest_base_ms)
 """Rests that are the server's doing; others (a quota, a trap) are this crawl's own."""
+_BUSY = ("http_429", "http_503")
+_NOTHING_SENT = wire.Rests()
+
+
+class _Turn(NamedTuple):
+    """A lease, and the delays of its host and address after its end."""
+
+    lease: Lease
+    delay_ms: int
+    address_delay_ms: int
+
+    @property
+    def is_robots(self) -> bool:
+        """Whether it is for its host's own robots.txt, not for one that has moved there."""
+        return self.lease.kind is Kind.ROBOTS and not self.lease.hops
+
+    def on(self, address: str, due_ms: int) -> _Turn:
+        """The same on another address, and due then."""
+        return self._replace(lease=replace(self.lease, address=address, due_ms=due_ms))
 
 
 class TurnTakingFrontier(RedisFrontier):
@@ -46,7 +71,7 @@ class TurnTakingFrontier(RedisFrontier):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._held: dict[str, Lease] = {}
+        self._held: dict[str, _Turn] = {}
         self._unsure: list[str] = []  # leased, but what came of their turns is not known
         self._turns = self._redis.register_script((files("frontier") / "lua" / "turns.lua").read_text("utf-8"))
 
@@ -55,9 +80,10 @@ class TurnTakingFrontier(RedisFrontier):
         if self._unsure:
             self.release(self._unsure)
             self._unsure = []
-        grant = super().lease(limit, ahead_ms)
+        grant, records = self._grant(limit, ahead_ms)
+        found = zip(grant.leases, records, strict=True)
         try:
-            refused = self._take_turns(grant.leases)
+            refused = self._take_turns([_Turn(one, *wire.delays_ms(data, self.config)) for one, data in found])
         except FrontierUnavailable:
             self._unsure = [lease.token for lease in grant.leases]
             raise
@@ -68,62 +94,89 @@ class TurnTakingFrontier(RedisFrontier):
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`; not granted with :data:`OTHER_CRAWL` while another has its turn."""
         bound = super().bind(token, address)
-        lease = self._held.get(token)
-        if lease is None:
+        turn = self._held.get(token)
+        if turn is None:
             return bound
+        lease = turn.lease
         if not bound.granted:
             self._end_turns([self._held.pop(token)])
             return bound
         if lease.address and lease.address != address:
-            self._ask_turns([[token, lease.due_ms, "", 0, lease.address, 0]], [])
-        refused = self._take_turns([replace(lease, address=address, due_ms=bound.due_ms)])
+            self._ask_turns(ends=[_end(lease, _NOTHING_SENT, is_host=False)])
+        refused = self._take_turns([turn.on(address, bound.due_ms)])
         return Bound(False, refused[token], OTHER_CRAWL) if refused else bound
 
     def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
         """See :class:`frontier.types.Frontier`; others may ask when this crawl might."""
+        self._warn(outcomes)
         answers = super().report(outcomes)
         held = [self._held.pop(outcome.token, None) for outcome in outcomes]
         # The turn of a lease that had run out ends by itself, and so do those of which nothing can be said now.
-        ended = [lease for lease, answer in zip(held, answers, strict=True) if lease and answer]
+        triples = zip(held, outcomes, answers, strict=True)
+        ended = [(turn, outcome.result) for turn, outcome, answer in triples if turn and answer]
         with contextlib.suppress(FrontierUnavailable):
-            self._end_turns(ended, self._rests(ended) if ended else {})
+            if ended:
+                self._end_reported(ended)
         return answers
 
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
         given = list(tokens)
         number = super().release(given)
-        self._end_turns([lease for token in given if (lease := self._held.pop(token, None))])
+        self._end_turns([turn for token in given if (turn := self._held.pop(token, None))])
         return number
 
-    def _rests(self, leases: Sequence[Lease]) -> dict[str, tuple[int, int]]:
+    def _warn(self, outcomes: Sequence[Outcome]) -> None:
+        """Let the others know for how long servers have asked to be left alone, at least."""
+        warnings = [
+            [one.token, turn.lease.authority, min(RETRY_AFTER_CAP_MS, one.retry_after_ms) - one.ended_ago_ms]
+            for one in outcomes
+            if one.retry_after_ms and one.result in _ASKED_FOR and (turn := self._held.get(one.token))
+        ]
+        if warnings:
+            self._ask_turns(warnings=warnings)
+
+    def _end_reported(self, ended: Sequence[tuple[_Turn, str]]) -> None:
+        """End turns of leases with these results; others may ask hosts and addresses when this crawl might."""
+        rests = self._rests([turn.lease for turn, _ in ended])
+        ends = []
+        for (lease, *_), result in ended:
+            rest = rests.get(lease.authority, _NOTHING_SENT)
+            origin, robots_ms = "", 0
+            if lease.kind is Kind.ROBOTS and result != "robots_redirect" and OUTCOMES[result].sent:
+                origin, robots_ms = lease.source, rests.get(lease.source, _NOTHING_SENT).robots_ms
+                if result in _BUSY and origin == lease.authority:
+                    rest = rest._replace(asked_ms=max(rest.asked_ms, robots_ms))
+            ends.append(_end(lease, rest, (origin, robots_ms)))
+        self._ask_turns(ends=ends)
+
+    def _rests(self, leases: Sequence[Lease]) -> dict[str, wire.Rests]:
         """Until when hosts and their addresses are left alone after the last answer, by authority."""
-        names = list(dict.fromkeys(lease.authority for lease in leases))
+        names = dict.fromkeys(lease.authority for lease in leases)
+        names |= dict.fromkeys(lease.source for lease in leases if lease.kind is Kind.ROBOTS)
         with answering(self.crawl):
             records = self._redis.mget(map(self.keys.record, names))
         found = zip(names, records, strict=True)
-        return {name: wire.rests_ms(data, self.config, _ASKED_FOR) for name, data in found if data}
+        return {name: wire.rests(data, self.config, _ASKED_FOR) for name, data in found if data}
 
-    def _take_turns(self, leases: Sequence[Lease]) -> dict[str, int]:
-        """Take the turns of leases. Those refused go back, and their hosts or addresses rest; of each its token and
+    def _take_turns(self, turns: Sequence[_Turn]) -> dict[str, int]:
+        """Take turns. The leases of those refused go back, and their hosts or addresses rest; of each its token and
         until when."""
-        if not leases:
+        if not turns:
             return {}
-        self._held.update({lease.token: lease for lease in leases})
-        # When a lease runs out, for its own crawl too an answer has just ended.
-        delay_ms, address_delay_ms = self.config.delay_ms, self.config.address_delay_ms
+        self._held.update({turn.lease.token: turn for turn in turns})
         asks = [
             [
-                *(one.token, one.due_ms, one.expires_ms),
-                *(one.authority, one.expires_ms + delay_ms),
-                *(one.address, one.expires_ms + address_delay_ms),
+                *(one.token, one.due_ms, one.expires_ms, one.authority, turn.delay_ms),
+                *(one.address, turn.address_delay_ms, turn.is_robots),
             ]
-            for one in leases
+            for turn in turns
+            for one in (turn.lease,)
         ]
-        again = self._ask_turns([], asks)
+        again = self._ask_turns(asks=asks)
         refused = {
-            lease.token: (host_ms, address_ms)
-            for lease, host_ms, address_ms in zip(leases, again[::2], again[1::2], strict=True)
+            turn.lease.token: (host_ms, address_ms)
+            for turn, host_ms, address_ms in zip(turns, again[::2], again[1::2], strict=True)
             if host_ms or address_ms
         }
         if refused:
@@ -132,20 +185,25 @@ class TurnTakingFrontier(RedisFrontier):
                 self._held.pop(token, None)
         return {token: max(rests) for token, rests in refused.items()}
 
-    def _end_turns(self, leases: Sequence[Lease], rests: Mapping[str, tuple[int, int]] = MappingProxyType({})) -> None:
-        """End turns; others may ask host and address when `rests` says so, where it does not when the lease might."""
-        if leases:
-            ends = []
-            for lease in leases:
-                host_ms, address_ms = rests.get(lease.authority, (0, 0))
-                ends.append([lease.token, lease.due_ms, lease.authority, host_ms, lease.address, address_ms])
-            self._ask_turns(ends, [])
+    def _end_turns(self, turns: Sequence[_Turn]) -> None:
+        """End turns with which nothing was sent: others may ask host and address when the lease might."""
+        if turns:
+            self._ask_turns(ends=[_end(turn.lease, _NOTHING_SENT) for turn in turns])
 
-    def _ask_turns(self, ends: Sequence[object], asks: Sequence[object]) -> list[int]:
+    def _ask_turns(
+        self, *, warnings: Sequence[object] = (), ends: Sequence[object] = (), asks: Sequence[object] = ()
+    ) -> list[int]:
         moment = [self._now_ms()] if self._now_ms else []
         try:
             with answering(self.crawl):
-                answer = self._turns(keys=[PREFIX], args=[wire.encode([self.crawl, ends, asks]), *moment])
+                answer = self._turns(keys=[PREFIX], args=[wire.encode([self.crawl, warnings, ends, asks]), *moment])
         except redis.exceptions.MovedError:  # a Cluster: other crawls lie elsewhere, too
             return [0] * (2 * len(asks))
         return [int(instant) for instant in wire.decode(answer)]
+
+
+def _end(lease: Lease, rests: wire.Rests, robots: tuple[str, int] = ("", 0), *, is_host: bool = True) -> list[object]:
+    """The end of a lease's turns, of the address' alone when not `is_host`, as turns.lua wants it; `robots`: whose
+    robots.txt was asked for, and when that may be again."""
+    name, (host_ms, address_ms, asked_ms, _) = lease.authority if is_host else "", rests
+    return [lease.token, lease.due_ms, name, host_ms, asked_ms, lease.address, address_ms, *robots]

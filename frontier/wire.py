@@ -6,7 +6,7 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -29,7 +29,8 @@ _LEASE = struct.Struct("<2dIBI")
 _LEASE_NAMES = ("due", "expires", "key", "holds")
 _NEW = struct.Struct("<2I")
 _OUTCOME = struct.Struct("<dIH5d8s")
-_SERVED, _MAPPED, _HELD = 1, 2, 32
+_LAST_FETCH = _CORE_NAMES.index("lf")
+_SERVED, _MAPPED, _ENDS_SLOWLY, _HELD = 1, 2, 4, 32
 _NO_TOKEN = ("", 0, 0)
 _TOKEN = re.compile(r"([0-9a-f]{1,13})-([0-9a-f]{8})@([!-~]+)")
 
@@ -267,14 +268,30 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     )
 
 
-def rests_ms(data: bytes, config: FrontierConfig, asked_for: Collection[str]) -> tuple[int, int]:
-    """Until when a record's authority and its address are left alone after its last answer: the delays, and rests of
-    the authority for one of the reasons `asked_for`."""
+class Rests(NamedTuple):
+    """Until when a record's authority and its address are left alone after its last answer, by their delays, and the
+    authority for a reason that is the server's; when its robots.txt may be asked for again (0: now)."""
+
+    host_ms: int = 0
+    address_ms: int = 0
+    asked_ms: int = 0
+    robots_ms: int = 0
+
+
+def rests(data: bytes, config: FrontierConfig, asked_for: Collection[str]) -> Rests:
+    """Those of a record; `asked_for`: the reasons that are the server's."""
     record, _ = _without_urls(data)
-    next_ms, rest_ms = int(record.get("n", 0)), int(record.get("g", 0))
+    next_ms = int(record.get("n", 0))
     delay_ms, address_delay_ms = _delays_ms(record, config)
-    is_asked_for = rest_ms > next_ms and record["gr"].decode() in asked_for
-    return rest_ms if is_asked_for else next_ms, next_ms - delay_ms + address_delay_ms
+    asked_ms = int(record["g"]) if record.get("gr", b"").decode() in asked_for else 0
+    return Rests(next_ms, next_ms - delay_ms + address_delay_ms, asked_ms, int(record.get("rr", 0)))
+
+
+def delays_ms(data: bytes, config: FrontierConfig) -> tuple[int, int]:
+    """The delays of an authority and of its address after an answer, by its record as lease.lua returns it."""
+    if data[0] & _ENDS_SLOWLY:
+        return _delays_ms(_without_urls(data)[0], config)
+    return _delays_ms({"lf": _CORE.unpack_from(data, 2)[_LAST_FETCH]}, config)
 
 
 def _delays_ms(record: Mapping[str, Any], config: FrontierConfig) -> tuple[int, int]:

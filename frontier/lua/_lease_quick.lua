@@ -86,7 +86,8 @@ local function grant_plain(authority, text)
       due, expires, KEY, 1, #element, element, #ip, ip, bytes - 5)
   end
   text = head .. rest
-  hand_out(authority, head, expires)
+  -- delays of its own are behind the queue
+  hand_out(authority, flags >= ENDS_SLOWLY and text or head, expires)
   set(A_PREFIX .. authority, text)
   texts[authority] = text
   meta_add.queued = meta_add.queued - 1

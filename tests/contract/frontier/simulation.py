@@ -15,12 +15,14 @@ from tests.contract.frontier.conftest import Clock
 STEP_MS = 250
 BUSY_MS = 9_000
 """What a server that is busy asks for."""
+SLOW_MS = 4_500
+"""Crawl-delay of every third host, where there is one at all."""
 
 
 @dataclass
 class World:
     """What a simulation is made of; shares of leases that end badly in `faults`. Hosts change their addresses each
-    `moves_s` seconds (0: never)."""
+    `moves_s` seconds (0: never); every third one's robots.txt has a Crawl-delay when there are `crawl_delays`."""
 
     hosts: int = 20
     pages: int = 5
@@ -28,6 +30,7 @@ class World:
     seconds: int = 120
     batch: int = 16
     moves_s: int = 0
+    crawl_delays: bool = False
     faults: dict[str, float] = field(default_factory=dict)
 
 
@@ -40,6 +43,8 @@ class Simulation:
         self.open: list[tuple[int, Lease, str, str, int]] = []  # end, lease, its address, fate, fetch time
         self.holders: dict[str, tuple[str, int, int]] = {}  # authority or address -> token, expiry, delay after that
         self.free_ms: dict[str, int] = {}
+        self.delays_ms: dict[str, int] = {}  # what this crawl has read in robots.txt
+        self.fetch_ms: dict[str, int] = {}  # of the last answer
         self.urls = {f"http://h{h}.example/{p}" for h in range(world.hosts) for p in range(world.pages)}
         self.finished: Counter[str] = Counter()
         self.grants = 0
@@ -92,11 +97,19 @@ class Simulation:
         """Nobody else holds it, and it has rested."""
         holder, expires_ms, delay_ms = self.holders.get(name, ("", 0, 0))
         assert not holder or expires_ms <= self.clock.now_ms, (name, holder, lease)
-        if holder:  # expired: it rests from then
+        own_ms = self.delay_ms(name, lease)
+        if holder:  # expired: it rests from then, a host as long as either crawl knows that it must
+            delay_ms = delay_ms if name[0] == "@" else max(delay_ms, own_ms)
             self.free_ms[name] = max(self.free_ms.get(name, 0), expires_ms + delay_ms)
         assert due_ms >= self.free_ms.get(name, 0), (name, lease)
-        delay_ms = self.config.address_delay_ms if name[0] == "@" else self.config.delay_ms
-        self.holders[name] = (lease.token, lease.expires_ms, delay_ms)
+        self.holders[name] = (lease.token, lease.expires_ms, own_ms)
+
+    def delay_ms(self, name: str, lease: Lease) -> int:
+        """What this crawl has to keep after an answer of the lease's host, at the host or at its address."""
+        adaptive_ms = int(self.config.delay_factor * self.fetch_ms.get(lease.authority, 0))
+        if name[0] == "@":
+            return max(self.config.address_delay_ms, adaptive_ms)
+        return max(self.config.delay_ms, self.delays_ms.get(name, 0), adaptive_ms)
 
     def finish_due(self) -> None:
         """Report what has ended, as its fate wills."""
@@ -114,7 +127,7 @@ class Simulation:
     def report(self, lease: Lease, fate: str, end_ms: int, fetch_ms: int) -> bool:
         """Whether it was accepted."""
         result = "http_503" if fate == "busy" else fate if fate in OUTCOMES else "ok"
-        robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS and result == "ok" else None
+        robots = self.rules_of(lease) if lease.kind is Kind.ROBOTS and result == "ok" else None
         ago_ms = self.clock.now_ms - end_ms
         after_ms = BUSY_MS if fate == "busy" else None
         outcome = Outcome(
@@ -122,17 +135,27 @@ class Simulation:
         )
         accepted = self.frontier.report([outcome])
         assert accepted == [fate != "too late"], (fate, lease)
+        if accepted == [True] and OUTCOMES[result].sent:
+            self.fetch_ms[lease.authority] = fetch_ms
+            if robots and robots.body:
+                self.delays_ms[lease.authority] = SLOW_MS
         if fate == "busy":
             self.free_ms[lease.authority] = max(self.free_ms.get(lease.authority, 0), end_ms + BUSY_MS)
         if accepted == [True] and lease.kind is Kind.PAGE and result in ("ok", "robots_denied"):
             self.finished[lease.url] += 1
         return accepted == [True]
 
+    def rules_of(self, lease: Lease) -> RobotsRecord:
+        """The robots.txt of its host."""
+        if not self.world.crawl_delays or zlib.crc32(lease.authority.encode()) % 3:
+            return RobotsRecord("allow")
+        return RobotsRecord("rules", f"User-agent: *\nCrawl-delay: {SLOW_MS / 1000}\n".encode())
+
     def let_go(self, lease: Lease, address: str, end_ms: int | None) -> None:
-        for name, delay_ms in ((lease.authority, self.config.delay_ms), ("@" + address, self.config.address_delay_ms)):
+        for name in (lease.authority, "@" + address):
             del self.holders[name]
             if end_ms is not None:
-                self.free_ms[name] = max(self.free_ms.get(name, 0), end_ms + delay_ms)
+                self.free_ms[name] = max(self.free_ms.get(name, 0), end_ms + self.delay_ms(name, lease))
 
     def account(self) -> None:
         """Each URL is done once, or still here, or given up."""

@@ -82,13 +82,6 @@ def test_an_address_is_asked_by_one_crawl_at_a_time(make_sharing: MakeSharing, c
     assert again.due_ms >= answered_ms + FREE.address_delay_ms
 
 
-def test_a_busy_host_is_left_alone_by_all(make_sharing: MakeSharing, clock: Clock) -> None:
-    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
-    done(zulu, one(zulu), "http_503", retry_after_ms=HOUR)
-    grant = xhosa.lease(1)
-    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + HOUR)
-
-
 def test_the_quota_of_one_crawl_is_its_own(make_sharing: MakeSharing, clock: Clock) -> None:
     zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
     zulu.configure({A: HostPolicy(max_pages=1)})
@@ -177,10 +170,10 @@ def between(frontier: TurnTakingFrontier, happens: Callable[[], object], monkeyp
     """What happens once after a lease is granted and before its turn is asked for."""
     asks, left = frontier._ask_turns, [happens]
 
-    def ask(*arguments: Any) -> list[int]:
+    def ask(**arguments: Any) -> list[int]:
         while left:
             left.pop()()
-        return asks(*arguments)
+        return asks(**arguments)
 
     monkeypatch.setattr(frontier, "_ask_turns", ask)
 
@@ -336,7 +329,7 @@ def test_two_crawls_do_not_wait_for_each_other(make_sharing: MakeSharing, clock:
 
     def ask(crawl: TurnTakingFrontier, number: int, host: str, address: str) -> list[int]:
         expires_ms = clock.now_ms + 1000
-        return crawl._ask_turns([], [[f"{number}", clock.now_ms, expires_ms, host, expires_ms, address, expires_ms]])
+        return crawl._ask_turns(asks=[[f"{number}", clock.now_ms, expires_ms, host, 0, address, 0, False]])
 
     assert ask(swati, 1, A, ADDRESS) == [0, 0]
     assert ask(zulu, 2, A, "") == [clock.now_ms + 1000, 0]  # is next at the host
@@ -394,9 +387,8 @@ def test_crawls_of_different_delays_with_all_kinds_of_faults(seed: int, server: 
         make = partial(TurnTakingFrontier, server, f"faults{seed}-{number}", config, now_ms=clock, jitter=rng.random)
         workers = Workers([make() for _ in range(rng.randint(1, 3))], rng)
         moves_s = 7 if seed % 2 else 0
-        world = World(
-            hosts=3 + seed % 5, pages=6, addresses=1 + seed % 6, seconds=90, batch=8, moves_s=moves_s, faults=FAULTS
-        )
+        hosts, addresses = 3 + seed % 5, 1 + seed % 6
+        world = World(hosts, 6, addresses, 90, 8, moves_s, crawl_delays=True, faults=FAULTS)
         together.append(Simulation(cast("Frontier", workers), config, clock, world, seed * 10 + number))
     run_together(together)
     assert min(simulation.grants for simulation in together) > 5
