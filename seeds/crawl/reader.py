@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from seeds.crawl.languages import bibliographic, meant
 from seeds.crawl.model import Crawl, FeedSource, IndexSource, Site, SitemapSource
 from seeds.crawl.scope import SCOPES, host_of
 from seeds.crawl.table import Table, nearest
@@ -162,8 +163,10 @@ def check_name(name: str) -> str:
 
 
 def _check_language(code: str) -> str:
-    if not re.fullmatch(r"[a-z]{3}", code):
-        raise ValueError(f"{code!r} is not an ISO 639-3 code (three lower-case letters, such as zul)")
+    if not re.fullmatch(r"[a-z]{3}", code) or bibliographic(code):
+        found = meant(code)
+        hint = f'did you mean "{found}"?' if found else "three lower-case letters, such as zul"
+        raise ValueError(f"{code!r} is not an ISO 639-3 code ({hint})")
     return code
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from relevance.steering.languagetags import TAGS
 from seeds.crawl import Crawl, Seed, crawls, load_crawl, parse_crawl
+from seeds.crawl.languages import meant
 from seeds.crawl.toml_lines import LineMap
 from seeds.errors import SeedError
 from seeds.survey.check import add_to_file
@@ -21,6 +23,37 @@ def faults(text: str) -> list[str]:
     with pytest.raises(SeedError) as caught:
         parse_crawl(text, "x.toml")
     return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("ss", "ssw"),
+        ("zu", "zul"),
+        ("sh", "hbs"),
+        ("isiZulu", "zul"),
+        ("swati", "ssw"),
+        ("Northern Sotho", "nso"),
+        ("ZUL", "zul"),
+        ("zu-ZA", "zul"),
+        ("ssw_SZ", "ssw"),
+        ("cze", "ces"),
+    ],
+)
+def test_the_code_that_is_meant_is_said(written: str, code: str) -> None:
+    said = f'{written!r} is not an ISO 639-3 code (did you mean "{code}"?)'
+    assert faults(f'[crawl]\nname = "x"\nlanguage = "{written}"\n{SITE}') == [f"x.toml:3: language: {said}"]
+    assert faults(f'{HEAD}siblings = ["{written}"]\n{SITE}') == [f"x.toml:4: siblings: {said}"]
+
+
+def test_the_codes_meant_are_those_of_the_language_tags() -> None:
+    assert {code: meant(tag) for code, tag in TAGS.items()} == {code: code for code in TAGS}
+
+
+def test_where_nobody_knows_the_code_none_is_said() -> None:
+    for written in ("xx", "klingon", "", "639"):
+        (fault,) = faults(f'[crawl]\nname = "x"\nlanguage = "{written}"\n{SITE}')
+        assert "did you mean" not in fault
 
 
 def crawl_with(scope: str, url: str) -> Crawl:
