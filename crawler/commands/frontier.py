@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-from scrapy.exceptions import UsageError
+from crawler.console.crawl_command import CrawlCommand
 
-from crawler.console.crawl_state import CrawlState, CrawlStateCommand
-from crawler.console.terminal import clock, host_words
-from crawler.errors import PreflightError
-from crawler.fetch.opt_outs import read_opt_outs
-from frontier.opt_outs import opt_out_rules
-from frontier.types import Waiting
-from sieve.urls import authority as authority_of
+if TYPE_CHECKING:
+    from crawler.console.crawl_state import Action
 
 
-class Command(CrawlStateCommand):
-    """See the module."""
+class Command(CrawlCommand):
+    """See crawler/actions/frontier.py."""
+
+    def action(self) -> type[Action]:
+        from crawler.actions.frontier import Frontier
+
+        return Frontier
 
     def syntax(self) -> str:
         return "status|hosts|parked | peek|release|drop|pause|resume|opt-out HOST  [--crawl NAME]"
@@ -45,147 +41,3 @@ class Command(CrawlStateCommand):
         super().add_options(parser)
         parser.add_argument("--limit", type=int, default=50, help="most rows to show (default 50)")
         parser.add_argument("--withdraw", action="store_true", help="opt-out: take back one that was a mistake")
-
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        listing: dict[str, Callable[[CrawlState, argparse.Namespace], None]] = {
-            "status": self._status,
-            "hosts": self._hosts,
-            "parked": self._parked,
-        }
-        steering = ("peek", "release", "drop", "pause", "resume", "opt-out")
-        if opts.limit < 1:
-            raise UsageError(f"--limit {opts.limit}: at least 1 row must be shown")
-        if opts.withdraw and args[:1] != ["opt-out"]:
-            raise UsageError("--withdraw: only an opt-out can be withdrawn")
-        if len(args) == 1 and args[0] in listing:
-            with self.state(opts) as state:
-                listing[args[0]](state, opts)
-        elif len(args) == 2 and args[0] in steering:
-            with self.state(opts) as state:
-                self._steer(args[0], args[1], state, opts)
-        else:
-            raise UsageError
-
-    def _status(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        status = state.frontier.status()
-        if opts.json:
-            self.show_json(asdict(status))
-            return
-        table = Table("count", "", title=f"Frontier of {state.name}", title_justify="left")
-        for name in ("queued", "due", "leased", "parked", "authorities", "pages", "fetched_bytes", "words"):
-            table.add_row(name, f"{getattr(status, name):,}")
-        for reason, count in sorted(status.by_reason.items()):
-            table.add_row(f"parked: {reason}", f"{count:,}")
-        for result, count in sorted(status.results.items()):
-            table.add_row(f"reported: {result}", f"{count:,}")
-        self.show(table)
-
-    def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        rows = state.frontier.hosts(opts.limit)
-        now_ms = state.frontier.status().now_ms
-        if opts.json:
-            for row in rows:
-                self.show_json(asdict(row))
-            return
-        table = Table(title=f"Hosts of {state.name}", title_justify="left")
-        table.add_column("host", overflow="fold", min_width=18)
-        table.add_column("address", overflow="fold")
-        for column in ("queued", "parked", "pages", "words", "delay s", "failures"):
-            table.add_column(column, justify="right")
-        table.add_column("state")
-        for row in rows:
-            figures = (row.queued, row.parked, row.pages, row.words, f"{row.delay_ms / 1000:g}", row.failures)
-            table.add_row(row.authority, row.address, *map(str, figures), host_words(row, now_ms))
-        self.show(table)
-
-    def _parked(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        rows = state.frontier.parked(opts.limit)
-        if opts.json:
-            for authority, waiting in rows:
-                self.show_json({"authority": authority, **_waiting(waiting)})
-            return
-        table = Table("until", "reason", "tries", title=f"Parked in {state.name}", title_justify="left")
-        table.add_column("URL", overflow="fold")
-        for _, waiting in rows:
-            table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
-        self.show(table)
-
-    def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
-        frontier = state.frontier
-        if action == "opt-out":
-            try:
-                rules = _rules([host])
-            except ValueError:
-                raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None
-            if opts.withdraw:
-                self._withdraw(host, rules, state)
-            else:
-                self.show(f"{host}: {'opted out' if frontier.opt_out([host]) else 'was opted out already'}")
-            return
-        found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
-        if not found:
-            self.show(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
-            self.exitcode = 1
-        for authority in found:
-            if action == "peek":
-                self._peek(authority, state, opts)
-                continue
-            actions: dict[str, Callable[[str], int]] = {
-                "release": frontier.unpark,
-                "drop": frontier.drop,
-                "pause": frontier.pause,
-                "resume": frontier.resume,
-            }
-            done = int(actions[action](authority))
-            self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
-
-    def _withdraw(self, prefix: str, rules: set[str], state: CrawlState) -> None:
-        """Take back the opt-out of just `prefix`. It is written down first: what cannot be is not done."""
-        there = state.frontier.opted_out()
-        if not rules.issubset(there):
-            hosts = {authority_of(rule) for rule in rules}
-            near = ", ".join(rule for rule in there if authority_of(rule) in hosts)
-            raise PreflightError(f"{prefix} has not opted out by just this name; of its host: {near or 'none'}")
-        assert self.settings is not None
-        try:
-            if (path := self.settings.get("FRONTIER_OPT_OUT_FILE")) and rules & _rules(read_opt_outs(Path(path))):
-                raise PreflightError(f"{path} has {prefix}, too, for every worker that starts: take it out there first")
-            log = state.folder / "reports" / "opt-outs.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a", encoding="utf-8") as file:
-                file.write(f"{clock(time.time_ns() // 1_000_000)} withdrawn: {prefix} ({', '.join(sorted(rules))})\n")
-        except (OSError, ValueError) as error:
-            raise PreflightError(f"{prefix} stays opted out: {error}") from None
-        state.frontier.withdraw_opt_out(prefix)
-        self.show(f"{prefix}: opt-out withdrawn, noted in {log}; URLs dropped meanwhile do not come back")
-
-    def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
-        rows = state.frontier.peek(authority, opts.limit)
-        if opts.json:
-            for row in rows:
-                self.show_json(_waiting(row))
-            return
-        table = Table("score", "depth", "tries", "parked", title=f"Next of {authority}", title_justify="left")
-        table.add_column("URL", overflow="fold")
-        for row in rows:
-            parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
-            table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
-        self.show(table)
-
-
-def _waiting(row: Waiting) -> dict[str, object]:
-    """A row for JSON, without its memo: a spider's own request may have put cookies and passwords there."""
-    return {name: value for name, value in asdict(row).items() if name != "memo"}
-
-
-def _rules(prefixes: Iterable[str]) -> set[str]:
-    """All that opt-outs stand for, as the frontier lists them; ValueError."""
-    return {authority + path for authority, path in opt_out_rules(prefixes)}
-
-
-def _authorities(host: str) -> list[str]:
-    """The authorities that a host's name or any URL of it may mean; PreflightError when it is neither."""
-    try:
-        return [str(authority_of(url)) for url in ([host] if "://" in host else [f"https://{host}", f"http://{host}"])]
-    except ValueError:
-        raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-from scrapy.exceptions import UsageError
+from crawler.console.crawl_command import CrawlCommand
 
-from archive import Reader
-from crawler.console.crawl_state import CrawlState, CrawlStateCommand
-from crawler.work.stores import open_sieve
-from sieve.errors import SieveError, StoreError
-from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
-from sieve.urls import UrlError
-
-_ALL = 1 << 40
-_SHOWN = 5
+if TYPE_CHECKING:
+    from crawler.console.crawl_state import Action
 
 
-class Command(CrawlStateCommand):
-    """See the module."""
+class Command(CrawlCommand):
+    """See crawler/actions/sieve.py."""
+
+    def action(self) -> type[Action]:
+        from crawler.actions.sieve import SieveTools
+
+        return SieveTools
 
     def syntax(self) -> str:
         return "stats|check|repair | contains URL | rebuild FILE...  [--crawl NAME]"
@@ -40,98 +32,3 @@ class Command(CrawlStateCommand):
             "of URLs, one a line, and all that the frontier has, for known. "
             "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
         )
-
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        files = [Path(name) for name in args[1:]] if args[:1] == ["rebuild"] else []
-        if missing := [path for path in files if not path.is_file()]:
-            print(f"scrapy sieve rebuild: no file {missing[0]}", file=sys.stderr)
-            self.exitcode = 1
-            return
-        with self.state(opts, anew=bool(files)) as state:
-            try:
-                if args in (["stats"], ["check"], ["repair"]):
-                    {"stats": self._stats, "check": self._check, "repair": self._repair}[args[0]](state, opts)
-                elif len(args) == 2 and args[0] == "contains":
-                    self._contains(state, args[1])
-                elif files:
-                    self._rebuild(state, files)
-                else:
-                    raise UsageError
-            except (SieveError, UrlError) as error:
-                print(f"scrapy sieve {args[0]}: {error}", file=sys.stderr)
-                self.exitcode = 1
-
-    def _stats(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
-            found = fleet_stats(sieve)
-        if (folder := state.folder / "state" / "sieve").is_dir():
-            found |= {f"disk_{name}": value for name, value in folder_stats(folder).items()}
-        if opts.json:
-            self.show_json(found)
-            return
-        table = Table("figure", "", title=f"Sieve of {state.name}", title_justify="left")
-        for name, value in found.items():
-            table.add_row(name, f"{value:,}" if isinstance(value, int) else str(value))
-        self.show(table)
-
-    def _check(self, state: CrawlState, _: argparse.Namespace) -> None:
-        found = list(check(_store(state)))
-        for finding in found:
-            self.show(f"{finding.path}: {finding.what}")
-        self.show(f"{len(found)} faults in {_store(state)}")
-        self.exitcode = 1 if found else 0
-
-    def _repair(self, state: CrawlState, _: argparse.Namespace) -> None:
-        found = repair(_store(state))
-        for finding in found:
-            self.show(f"{finding.path}: {finding.what}")
-        self.show(f"{sum(finding.lost_keys for finding in found)} known URLs were forgotten and may be fetched again")
-
-    def _contains(self, state: CrawlState, url: str) -> None:
-        admitted = state.admitted(url)
-        self.show({True: "known", False: "not known", None: "a running worker holds the table"}[admitted])
-        self.exitcode = 0 if admitted else 1
-
-    def _rebuild(self, state: CrawlState, files: list[Path]) -> None:
-        with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
-            done = rebuild(sieve, _known(state, files))
-        for reason in done.refused[:_SHOWN]:
-            print(f"refused: {reason}", file=sys.stderr)
-        self.show(f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
-        self.exitcode = 0 if done.known else 1
-
-
-def _store(state: CrawlState) -> Path:
-    folder = state.folder / "state" / "sieve"
-    if not folder.is_dir():
-        raise StoreError(f"no store in {folder}: the seen URLs of this crawl are in Redis")
-    return folder
-
-
-def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
-    for path in files:
-        yield from _urls(path)
-    for host in state.frontier.hosts(_ALL):
-        for waiting in state.frontier.peek(host.authority, _ALL):
-            yield waiting.url
-    for _, waiting in state.frontier.parked(_ALL):
-        yield waiting.url
-
-
-def _urls(path: Path) -> Iterator[str]:
-    """URLs of a WARC file's responses, a CDXJ file's lines or a list of URLs."""
-    if ".warc" in path.name and path.suffix != ".cdxj":
-        for record in Reader(path, types={"response", "revisit"}):
-            yield record.url
-        return
-    # What cannot be read as a URL is refused by name later: half a rebuilt sieve would be worse than a line less.
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        yield from (_url_of(line.strip()) for line in lines if line.strip())
-
-
-def _url_of(line: str) -> str:
-    _, brace, fields = line.partition("{")
-    try:
-        return str(json.loads(brace + fields)["url"]) if brace else line
-    except (ValueError, KeyError):
-        return line

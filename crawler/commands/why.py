@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.text import Text
-from scrapy.exceptions import UsageError
+from crawler.console.crawl_command import CrawlCommand
 
-from crawler.console.crawl_state import CrawlState, CrawlStateCommand
-from crawler.console.terminal import clock, host_words
-from crawler.harvest.polls import RECURRING
-from crawler.pages.answers import PAGE_TYPES
-from crawler.pages.link_memo import read_link_memo
-from crawler.pages.policy import open_policy
-from crawler.records.captures import Place, captures
-from frontier.types import Explanation, Kind, Waiting
-from sieve.fingerprint import fingerprint
-from sieve.urls import canonicalize, canonicalize_many
-
-_JUDGED = (*PAGE_TYPES, "unk", "warc/revisit")
-_FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
+if TYPE_CHECKING:
+    from crawler.console.crawl_state import Action
 
 
-class Command(CrawlStateCommand):
-    """See the module."""
+class Command(CrawlCommand):
+    """See crawler/actions/why.py."""
+
+    def action(self) -> type[Action]:
+        from crawler.actions.why import Why
+
+        return Why
 
     def syntax(self) -> str:
         return "URL  [--crawl NAME] [--json]"
@@ -42,145 +32,3 @@ class Command(CrawlStateCommand):
             "(of closed files); or the rule that refuses it. "
             "Example: scrapy why https://isolezwe.co.za/izindaba --crawl zulu"
         )
-
-    def work(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
-            raise UsageError
-        try:
-            canonical = canonicalize(args[0])
-        except ValueError as error:
-            self.show(Text(f"{args[0]}: no URL that a crawl could fetch: {error}"))
-            self.exitcode = 1
-            return
-        with self.state(opts) as state:
-            facts = gather(state, args[0], canonical)
-        if opts.json:
-            self.show_json(facts)
-        else:
-            self.show(_text(facts))
-
-
-def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
-    """Everything known of `url`, as plain values."""
-    found = state.frontier.explain(url)
-    warc = state.folder / "warc"
-    fetches = captures(warc, url)
-    waiting, told = found.waiting, fetches[-1].told if fetches else {}
-    source = waiting.source if waiting else told.get("source", "")
-    depth = waiting.depth if waiting else int(told.get("depth", 0))
-    refused = _refused(state, found, depth)
-    return {
-        "url": url,
-        "answer": _answer(found, fetches, refused) + _polling(state, found, fetches),
-        "canonical": canonical,
-        "fingerprint": f"{fingerprint(canonical):016x}",
-        "admitted": True if waiting or fetches or found.place == "leased" else state.admitted(url),
-        "place": found.place,
-        "source": source,
-        "source_url": state.url_of(source),
-        "depth": depth if waiting or told else None,
-        "score": round(waiting.score, 3) if waiting else None,
-        "score_terms": _terms(state, waiting) if waiting else {},
-        "attempt": waiting.attempt if waiting else None,
-        "parked_reason": waiting.reason if waiting else "",
-        "parked_until_ms": waiting.until_ms if waiting else 0,
-        "refused": refused,
-        "robots": found.robots,
-        "host": asdict(found.host) if found.host else None,
-        "host_state": host_words(found.host, state.frontier.status().now_ms) if found.host else "never met",
-        "fetches": [asdict(fetch) for fetch in fetches],
-    }
-
-
-def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
-    """What the policy would say of the URL now, but for the links to it, which the workers count for themselves."""
-    link = read_link_memo(waiting.memo) if waiting.kind is Kind.PAGE else None
-    if link is None or not link.bucket:
-        return {}
-    policy = open_policy(state.settings, state.spec)
-    policy.absorb(state.frontier.get_counts("yield"))
-    return policy.explain(waiting.url, link.since_relevant, link.bucket)
-
-
-def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
-    """The rule that speaks against the URL: trap, opt-out, seed file, robots.txt; "" for none."""
-    if found.refused:
-        return found.refused
-    if state.spec is not None and not state.spec.may_follow(found.url, depth):
-        return f"scope: outside what {state.spec.path or state.spec.name} allows"
-    return f"robots.txt {found.robots}" if found.robots.startswith("denied") else ""
-
-
-def _answer(found: Explanation, fetches: list[Place], refused: str) -> str:
-    """The short answer, one sentence."""
-    if fetches:
-        last = fetches[-1]
-        judged = ""
-        if verdict := last.told.get("verdict"):
-            judged = f"; verdict: {verdict} ({last.told.get('verdict-reason', '')})"
-        elif last.told.get("kind") == Kind.PAGE and last.status == "200" and last.mime not in _JUDGED:
-            judged = f"; {last.mime} is no page, so it was not judged"
-        return f"fetched {len(fetches)} time(s), last with status {last.status or 'unknown'}{judged}"
-    if found.waiting and found.waiting.until_ms:
-        return f"parked ({found.waiting.reason}) until {clock(found.waiting.until_ms)}"
-    if found.place == "leased":
-        return "being fetched now"
-    if refused:
-        return f"refused: {refused}"
-    if found.place == "queued":
-        return "waits for its turn"
-    if found.host is None:
-        return "never admitted: no URL of this host was"
-    return "not waiting and in no closed WARC file: never found, in a file still open, given up, or without an answer"
-
-
-def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str:
-    """What becomes of a feed, an index page or a sitemap that has been fetched; "" for any other URL."""
-    waiting = found.waiting
-    if not fetches or found.place == "leased":
-        return ""
-    if waiting:
-        again = clock(waiting.until_ms) if waiting.until_ms else "now"
-        return f"; polled again {again}" if waiting.kind in RECURRING else ""
-    if any(fetch.told.get("kind") in RECURRING for fetch in fetches):
-        return "; not polled any more"
-    named = state.spec.seeds() if state.spec else ()
-    urls = [seed.url for seed in named if seed.kind != "page"]
-    return "; to be polled from the next start on" if canonicalize(found.url) in canonicalize_many(urls) else ""
-
-
-def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    admitted = {True: "yes", False: "never", None: "a worker holds the table of seen URLs; ask again when none runs"}
-    yield "answer", facts["answer"]
-    yield "canonical form", facts["canonical"]
-    yield "fingerprint", facts["fingerprint"]
-    yield "admitted", admitted[facts["admitted"]]
-    yield "found on", facts["source_url"] or facts["source"] or "unknown"
-    yield "place", facts["place"]
-    if facts["depth"] is not None:
-        yield "depth", str(facts["depth"])
-    if facts["score"] is not None:
-        yield "score", f"{facts['score']:.2f}, tries so far {facts['attempt']}"
-    for name, term in facts["score_terms"].items():
-        yield "", f"{name}: {term:g}"
-    yield "robots.txt", facts["robots"]
-    yield "refused by", facts["refused"] or "no rule"
-    yield "host", facts["host_state"] or "has nothing to do"
-    if host := facts["host"]:
-        yield "", f"{host['queued']} queued, {host['parked']} parked, {host['pages']} pages fetched"
-        yield "", f"delay {host['delay_ms'] / 1000:g} s, address {host['address'] or 'unknown'}"
-    for fetch in facts["fetches"]:
-        inner = f" + {fetch['inner_offset']}" if fetch["inner_offset"] else ""
-        yield f"fetch {fetch['timestamp']}", f"{fetch['status']}  {fetch['path']}  at {fetch['offset']}{inner}"
-        for name in _FROM_PAGE:
-            if value := fetch["told"].get(name):
-                yield "", f"{name}: {value}"
-
-
-def _text(facts: Mapping[str, Any]) -> Text:
-    """Lines, no table: paths and URLs stay whole, to be copied."""
-    text = Text(facts["url"], style="bold")
-    for name, value in _rows(facts):
-        text.append(f"\n  {name:<21}", style="bold" if name == "answer" else "dim")
-        text.append(f" {value}", style="bold" if name == "answer" else "not bold")
-    return text

@@ -9,12 +9,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.console import Console
 from scrapy import Spider
-from scrapy.commands import ScrapyCommand
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
@@ -62,29 +61,26 @@ class CrawlState:
             return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source)
 
 
-class CrawlStateCommand(ScrapyCommand):
-    """Base of commands on one crawl's shared state; works beside running workers."""
+class Action:
+    """Base of what commands do with one crawl's shared state; `settings`: the project's and the command line's."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+    def __init__(self, settings: Settings, command: str) -> None:
+        self.settings = settings
+        self.exitcode = 0
+        self._command = command
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--crawl", default="zulu", help="name of the crawl (default: zulu)")
-        parser.add_argument("--seeds", default="", help="its seed file, when it is not in SEEDS_DIR")
-        parser.add_argument("--json", action="store_true", help="plain JSON, one value a line")
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def perform(self, args: list[str], opts: argparse.Namespace) -> int:
+        """Do it; the exit status. UsageError."""
         try:
             with reader_may_leave():
                 self.work(args, opts)
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError) as error:
-            print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {error}", file=sys.stderr)
+            print(f"scrapy {self._command}: {error}", file=sys.stderr)
             self.exitcode = 1
         except KeyboardInterrupt:
-            print(f"scrapy {type(self).__module__.rpartition('.')[2]}: interrupted", file=sys.stderr)
+            print(f"scrapy {self._command}: interrupted", file=sys.stderr)
             self.exitcode = _INTERRUPTED
+        return self.exitcode
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """What the command does; its errors become one line."""
@@ -114,7 +110,6 @@ class CrawlStateCommand(ScrapyCommand):
 
     def _settings(self) -> BaseSettings:
         """The project's settings with our defaults, and without what would change the frontier on opening it."""
-        assert self.settings is not None
         settings = self.settings.copy()
         # Scrapy applies add-ons only where a spider runs.
         Ulwembu().update_settings(settings)

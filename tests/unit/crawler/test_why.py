@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.commands.why import _answer
+from crawler.actions.why import _answer
 from crawler.records.captures import Place
 from frontier.types import Explanation
 

@@ -1,0 +1,42 @@
+"""``scrapy crawl``: what is refused before anything has started, and whether a crawl ended well."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
+
+from crawler.addon import Ulwembu
+from crawler.errors import PreflightError
+from crawler.preflight import check, data_folder, find_spider
+from crawler.state.redis_link import RedisUnreachableError, redis_home, refuse_eviction
+from crawler.state.state_format import ensure_format
+from crawler.work.worker import FAULT, Worker
+from seeds.errors import SeedsError
+
+
+def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: contextlib.ExitStack) -> type[Spider]:
+    """The spider of the crawl, with its Redis reachable for as long as `held` is open. PreflightError: why it cannot
+    start."""
+    settings = settings.copy()
+    Ulwembu().update_settings(settings)
+    try:
+        spider = find_spider(get_spider_loader(settings), name, arguments)
+        check(settings, spider)
+        home = held.enter_context(redis_home(settings, data_folder(settings, spider.name)))
+        ensure_format(home.url, spider.name)
+        refuse_eviction(home.url)
+    except (SeedsError, RedisUnreachableError) as error:
+        raise PreflightError(str(error)) from None
+    return spider
+
+
+def ended_badly(crawler: Crawler) -> bool:
+    """Whether the crawl could not go on, or left something to the next start."""
+    reason = crawler.stats.get_value("finish_reason") if crawler.stats else None
+    worker = crawler.get_extension(Worker)
+    return reason == FAULT or (worker is not None and worker.unfinished)

@@ -1,0 +1,207 @@
+"""``scrapy seeds``: look at a crawl's seed file, and at sites that might go into one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from scrapy import Spider
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.console.polite_client import BlockingFetch
+from crawler.console.terminal import clock, reader_may_leave
+from crawler.errors import PreflightError
+from crawler.pages.policy import model_of, open_policy
+from crawler.preflight import settings_faults
+from crawler.spiderloader import seeds_folder
+from relevance import read_page
+from relevance.errors import ModelError, PolicyError, RelevanceError
+from relevance.language.identification import Identifier
+from relevance.language.model import shipped
+from seeds.crawl import Crawl, crawls, load_crawl
+from seeds.errors import SeedsError
+from seeds.survey import check, lists
+from seeds.survey.probe import Fetched
+from seeds.survey.sitemap_walk import walk_site
+
+_GOOD = ("alive", "moved")
+
+
+class Seeds:
+    """See the module; `usage` is what is said to words that are none of its own."""
+
+    def __init__(self, settings: Settings, usage: str) -> None:
+        self.settings = settings
+        self._usage = usage
+
+    def perform(self, args: list[str], opts: argparse.Namespace) -> int:
+        """Do it; the exit status. UsageError."""
+        actions: dict[str, Callable[[Sequence[str], argparse.Namespace], bool]] = {
+            "check": self._check,
+            "discover": self._discover,
+            "pages": self._pages,
+            "add": self._add,
+            "import": self._import,
+        }
+        if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
+            raise UsageError(f"one of these is wanted: {self._usage}")
+        good = True
+        try:
+            with reader_may_leave():
+                good = actions[args[0]](args[1:], opts)
+        except (SeedsError, PreflightError, ModelError) as error:
+            print(error, file=sys.stderr)
+            good = False
+        return 0 if good else 1
+
+    def _check(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        for name in names:
+            try:
+                crawl = load_crawl(self._path(name))
+            except SeedsError as error:
+                print(error, file=sys.stderr)
+                good = False
+                continue
+            fault = self._policy_fault(crawl)
+            if fault:
+                print(f"{crawl.path or crawl.name}: relevance policy: {fault}", file=sys.stderr)
+                good = False
+            if not opts.offline:
+                good &= self._online(crawl, opts)
+            elif not fault:
+                print(f"{crawl.path or crawl.name}: {sum(1 for _ in crawl.seeds())} seeds, syntax good")
+        return good
+
+    def _policy_fault(self, crawl: Crawl) -> str:
+        """Why the crawl would be refused for its policy, its options, its language or its model; "" for nothing."""
+        try:
+            open_policy(self.settings, crawl)
+        except (PolicyError, ModelError) as error:
+            return str(error)
+        return ""
+
+    def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
+        good = True
+        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+            for found in check.check(crawl, fetch):
+                good &= found.state in _GOOD
+                row = (found.state, found.kind, found.url, found.detail)
+                print(
+                    _json({"crawl": crawl.name, **asdict(found)}) if opts.json else "\t".join(row).rstrip(), flush=True
+                )
+        return good
+
+    def _discover(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        crawl = load_crawl(self._path(opts.crawl)) if opts.crawl else None
+        settings = self._polite_settings(crawl.contact if crawl else "")
+        language = _language(settings, crawl)
+        with BlockingFetch(settings) as fetch:
+            for url in urls:
+                found = check.discover(url, fetch, language)
+                good &= found.state == "alive"
+                if opts.json:
+                    print(_json(asdict(found)), flush=True)
+                    continue
+                print("\t".join((found.state, url, found.language, found.detail)).rstrip(), flush=True)
+                for feed, items in found.feeds:
+                    print(f"feed\t{feed}\t{items} items")
+                for sitemap in found.sitemaps:
+                    print(f"sitemap\t{sitemap}")
+        return good
+
+    def _pages(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
+        good = True
+        with BlockingFetch(self._polite_settings()) as fetch:
+
+            def told(url: str) -> Fetched:
+                print(url, file=sys.stderr, flush=True)
+                return fetch(url)
+
+            for url in urls:
+                found = walk_site(url, told)
+                for entry in found.pages.values():
+                    date = clock(entry.dated_ms or 0)
+                    print(_json({"url": entry.loc, "date": date}) if opts.json else f"{entry.loc}\t{date}".rstrip())
+                for sitemap, problem in found.problems.items():
+                    print(f"{sitemap}: {problem}", file=sys.stderr)
+                if not found.read:
+                    print(f"{url}: no sitemap", file=sys.stderr)
+                good &= bool(found.read) and not found.problems
+        return good
+
+    def _add(self, words: Sequence[str], opts: argparse.Namespace) -> bool:
+        path, good = self._path(words[0]), True
+        crawl = load_crawl(path)
+        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+            for url in words[1:]:
+                found = check.discover(url, fetch)
+                if found.state != "alive":
+                    print(f"{url}: {found.detail}, not added", file=sys.stderr)
+                    good = False
+                    continue
+                known = {seed.url for seed in crawl.seeds()}
+                new = tuple(feed for feed in found.feeds if feed[0] not in known)
+                addition = check.to_add(replace(found, feeds=new), opts.scope)
+                crawl = check.add_to_file(path, addition)
+                print(f"{path}:{addition}", end="")
+        return good
+
+    def _import(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
+        listed = lists.import_files([Path(name) for name in names])
+        if opts.into:
+            path = self._path(opts.into)
+            crawl = load_crawl(path)
+            known = {seed.url for seed in crawl.seeds()}
+            new = [entry for entry in listed if entry.url not in known]
+            if new:
+                check.add_to_file(path, "\n" + lists.to_toml(new, opts.table))
+            print(f"{path}: {len(new)} added, {len(listed) - len(new)} there already")
+        else:
+            print(lists.to_toml(listed, opts.table), end="")
+        return True
+
+    def _path(self, name: str) -> Path:
+        """The seed file of a crawl's name, or the file itself."""
+        if name.endswith(".toml"):
+            return Path(name)
+        known = crawls(seeds_folder(self.settings))
+        if name not in known:
+            raise PreflightError(f"no crawl named {name!r} (there are: {', '.join(sorted(known))})")
+        return known[name]
+
+    def _polite_settings(self, contact: str = "") -> Settings:
+        """The project's settings with our defaults; PreflightError when one cannot be used or nobody is named."""
+        settings = self.settings.copy()
+        if contact:
+            settings.set("CONTACT", contact, priority="spider")
+        Ulwembu().update_settings(settings)
+        faults = settings_faults(settings, Spider)
+        if faults:
+            raise PreflightError("\n".join(faults))
+        return settings
+
+
+def _language(settings: Settings, crawl: Crawl | None) -> check.Language:
+    """Names a page's language as the crawl does: by its model, with a lean to the language that it looks for.
+    ModelError when the model cannot be used."""
+    identifier = Identifier(model_of(settings, crawl) or shipped(), wanted=crawl.language if crawl else None)
+
+    def language(body: bytes, url: str, content_type: str) -> str:
+        try:
+            return identifier([read_page(body, url, content_type or None).text()])[0].language
+        except RelevanceError:
+            return "und"
+
+    return language
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,35 @@
+"""The rim of the commands that look into a crawl: their words and options. Light, since Scrapy imports every command of
+a project before it runs one; what a command does is in ``crawler/actions`` and imported by :meth:`action`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+
+if TYPE_CHECKING:
+    from crawler.console.crawl_state import Action
+
+
+class CrawlCommand(ScrapyCommand):
+    """Base of commands on one crawl's shared state; works beside running workers."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--crawl", default="zulu", help="name of the crawl (default: zulu)")
+        parser.add_argument("--seeds", default="", help="its seed file, when it is not in SEEDS_DIR")
+        parser.add_argument("--json", action="store_true", help="plain JSON, one value a line")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        name = type(self).__module__.rpartition(".")[2]
+        self.exitcode = self.action()(self.settings, name).perform(args, opts)
+
+    def action(self) -> type[Action]:
+        """What the command does."""
+        raise NotImplementedError
