@@ -129,13 +129,15 @@ def verify(rows: Iterable[AuditRow], tolerance_ms: int = 0) -> Proof:
 
 
 class Visit(NamedTuple):
-    """A request as anybody's log has it; `asked_ms` is the delay that the host itself asked for (Crawl-delay)."""
+    """A request as anybody's log has it; `asked_ms` is the delay that the host itself asked for (Crawl-delay), `least`
+    the (host, address) delays that were in force when it was made, where they are known."""
 
     host: str
     address: str
     start_ms: float
     end_ms: float
     asked_ms: int = 0
+    least: tuple[int, int] | None = None
 
 
 def verify_plain(
@@ -145,8 +147,8 @@ def verify_plain(
     tolerance_ms: int = 0,
     by_host: Mapping[str, tuple[int, int]] | None = None,
 ) -> Proof:
-    """Check (host, address or "", start_ms, end_ms) rows against fixed delays; `by_host` has the (host, address)
-    delays of hosts that have their own. A host that asked for a longer delay must have had that."""
+    """Check (host, address or "", start_ms, end_ms) rows against their own or these delays; `by_host` has
+    the (host, address) delays of hosts that have their own. A host that asked for a longer delay must have had that."""
     return _check(_plain(rows, (delay_ms, address_delay_ms), by_host or {}), tolerance_ms)
 
 
@@ -166,7 +168,7 @@ def _plain(
 ) -> Iterator[Fetch]:
     for number, row in enumerate(rows):
         visit, name = Visit(*row), f"row {number}"
-        delay_ms, address_delay_ms = by_host.get(visit.host, usual)
+        delay_ms, address_delay_ms = by_host.get(visit.host, visit.least or usual)
         start_ms, end_ms = int(visit.start_ms), int(visit.end_ms)
         yield Fetch(visit.host, start_ms, end_ms, max(delay_ms, visit.asked_ms), name)
         if visit.address:

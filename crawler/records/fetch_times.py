@@ -9,6 +9,8 @@ the configured delay is checked.)
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
@@ -37,8 +39,24 @@ def warc_files(folder: Path) -> list[Path]:
     return list({path.name.partition(".warc")[0]: path for path in files}.values())
 
 
-def fetch_times(files: Collection[Path], user_agent: str) -> Iterator[Visit]:
-    """Each exchange that says when it began and how long it took; `user_agent` is the one robots.txt is asked for."""
+def written_with(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:
+    """The delays of host and address (ms) that each file says in its first record it was crawled with; those of
+    strangers say none."""
+    found = {}
+    for path in files:
+        with Reader(path, types=("warcinfo",), sound=True) as reader:
+            said = next((fields(record.block()).get("frontier", "") for record in reader), "")
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            rules = json.loads(said)
+            found[path] = (int(rules["delay_ms"]), int(rules["address_delay_ms"]))
+    return found
+
+
+def fetch_times(
+    files: Collection[Path], user_agent: str, least: Mapping[Path, tuple[int, int]] | None = None
+) -> Iterator[Visit]:
+    """Each exchange that says when it began and how long it took; `user_agent` is the one robots.txt is asked for,
+    `least` the delays in force of each file (:func:`written_with`)."""
     asked = _asked_delays(files, user_agent)
     for path in files:
         met: OrderedDict[str, Record] = OrderedDict()
@@ -49,7 +67,8 @@ def fetch_times(files: Collection[Path], user_agent: str) -> Iterator[Visit]:
                     if len(met) > _MOST_OPEN:
                         met.popitem(last=False)
                 elif exchange := met.get(record.field("WARC-Concurrent-To")):
-                    yield from _visit(exchange, fields(record.block()).get("fetchTimeMs", ""), asked)
+                    for visit in _visit(exchange, fields(record.block()).get("fetchTimeMs", ""), asked):
+                        yield visit._replace(least=(least or {}).get(path))
 
 
 def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float, int]]]) -> Iterator[Visit]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.records.fetch_times import fetch_times, warc_files
+from crawler.records.fetch_times import fetch_times, warc_files, written_with
 from frontier.audit import verify_plain
 
 ROBOTS, OTHERS_ROBOTS = b"User-agent: *\nCrawl-delay: 2\n", b"User-agent: other\nCrawl-delay: 9\n"
@@ -95,3 +95,25 @@ def test_a_converted_copy_beside_a_file_is_no_second_fetch(tmp_path: Path) -> No
     for name in ("a.warc.xz", "a.warc.gz", "a.warc", "b.warc.gz", "a.warc.xz.cdxj", "c.warc.xz.open"):
         (tmp_path / name).touch()
     assert [path.name for path in warc_files(tmp_path)] == ["a.warc.xz", "b.warc.gz"]
+
+
+def test_each_file_is_held_against_the_delays_it_was_written_with(tmp_path: Path) -> None:
+    def info(said: bytes) -> bytes:
+        head = (
+            "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+            "WARC-Date: 2024-05-01T10:00:00Z\r\nContent-Type: application/warc-fields\r\n"
+            f"Content-Length: {len(said)}\r\n\r\n"
+        ).encode()
+        return head + said + b"\r\n\r\n"
+
+    quick, slow, strange = (tmp_path / f"{name}.warc" for name in ("quick", "slow", "strange"))
+    pages = [exchange(number, number / 2, f"/{number}") for number in range(6)]
+    quick.write_bytes(info(b'frontier: {"delay_ms": 400, "address_delay_ms": 100}\r\n') + pages[0] + pages[1])
+    slow.write_bytes(info(b'frontier: {"delay_ms": 600, "address_delay_ms": 100}\r\n') + pages[2] + pages[3])
+    strange.write_bytes(info(b"frontier: wild\r\n") + pages[4] + pages[5])
+    files = [quick, slow, strange]
+    least = written_with(files)
+    assert least == {quick: (400, 100), slow: (600, 100)}
+    proof = verify_plain(fetch_times(files, "ulwembu", least), 300, 0)
+    assert [(gap.gap_ms, gap.needed_ms) for gap in proof.short] == [(400, 600), (400, 600)]
+    assert len(verify_plain(fetch_times(files, "ulwembu"), 500, 0).short) == 5
