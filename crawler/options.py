@@ -156,14 +156,15 @@ def problems(settings: BaseSettings) -> Iterator[str]:
             yield f"unknown setting {name}" + (f" (did you mean {close[0]}?)" if close else "")
     for option in OPTIONS:
         try:
-            _typed(settings, option)
+            typed(settings, option)
         except (TypeError, ValueError):
             kind = type(option.default).__name__
             bounds = f" (0 to {option.most})" if kind in ("int", "float") else ""
             yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}{bounds}"
 
 
-def _typed(settings: BaseSettings, option: Option) -> object:
+def typed(settings: BaseSettings, option: Option) -> object:
+    """The value of a setting as its kind; TypeError or ValueError when it is none."""
     match option.default:
         case bool():
             return settings.getbool(option.name)

@@ -7,17 +7,22 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terminal import clock, host_words
+from crawler.console.terms import COLUMNS, COUNTS, meaning
 from crawler.errors import PreflightError
 from crawler.fetch.opt_outs import read_opt_outs
 from frontier.opt_outs import opt_out_rules
 from frontier.types import Waiting
 from sieve.urls import authority as authority_of
+
+_WIDE = 110
+_LEAST = {"host": 20, "state": 14}
 
 
 class Frontier(Action):
@@ -48,13 +53,14 @@ class Frontier(Action):
         if opts.json:
             self.show_json(asdict(status))
             return
-        table = Table("count", "", title=f"Frontier of {state.name}", title_justify="left")
-        for name in ("queued", "due", "leased", "parked", "authorities", "pages", "fetched_bytes", "words"):
-            table.add_row(name, f"{getattr(status, name):,}")
-        for reason, count in sorted(status.by_reason.items()):
-            table.add_row(f"parked: {reason}", f"{count:,}")
-        for result, count in sorted(status.results.items()):
-            table.add_row(f"reported: {result}", f"{count:,}")
+        table = Table("", title=f"Frontier of {state.name}", title_justify="left")
+        table.add_column("count", justify="right")
+        table.add_column("meaning", overflow="fold")
+        for name, said in COUNTS.items():
+            table.add_row(name, f"{getattr(status, name):,}", said)
+        for title, counts in (("parked", status.by_reason), ("reported", status.results)):
+            for word, count in sorted(counts.items()):
+                table.add_row(f"{title}: {word}", f"{count:,}", meaning(word))
         self.show(table)
 
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -64,15 +70,18 @@ class Frontier(Action):
             for row in rows:
                 self.show_json(asdict(row))
             return
-        table = Table(title=f"Hosts of {state.name}", title_justify="left")
-        table.add_column("host", overflow="fold", min_width=18)
-        table.add_column("address", overflow="fold")
-        for column in ("queued", "parked", "pages", "words", "delay s", "failures"):
-            table.add_column(column, justify="right")
-        table.add_column("state")
+        table = Table(
+            title=f"Hosts of {state.name}", title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
+        )
+        # On a narrow terminal, where columns would be cut into pieces, without the last.
+        shown = [column for column in COLUMNS if column != "address" or self.width() >= _WIDE]
+        for column in shown:
+            justify: Literal["left", "right"] = "left" if column in ("host", "state", "address") else "right"
+            table.add_column(column, justify=justify, overflow="fold", min_width=_LEAST.get(column))
         for row in rows:
             figures = (row.queued, row.parked, row.pages, row.words, f"{row.delay_ms / 1000:g}", row.failures)
-            table.add_row(row.authority, row.address, *map(str, figures), host_words(row, now_ms))
+            cells = (row.authority, *map(str, figures), host_words(row, now_ms), row.address)
+            table.add_row(*cells[: len(shown)])
         self.show(table)
 
     def _parked(self, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -124,7 +133,7 @@ class Frontier(Action):
             near = ", ".join(rule for rule in there if authority_of(rule) in hosts)
             raise PreflightError(f"{prefix} has not opted out by just this name; of its host: {near or 'none'}")
         try:
-            if (path := self.settings.get("FRONTIER_OPT_OUT_FILE")) and rules & _rules(read_opt_outs(Path(path))):
+            if (path := state.opt_outs_file) and rules & _rules(read_opt_outs(Path(path))):
                 raise PreflightError(f"{path} has {prefix}, too, for every worker that starts: take it out there first")
             log = state.folder / "reports" / "opt-outs.log"
             log.parent.mkdir(parents=True, exist_ok=True)

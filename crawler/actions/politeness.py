@@ -7,6 +7,7 @@ archive alone (WARC-Date and fetch time of every record against the configured d
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler.console.crawl_state import Action
+from crawler.console.which_crawl import said
 from crawler.errors import PreflightError
-from crawler.preflight import data_folder
-from crawler.records.fetch_times import fetch_times, warc_files
+from crawler.records.fetch_times import fetch_times, warc_files, written_with
 from crawler.work.stores import host_policies
 from frontier.audit import Proof, verify, verify_plain
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
 
 _MOST_SHOWN = 10
+_DELAYS = ("FRONTIER_DELAY_S", "FRONTIER_IP_DELAY_S")
+Least = Mapping[Path, tuple[int, int]]
 
 
 class Politeness(Action):
@@ -33,27 +36,32 @@ class Politeness(Action):
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or args[0] != "verify":
             raise UsageError
-        settings = self._settings()
         proofs: dict[str, Proof] = {}
         files = [Path(name) for name in args[1:]]
         if missing := [str(path) for path in files if not path.is_file()]:
             raise PreflightError(f"no such WARC file: {', '.join(missing)}")
-        spider = self._spider(settings, opts)
-        if not files:
-            files = warc_files(data_folder(settings, spider.name) / "warc")
+        settings = self.effective_settings()
+        if files:
+            # Of files nobody needs to have the Redis; the seed file counts where one is named.
+            named = opts.crawl or opts.seeds
+            spec = getattr(self.spider(settings, opts.crawl, opts.seeds), "spec", None) if named else None
+        else:
             with self.state(opts) as state:
                 proofs["audit"] = verify(state.frontier.audit(), opts.tolerance_ms)
-        proofs["archive"] = _by_archive(files, settings, getattr(spider, "spec", None), opts)
+                files, settings, spec = warc_files(state.folder / "warc"), state.settings, state.spec
+                if state.elsewhere:
+                    self.note(f"no archive of this crawl is on this machine; its workers ran on {state.elsewhere}")
+        # What the command line says comes first; of files named nobody knows whether they are a crawl's of ours.
+        least = {} if args[1:] or _given(settings, opts) else written_with(files)
+        proofs["archive"] = _by_archive(files, settings, spec, opts, least)
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
             self._tables(proofs)
-            if proofs["archive"].short and opts.delay is None and opts.ip_delay is None:
-                own, address = (settings.getfloat(name) for name in ("FRONTIER_DELAY_S", "FRONTIER_IP_DELAY_S"))
-                self.show(
-                    f"The archive was held against FRONTIER_DELAY_S={own:g} and FRONTIER_IP_DELAY_S={address:g}: "
-                    "a crawl that was given others with -s needs them here, too"
-                )
+            if proofs["archive"].gaps and opts.delay is None and opts.ip_delay is None:
+                more = "; a crawl that was given others with -s needs them here, too" if args[1:] else ""
+                more = ", as its files say they were written with" if least else more
+                self.show(f"The archive was held against {_against(settings, files, least)}{more}")
         if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
             self.exitcode = 1
 
@@ -72,14 +80,30 @@ class Politeness(Action):
                 self.show(Text(f"{name}: {gap.of}: {gap.gap_ms} ms {between}, {gap.needed_ms} needed"))
 
 
-def _by_archive(files: list[Path], settings: BaseSettings, spec: Crawl | None, opts: argparse.Namespace) -> Proof:
+def _given(settings: BaseSettings, opts: argparse.Namespace) -> bool:
+    """Whether the command line says which delays there were."""
+    return opts.delay is not None or opts.ip_delay is not None or any(said(settings, name) for name in _DELAYS)
+
+
+def _against(settings: BaseSettings, files: list[Path], least: Least) -> str:
+    usual = tuple(round(1000 * settings.getfloat(name)) for name in _DELAYS)
+    used = {least.get(path, usual) for path in files}
+    parts = zip(_DELAYS, zip(*used, strict=True), strict=True)
+    return " and ".join(
+        f"{name}={', '.join(f'{value / 1000:g}' for value in sorted(set(values)))}" for name, values in parts
+    )
+
+
+def _by_archive(
+    files: list[Path], settings: BaseSettings, spec: Crawl | None, opts: argparse.Namespace, least: Least
+) -> Proof:
     """The proof by the WARC files alone; with ``--delay`` or ``--ip-delay`` the seed file's delays do not count."""
     delay_ms = round(1000 * (settings.getfloat("FRONTIER_DELAY_S") if opts.delay is None else opts.delay))
     address_ms = round(1000 * (settings.getfloat("FRONTIER_IP_DELAY_S") if opts.ip_delay is None else opts.ip_delay))
     own = host_policies(spec) if spec is not None and opts.delay is None and opts.ip_delay is None else {}
     by_host = {host: _delays(policy, delay_ms, address_ms) for host, policy in own.items()}
     return verify_plain(
-        fetch_times(files, settings["ROBOTS_USER_AGENT"]), delay_ms, address_ms, opts.tolerance_ms, by_host
+        fetch_times(files, settings["ROBOTS_USER_AGENT"], least), delay_ms, address_ms, opts.tolerance_ms, by_host
     )
 
 

@@ -18,6 +18,7 @@ from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
 from crawler.records.captures import Place, captures
 from frontier.types import Explanation, Kind, Waiting
+from relevance.errors import ModelError, PolicyError
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
@@ -38,6 +39,8 @@ class Why(Action):
             self.exitcode = 1
             return
         with self.state(opts) as state:
+            if state.elsewhere:
+                self.note(f"no archive of this crawl is on this machine; its workers ran on {state.elsewhere}")
             facts = gather(state, args[0], canonical)
         if opts.json:
             self.show_json(facts)
@@ -80,9 +83,12 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
 def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
     """What the policy would say of the URL now, but for the links to it, which the workers count for themselves."""
     link = read_link_memo(waiting.memo) if waiting.kind is Kind.PAGE else None
-    if link is None or not link.bucket:
+    if link is None or not link.bucket or state.spec is None:
         return {}
-    policy = open_policy(state.settings, state.spec)
+    try:
+        policy = open_policy(state.settings, state.spec)
+    except (ModelError, PolicyError):  # a model of the workers' machines
+        return {}
     policy.absorb(state.frontier.get_counts("yield"))
     return policy.explain(waiting.url, link.since_relevant, link.bucket)
 

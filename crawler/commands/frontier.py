@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from crawler.console.crawl_command import CrawlCommand
+from crawler.console.crawl_command import CrawlCommand, KeepsLines
+from crawler.console.terms import glossary
 
 if TYPE_CHECKING:
     from crawler.console.crawl_state import Action
@@ -27,17 +28,20 @@ class Command(CrawlCommand):
 
     def long_desc(self) -> str:
         return (
-            "status: counts; hosts: the hosts last fetched from; parked: what waits, why and until when; "
+            "status: counts; hosts: each with its queue, delay and state, the next to be asked first; "
+            "parked: what waits, why and until when; "
             "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
             "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again; with "
             "--withdraw: take back one that was a mistake, all that the name stands for (URLs dropped meanwhile do not "
             "come back). "
             "HOST is a name, or any URL of it where the port is not the usual one. "
-            "Examples: scrapy frontier pause isolezwe.co.za --crawl zulu; "
-            "scrapy frontier opt-out example.org --withdraw --crawl zulu"
+            "Examples: scrapy frontier pause isolezwe.co.za; "
+            "scrapy frontier opt-out example.org --withdraw"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.formatter_class = KeepsLines
+        parser.epilog = glossary()
         parser.add_argument("--limit", type=int, default=50, help="most rows to show (default 50)")
         parser.add_argument("--withdraw", action="store_true", help="opt-out: take back one that was a mistake")

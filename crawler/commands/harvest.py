@@ -31,7 +31,7 @@ class Command(CrawlCommand):
             "what the feed showed, items missed and recovered from older pages, errors, mean time from publication to "
             "discovery and to the fetch of the item's page. --by-day: a row a feed and day; --plot: also a picture in "
             "the crawl's reports/harvest.png; --json: one line a feed and day. "
-            "Example: scrapy harvest status --crawl zulu --days 30 --plot"
+            "Example: scrapy harvest status --days 30 --plot"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

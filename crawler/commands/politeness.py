@@ -29,10 +29,12 @@ class Command(CrawlCommand):
         return (
             "Checks every gap between two requests to a host and to an address: in the audit stream of the crawl "
             "(written with FRONTIER_AUDIT=1) and by the dates in its closed WARC files, or only in the WARC files "
-            "named. The archive is held against FRONTIER_DELAY_S and FRONTIER_IP_DELAY_S and the seed file's own "
-            "delays, or --delay and --ip-delay, and against the Crawl-delay of each robots.txt that is in it. "
+            "named. The archive is held against FRONTIER_DELAY_S and FRONTIER_IP_DELAY_S, as each file says it was "
+            "written with (files named here: as given here), and the seed file's own delays, or --delay and "
+            "--ip-delay, and "
+            "against the Crawl-delay of each robots.txt that is in it. "
             "Status 1 when a gap was too short, or when there was nothing to check. "
-            "Example: scrapy politeness verify --crawl zulu"
+            "Example: scrapy politeness verify"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

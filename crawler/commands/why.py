@@ -30,5 +30,5 @@ class Command(CrawlCommand):
             "with the terms that would make it now, the state of its host, the line of robots.txt that decides, and "
             "each fetch with WARC file and offset "
             "(of closed files); or the rule that refuses it. "
-            "Example: scrapy why https://isolezwe.co.za/izindaba --crawl zulu"
+            "Example: scrapy why https://isolezwe.co.za/izindaba"
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 
 if TYPE_CHECKING:
     from crawler.console.crawl_state import Action
@@ -21,8 +21,8 @@ class CrawlCommand(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--crawl", default="zulu", help="name of the crawl (default: zulu)")
-        parser.add_argument("--seeds", default="", help="its seed file, when it is not in SEEDS_DIR")
+        parser.add_argument("--crawl", default="", help="name of the crawl (default: the only one there is)")
+        parser.add_argument("--seeds", default="", help="its seed file (default: the one it was started with)")
         parser.add_argument("--json", action="store_true", help="plain JSON, one value a line")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -33,3 +33,12 @@ class CrawlCommand(ScrapyCommand):
     def action(self) -> type[Action]:
         """What the command does."""
         raise NotImplementedError
+
+
+class KeepsLines(ScrapyHelpFormatter):
+    """Leaves a text that has lines of its own as it is; any other is filled, as ever."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" not in text:
+            return super()._fill_text(text, width, indent)
+        return "\n".join(indent + line for line in text.splitlines())

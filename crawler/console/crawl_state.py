@@ -1,9 +1,11 @@
-"""What the commands that look into a crawl share: which crawl, its Redis, its tables on the terminal."""
+"""What the commands that look into a crawl share: which crawl, its Redis, what its workers go by, its tables on the
+terminal."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -12,23 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.console.terminal import reader_may_leave
+from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.preflight import data_folder, find_spider
 from crawler.records.captures import url_of_source
 from crawler.records.provenance import SOURCE_SLOTS, Sources
+from crawler.state import run_record
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, redis_home
 from crawler.state.shared_table import SharedTable
-from crawler.state.state_format import ensure_format
+from crawler.state.state_format import NoStateError, ensure_format
 from crawler.work.stores import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
-from seeds.crawl import Crawl
+from seeds.crawl import Crawl, load_crawl
 from seeds.errors import SeedsError
 from sieve.errors import SieveError
 
@@ -38,7 +43,9 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class CrawlState:
-    """One crawl as a command sees it."""
+    """One crawl as a command sees it; `settings` are those that its workers go by, and `spec` is None when it has no
+    seed file, or none on this machine. `opt_outs_file`: their FRONTIER_OPT_OUT_FILE. `elsewhere`: the machines that
+    have its archive, when this one has none."""
 
     name: str
     spec: Crawl | None
@@ -46,6 +53,8 @@ class CrawlState:
     home: RedisHome
     frontier: RedisFrontier
     settings: BaseSettings
+    opt_outs_file: str
+    elsewhere: str
 
     def admitted(self, url: str) -> bool | None:
         """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs."""
@@ -75,10 +84,10 @@ class Action:
             with reader_may_leave():
                 self.work(args, opts)
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError) as error:
-            print(f"scrapy {self._command}: {error}", file=sys.stderr)
+            self.note(error)
             self.exitcode = 1
         except KeyboardInterrupt:
-            print(f"scrapy {self._command}: interrupted", file=sys.stderr)
+            self.note("interrupted")
             self.exitcode = _INTERRUPTED
         return self.exitcode
 
@@ -89,39 +98,82 @@ class Action:
     @contextlib.contextmanager
     def state(self, opts: argparse.Namespace, *, anew: bool = False) -> Iterator[CrawlState]:
         """The crawl's shared state; PreflightError when it never ran here, unless it is to be made `anew`."""
-        settings = self._settings()
-        spider = self._spider(settings, opts)
-        spec: Crawl | None = getattr(spider, "spec", None)
-        folder = data_folder(settings, spider.name)
+        settings = self.effective_settings()
+        name = named_crawl(settings, opts.crawl, opts.seeds)
+        folder = data_folder(settings, name)
         if not anew and not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
-            raise PreflightError(f"crawl {spider.name!r} has no state in {folder} (DATA_DIR, REDIS_URL)")
+            self.spider(settings, name, opts.seeds)
+            raise no_state(settings, name)
         with redis_home(settings, folder) as home:
-            ensure_format(home.url, spider.name)
-            frontier = open_frontier(settings, home, spider.name, None)
             try:
-                yield CrawlState(spider.name, spec, folder, home, frontier, settings)
+                ensure_format(home.url, name, begin=anew)
+            except NoStateError:
+                self.spider(settings, name, opts.seeds)
+                raise no_state(settings, name) from None
+            told, now_ms = run_record.workers(home.url, name)
+            taken = take_over(settings, told, now_ms, folder)
+            for line in taken.notes:
+                self.note(line)
+            spec = self._spec(settings, name, opts.seeds, taken.seeds, ran=bool(told))
+            # What would change the frontier on opening it.
+            opt_outs_file = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
+            settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
+            frontier = open_frontier(settings, home, name, None)
+            facts = (name, spec, taken.folder, home, frontier, settings, opt_outs_file, taken.elsewhere)
+            try:
+                yield CrawlState(*facts)
             finally:
                 frontier.close()
 
-    @staticmethod
-    def _spider(settings: BaseSettings, opts: argparse.Namespace) -> type[Spider]:
-        """The spider of the crawl that the options name; PreflightError."""
-        return find_spider(get_spider_loader(settings), opts.crawl, {"seeds": opts.seeds} if opts.seeds else {})
+    def _spec(self, settings: BaseSettings, name: str, said: str, recorded: str, *, ran: bool) -> Crawl | None:
+        """The crawl's seed file: the one `said`, else the one `recorded` by a worker, else that of its name.
+        PreflightError when there is none, and the crawl never `ran` in this Redis."""
+        spec: Crawl | None
+        if recorded and not said:
+            with contextlib.suppress(SeedsError):
+                if (spec := load_crawl(recorded)).name == name:
+                    return spec
+        try:
+            spec = getattr(self.spider(settings, name, said), "spec", None)
+        except PreflightError:
+            if said or not ran:
+                raise
+            self.note(f"the seed file of crawl {name!r} is not on this machine (--seeds FILE): its scope is not judged")
+            return None
+        return spec
 
-    def _settings(self) -> BaseSettings:
-        """The project's settings with our defaults, and without what would change the frontier on opening it."""
+    @staticmethod
+    def spider(settings: BaseSettings, name: str, seeds: str) -> type[Spider]:
+        """The spider of the crawl that the options name; PreflightError."""
+        return find_spider(get_spider_loader(settings), name, {"seeds": seeds} if seeds else {})
+
+    def effective_settings(self) -> BaseSettings:
+        """The project's settings with our defaults."""
         settings = self.settings.copy()
         # Scrapy applies add-ons only where a spider runs.
         Ulwembu().update_settings(settings)
-        settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
         return settings
+
+    def note(self, what: object) -> None:
+        """A line for people, beside the answer."""
+        print(f"scrapy {self._command}: {what}", file=sys.stderr)
 
     @staticmethod
     def show(what: Any) -> None:
-        """A rich table or text on the terminal, whole lines elsewhere."""
-        on_terminal = sys.stdout.isatty()
-        width = None if on_terminal else _WIDTH_IN_FILES
-        Console(soft_wrap=not on_terminal, width=width, markup=False).print(what)  # URLs may have [brackets]
+        """A rich table or text on the terminal; elsewhere whole lines, a table's columns without a frame."""
+        if sys.stdout.isatty():
+            Console(markup=False).print(what)  # URLs may have [brackets]
+            return
+        if isinstance(what, Table):
+            what.box, what.pad_edge, what.padding = None, False, (0, 2, 0, 0)
+        text = io.StringIO()
+        Console(file=text, soft_wrap=True, width=_WIDTH_IN_FILES, markup=False, color_system=None).print(what)
+        print(*(line.rstrip() for line in text.getvalue().splitlines()), sep="\n")
+
+    @staticmethod
+    def width() -> int:
+        """Of what is shown, in columns; elsewhere than on a terminal as wide as it has to be."""
+        return Console().width if sys.stdout.isatty() else _WIDTH_IN_FILES
 
     @staticmethod
     def show_json(value: Any) -> None:

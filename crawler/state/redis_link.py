@@ -81,10 +81,10 @@ def private_neighbours(folder: Path) -> list[Path]:
     return sorted(other for other in beside if other.resolve() != folder.resolve() and runs(other))
 
 
-def client(url: str) -> redis.Redis:
+def client(url: str, within_s: float = _REACH_TIMEOUT_S) -> redis.Redis:
     """A connection that gives up after a while and repeats nothing by itself."""
     return redis.Redis.from_url(
-        url, socket_connect_timeout=_REACH_TIMEOUT_S, socket_timeout=_REACH_TIMEOUT_S, retry=Retry(NoBackoff(), 0)
+        url, socket_connect_timeout=within_s, socket_timeout=within_s, retry=Retry(NoBackoff(), 0)
     )
 
 

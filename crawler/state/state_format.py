@@ -72,8 +72,17 @@ class StateWatch:
         self._client.close()
 
 
-def ensure_format(url: str, crawl: str, *, patient: bool = True) -> None:
-    """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is.
+class NoStateError(PreflightError):
+    """`crawl` has no state in the Redis that was asked for it."""
+
+    def __init__(self, crawl: str) -> None:
+        super().__init__(f"crawl {crawl!r} has no state in this Redis")
+        self.crawl = crawl
+
+
+def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = True) -> None:
+    """Return when the state of `crawl` in the Redis at `url` is of this program's format, or is none and now is; not to
+    `begin` one, for whoever only looks: NoStateError.
 
     StateFormatError when it is of another; PreflightError when Redis refuses. One that still reads its data is waited
     for: after a power cut that may take minutes, and workers that gave up would have to be started by hand. Not
@@ -82,6 +91,8 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True) -> None:
     with contextlib.closing(client(url)) as server:
         while True:
             try:
+                if not begin and not has_state(server, crawl):
+                    raise NoStateError(crawl)
                 found = _format(server, crawl)
                 break
             except redis.BusyLoadingError as error:
@@ -95,9 +106,14 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True) -> None:
         raise StateFormatError(crawl, found)
 
 
+def has_state(server: redis.Redis, crawl: str) -> bool:
+    """Whether a crawl of that name was ever begun there. RedisError."""
+    return server.get(_key(crawl)) is not None or bool(server.exists(Keys(crawl).meta, RedisKeys(crawl).state))
+
+
 def _format(server: redis.Redis, crawl: str) -> int:
     key = _key(crawl)
-    if server.get(key) is None and not server.exists(Keys(crawl).meta, RedisKeys(crawl).state):
+    if not has_state(server, crawl):
         server.set(key, FORMAT, nx=True)
     # Asked again: another worker may have begun the crawl in between.
     return int(server.get(key) or 0)

@@ -25,6 +25,7 @@ from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
 from crawler.state.redis_link import RedisHome, client, private_neighbours, redis_home
+from crawler.state.run_record import RunRecord, told_of
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
@@ -73,6 +74,7 @@ class Stores:
     polls: Polls
     start_urls: StartUrls
     watch: StateWatch
+    record: RunRecord
     named: NamedLater
     spec: Crawl | None
     settings: BaseSettings
@@ -112,6 +114,8 @@ class Stores:
                 contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
             named = opened.enter_context(contextlib.closing(NamedLater(client(home.url), spider.name, frontier)))
+            told = told_of(settings, folder, spec.path if spec else "")
+            record = opened.enter_context(contextlib.closing(RunRecord(home.url, spider.name, told)))
             yield cls(
                 crawl=spider.name,
                 folder=folder,
@@ -126,6 +130,7 @@ class Stores:
                 polls=Polls(settings, spec),
                 start_urls=start_urls,
                 watch=watch,
+                record=record,
                 named=named,
                 spec=spec,
                 settings=settings,
@@ -155,6 +160,11 @@ class Stores:
             for url, kind in found
         ]
         return self.named.for_sieve(seeds)
+
+    def look(self, every_s: float) -> None:
+        """Whether the crawl's state is still there, and that this worker is: StateGoneError, FrontierUnavailable."""
+        self.watch.look(every_s)
+        self.record.refresh()
 
     def revive(self) -> None:
         """Redis does not answer: a private one is started again, and any may come back without its last seconds."""

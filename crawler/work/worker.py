@@ -296,7 +296,7 @@ class Worker:
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
-        self._stores.watch.look(_LOOK_AT_STATE_S)
+        self._stores.look(_LOOK_AT_STATE_S)
         self._stores.decider.check()
         if returned := list(self._returned):
             self._stores.frontier.release(returned)

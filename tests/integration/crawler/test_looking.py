@@ -34,8 +34,8 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
 
 
 def look(crawl: Crawl, *words: str, seeds: str = "") -> subprocess.CompletedProcess[str]:
-    seeds = seeds or str(crawl.running.folder / CRAWL_FILE)
-    return run(*words, "--crawl", "zulu", "--seeds", seeds, **{**QUICK, "DATA_DIR": str(crawl.folder)})
+    """Without the crawl's settings, its name and, but for `seeds`, its seed file: it has left them."""
+    return run(*words, *(("--seeds", seeds) if seeds else ()), DATA_DIR=str(crawl.folder))
 
 
 def why(crawl: Crawl, url: str, seeds: str = "") -> dict[str, Any]:

@@ -34,6 +34,7 @@ def run(data: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         command.settings.set("DATA_DIR", str(data), priority="cmdline")
         parser = argparse.ArgumentParser()
         command.add_options(parser)
+        parser.set_defaults(crawl="zulu")
         opts, words = parser.parse_known_args(args)
         command.run(words, opts)
         told = capsys.readouterr()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+import frontier.traps
+from crawler.commands.frontier import Command
+from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
+from frontier.outcomes import OUTCOMES
 
 LIGHT = re.compile(r"crawler(\.(errors|commands\.?.*|console(\.(by_hand|crawl_command|terms))?))?")
 HEAVY = {"archive", "corpus", "frontier", "relevance", "seeds", "sieve", "numpy", "redis", "rich"}
@@ -22,3 +31,25 @@ def test_scrapy_does_not_import_the_crawler_to_list_its_commands() -> None:
     assert "crawler.commands.why" in loaded
     assert [name for name in loaded if name.partition(".")[0] == "crawler" and not LIGHT.fullmatch(name)] == []
     assert HEAVY.intersection(loaded) == set()
+
+
+def test_every_outcome_and_trap_has_a_meaning() -> None:
+    rules = set(re.findall(r'"(trap_\w+)"', Path(frontier.traps.__file__).read_text(encoding="utf-8")))
+    assert len(rules) > 3
+    assert set(OUTCOMES) | rules <= set(WORDS)
+    assert meaning("robots:http_5xx") == "robots.txt: error of the server"
+    assert meaning("dropped:trap_depth") == "not even parked: too many links from a seed"
+    assert meaning("gave_up:own") == "given up, last: own"
+    assert meaning("own") == ""
+
+
+def test_help_has_a_line_for_each_word(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(description="one two " * 30)
+    command = Command()
+    command.settings = Settings()
+    command.add_options(parser)
+    parser.print_help()
+    told = capsys.readouterr().out
+    for word, said in {**COUNTS, **COLUMNS, **WORDS}.items():
+        assert re.search(rf"^  {word} +{re.escape(said)}$", told, re.MULTILINE), word
+    assert "one two " * 30 not in told

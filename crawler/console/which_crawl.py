@@ -1,0 +1,139 @@
+"""Which crawl a command means, and what its workers go by.
+
+A crawl that is not named is the only one that the Redis, or the data folder, has. What the workers were given with
+``-s`` they have left in Redis (crawler/state/run_record.py): it counts where the command line does not say otherwise.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from crawler.errors import PreflightError
+from crawler.preflight import data_folder
+from crawler.state.redis_link import ping, redis_home, without_password
+from crawler.state.run_record import FILES, RECORDED, Told, crawls_of, differences
+from seeds.crawl import load_crawl
+
+_SAID = SETTINGS_PRIORITIES["cmdline"]
+
+
+def named_crawl(settings: BaseSettings, name: str, seeds: str) -> str:
+    """The name of the crawl that is meant: the seed file's, the one named, or the only one there is.
+    PreflightError, SeedsError, RedisUnreachableError."""
+    if seeds:
+        return load_crawl(Path(seeds)).name
+    if name:
+        return name
+    found = known_crawls(settings)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise PreflightError(f"which crawl? --crawl NAME; in {_place(settings)} there are: {', '.join(found)}")
+    raise PreflightError(f"no crawl is known in {_place(settings)} (REDIS_URL, DATA_DIR, --crawl NAME)")
+
+
+def known_crawls(settings: BaseSettings) -> list[str]:
+    """The crawls that have state in the Redis of the settings, or in data folders that they may mean."""
+    if url := str(settings.get("REDIS_URL") or ""):
+        ping(url)
+        return crawls_of(url)
+    pattern = Path(str(settings.get("DATA_DIR"))).absolute()
+    before, *after = str(pattern).split("{crawl}")
+    if not after and _private(pattern):
+        with redis_home(settings, pattern) as home:
+            return crawls_of(home.url) or [name for name in [_name_of(pattern, before, after)] if name]
+    names = set()
+    wild = "*".join(map(glob.escape, str(pattern.relative_to("/")).split("{crawl}")))
+    for folder in Path("/").glob(wild):
+        if _private(folder):
+            names.add(_name_of(folder, before, after))
+    return sorted(name for name in names if name and _private(data_folder(settings, name)))
+
+
+def no_state(settings: BaseSettings, name: str) -> PreflightError:
+    """What to say of a crawl that never ran where it was looked for."""
+    folder = data_folder(settings, name)
+    place = _place(settings) if settings.get("REDIS_URL") else str(folder)
+    others = [other for other in known_crawls(settings) if other != name]
+    known = f"; there are: {', '.join(others)}" if others else ""
+    fleet = ""
+    if not settings.get("REDIS_URL") and (folder / "state" / "crawl").is_file():
+        fleet = "; it was crawled with a REDIS_URL: that is needed here, too"
+    return PreflightError(f"crawl {name!r} has no state in {place} (DATA_DIR, REDIS_URL){fleet}{known}")
+
+
+def said(settings: BaseSettings, name: str) -> bool:
+    """Whether the command line names the setting."""
+    return (settings.getpriority(name) or 0) >= _SAID
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the workers' records gave: `folder` of the crawl on this machine, `seeds` file ("": as the settings say),
+    machines that have its archive when this one has none, `notes` for whoever asks."""
+
+    folder: Path
+    seeds: str
+    elsewhere: str
+    notes: tuple[str, ...] = ()
+
+
+def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder: Path) -> Taken:
+    """Put into `settings` what the worker that started last goes by (of those that run, if any does), but for what the
+    command line says. `folder` is the data folder as the settings have it."""
+    if not told:
+        return Taken(folder, "", "")
+    running = [one for one in told if one.runs(now_ms)]
+    last = (running or told)[0]
+    notes = [
+        f"workers of this crawl go by different {name}: "
+        + ", ".join(f"{value} ({worker})" for value, worker in values.items())
+        + f"; taken here: {settings.get(name) if said(settings, name) else last.settings.get(name)}"
+        for name, values in differences(running).items()
+    ]
+    here = [one for one in (last, *told) if one.host == socket.gethostname()]
+    if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
+        folder = next((Path(one.folder) for one in here if Path(one.folder).is_dir()), folder)
+    for name in RECORDED:
+        if name not in last.settings or said(settings, name):
+            continue
+        value = last.settings[name]
+        if name in FILES and value and not Path(value).is_file():
+            if name == "RELEVANCE_MODEL":
+                notes.append(f"{name} {value} of this crawl is not on this machine")
+            continue
+        if name == "SIEVE_STORE" and value == "disk" and not (folder / "state" / "sieve").is_dir():
+            continue
+        settings.set(name, value, priority="spider")
+    seeds = next((one.seeds for one in here if one.seeds and Path(one.seeds).is_file()), "")
+    machines = "" if here or (folder / "warc").is_dir() else ", ".join(sorted({one.host for one in told}))
+    return Taken(folder, seeds, machines, tuple(notes))
+
+
+def _private(folder: Path) -> bool:
+    """Whether it is the data folder of a crawl with a private Redis."""
+    return (folder / "state" / "redis").is_dir()
+
+
+def _name_of(folder: Path, before: str, after: Sequence[str]) -> str:
+    """The name of the crawl whose folder this is: as it has been written down, else by its place; "" for none."""
+    try:
+        if name := (folder / "state" / "crawl").read_text(encoding="utf-8", errors="replace").strip():
+            return name
+    except OSError:
+        pass
+    place = re.fullmatch(re.escape(before) + "([^/]+)" + ".*".join(map(re.escape, after)), str(folder))
+    return place[1] if after and place else ""
+
+
+def _place(settings: BaseSettings) -> str:
+    if url := str(settings.get("REDIS_URL") or ""):
+        return without_password(url)
+    return str(Path(str(settings.get("DATA_DIR"))).absolute())

@@ -1,0 +1,174 @@
+"""What the workers of a crawl go by, left in its Redis for the commands that look at the crawl.
+
+``{crawl}:workers`` is a hash: a worker's name -> JSON with its start, when it was last seen and whether it has left
+(instants of Redis' clock), its data folder, its seed file and its settings, of :data:`RECORDED` and no others: no URL,
+no header, nothing that could hold a password. A worker that begins takes out those that have left or fell silent, so
+there are never many, and after the crawl those of its last start are there. ``{ulwembu}:crawls`` is a set, the names
+of all crawls of this Redis.
+
+For people only: no worker reads it, so a Redis that is away or full costs no more than an older record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import redis
+from scrapy.settings import BaseSettings
+
+from crawler.options import OPTIONS, typed
+from crawler.state.redis_link import client
+from crawler.state.state_format import has_state
+
+RECORDED = (
+    "FRONTIER_DELAY_S",
+    "FRONTIER_IP_DELAY_S",
+    "FRONTIER_DELAY_FACTOR",
+    "FRONTIER_MAX_DELAY_S",
+    "FRONTIER_MAX_CRAWL_DELAY_S",
+    "FRONTIER_RETRY_FACTOR",
+    "FRONTIER_LEASE_S",
+    "FRONTIER_MAX_DEPTH",
+    "FRONTIER_MAX_HOST_URLS",
+    "FRONTIER_MAX_EQUAL_PAGES",
+    "FRONTIER_AUDIT",
+    "FRONTIER_OPT_OUT_FILE",
+    "SIEVE_STORE",
+    "ROBOTS_USER_AGENT",
+    "ROBOTS_MAX_AGE_S",
+    "RELEVANCE_POLICY",
+    "RELEVANCE_MODEL",
+    "RELEVANCE_OPTIONS",
+)
+"""The settings that decide what the looking commands show."""
+FILES = ("FRONTIER_OPT_OUT_FILE", "RELEVANCE_MODEL")
+"""Those of them that name a file of the worker's machine; recorded with their whole path."""
+_REFRESH_S = 30.0
+RUNS_MS = 180_000
+"""A worker that was seen so long ago still counts as running: one with all of its leases out may not ask for more."""
+_WITHIN_S = 2.0
+"""A worker that is told to stop must not wait long for a Redis that hangs."""
+_CRAWLS = "{ulwembu}:crawls"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one worker has left; `host` is its machine's name, `seeds` "" when it has no seed file."""
+
+    host: str
+    folder: str
+    seeds: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    started_ms: int = 0
+    seen_ms: int = 0
+    ended: bool = False
+    worker: str = ""
+
+    def runs(self, now_ms: int) -> bool:
+        """Whether it has not left and was seen lately."""
+        return not self.ended and self.seen_ms > now_ms - RUNS_MS
+
+
+def told_of(settings: BaseSettings, folder: Path, seeds: str) -> Told:
+    """What a worker of this process has to leave."""
+    options = {option.name: option for option in OPTIONS}
+    values = {name: typed(settings, options[name]) for name in RECORDED}
+    # A project may give them as a list.
+    values["RELEVANCE_OPTIONS"] = ",".join(settings.getlist("RELEVANCE_OPTIONS"))
+    values |= {name: str(Path(str(values[name])).resolve()) for name in FILES if values[name]}
+    return Told(socket.gethostname(), str(folder), str(Path(seeds).resolve()) if seeds else "", values)
+
+
+class RunRecord:
+    """One worker's part; what Redis has against it is passed over."""
+
+    def __init__(self, url: str, crawl: str, told: Told) -> None:
+        self._client = client(url, _WITHIN_S)
+        self._crawl = crawl
+        self._name = f"{told.host}:{os.getpid()}:{secrets.token_hex(2)}"
+        self._told = told
+        self._written = time.monotonic()
+        with contextlib.suppress(redis.RedisError):
+            now_ms = _now_ms(self._client)
+            self._told = replace(told, started_ms=now_ms)
+            gone = [one.worker for one in _read(self._client, crawl) if not one.runs(now_ms)]
+            self._write(now_ms)
+            self._client.sadd(_CRAWLS, crawl)
+            if gone:
+                self._client.hdel(_key(crawl), *gone)
+
+    def refresh(self) -> None:
+        """Say that the worker is there; costs nothing when it was said a moment ago."""
+        if time.monotonic() < self._written + _REFRESH_S:
+            return
+        self._written = time.monotonic()
+        with contextlib.suppress(redis.RedisError):
+            self._write(_now_ms(self._client))
+
+    def close(self) -> None:
+        """Say that the worker has left; lets go of the connection."""
+        self._told = replace(self._told, ended=True)
+        with contextlib.suppress(redis.RedisError), contextlib.closing(self._client):
+            if has_state(self._client, self._crawl):  # else it was emptied meanwhile, and is not begun anew by this
+                self._write(_now_ms(self._client))
+
+    def _write(self, now_ms: int) -> None:
+        told = {name: value for name, value in asdict(replace(self._told, seen_ms=now_ms)).items() if name != "worker"}
+        self._client.hset(_key(self._crawl), self._name, json.dumps(told))
+
+
+def workers(url: str, crawl: str) -> tuple[list[Told], int]:
+    """What the workers of `crawl` have left, the last to start first, and Redis' clock; nothing where it cannot be
+    read, as of a crawl of a version that left none."""
+    with contextlib.closing(client(url)) as server, contextlib.suppress(redis.RedisError):
+        return sorted(_read(server, crawl), key=lambda one: one.started_ms, reverse=True), _now_ms(server)
+    return [], 0
+
+
+def crawls_of(url: str) -> list[str]:
+    """The names of the crawls that have state in the Redis at `url`; none when it cannot be read."""
+    with contextlib.closing(client(url)) as server, contextlib.suppress(redis.RedisError):
+        names = sorted(map(_text, server.smembers(_CRAWLS)))
+        return [name for name in names if has_state(server, name)]
+    return []
+
+
+def differences(told: Sequence[Told]) -> dict[str, dict[str, str]]:
+    """The settings that workers do not agree on: name -> value -> one who has it."""
+    found: dict[str, dict[str, str]] = {}
+    for name in RECORDED:
+        values = {json.dumps(one.settings.get(name)): one.worker for one in reversed(told)}
+        if len(values) > 1:
+            found[name] = values
+    return found
+
+
+def _read(server: redis.Redis, crawl: str) -> list[Told]:
+    found = []
+    for name, value in server.hgetall(_key(crawl)).items():
+        with contextlib.suppress(ValueError, TypeError):  # of another version, or by hand
+            told = Told(**json.loads(value), worker=_text(name))
+            found.append(replace(told, settings={**told.settings}))
+    return found
+
+
+def _text(name: bytes | str) -> str:
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+
+
+def _now_ms(server: redis.Redis) -> int:
+    seconds, micros = server.time()
+    return int(seconds * 1000 + micros // 1000)
+
+
+def _key(crawl: str) -> str:
+    return f"{{{crawl}}}:workers"

@@ -1,0 +1,252 @@
+"""What workers leave of their settings in Redis, and what the looking commands make of it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.commands.frontier import Command
+from crawler.console.which_crawl import Taken, named_crawl, take_over
+from crawler.errors import PreflightError
+from crawler.state import run_record
+from crawler.state.redis_link import RedisHome
+from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, told_of, workers
+from crawler.state.state_format import ensure_format
+from crawler.work.stores import open_frontier
+from frontier.types import Candidate
+
+SECRET = "oh-secret"
+
+
+def given(**values: Any) -> Settings:
+    settings = Settings()
+    for name, value in values.items():
+        settings.set(name, value, priority="cmdline")
+    Ulwembu().update_settings(settings)
+    return settings
+
+
+@pytest.fixture
+def start(url: str, tmp_path: Path) -> Iterator[Callable[..., RunRecord]]:
+    """Begins a worker of a crawl."""
+    with contextlib.ExitStack() as opened:
+
+        def begin(crawl: str = "x", seeds: str = "", **values: Any) -> RunRecord:
+            ensure_format(url, crawl)
+            record = RunRecord(url, crawl, told_of(given(**values), tmp_path, seeds))
+            opened.callback(record.close)
+            return record
+
+        yield begin
+
+
+def taken(url: str, folder: Path, **values: Any) -> tuple[Settings, Taken]:
+    settings = given(**values)
+    return settings, take_over(settings, *workers(url, "x"), folder)
+
+
+def test_what_the_worker_was_given_counts_unless_the_command_line_says_otherwise(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    start(FRONTIER_DELAY_S="0.7", ROBOTS_USER_AGENT="Own", RELEVANCE_OPTIONS=["words=3", "share=0.5"])
+    settings, told = taken(url, tmp_path, FRONTIER_MAX_DEPTH=3)
+    assert settings.getfloat("FRONTIER_DELAY_S") == 0.7
+    assert (settings["ROBOTS_USER_AGENT"], settings.getint("FRONTIER_MAX_DEPTH")) == ("Own", 3)
+    assert settings.getlist("RELEVANCE_OPTIONS") == ["words=3", "share=0.5"]
+    assert told == Taken(tmp_path, "", "")
+    settings, _ = taken(url, tmp_path, FRONTIER_DELAY_S="9")
+    assert settings.getfloat("FRONTIER_DELAY_S") == 9
+    settings = Settings({"FRONTIER_DELAY_S": 9}, priority="project")
+    take_over(settings, *workers(url, "x"), tmp_path)
+    assert settings.getfloat("FRONTIER_DELAY_S") == 0.7, "a project's own is what the worker had before its -s"
+
+
+def test_no_secret_is_left(server: redis.Redis, url: str, start: Callable[..., RunRecord]) -> None:
+    start(
+        REDIS_URL=f"redis://me:{SECRET}@127.0.0.1:9/0",
+        HTTP_PROXY=f"http://me:{SECRET}@127.0.0.1:9",
+        DEFAULT_REQUEST_HEADERS={"Authorization": SECRET},
+        USER_AGENT=SECRET,
+    )
+    (left,) = server.hgetall("{x}:workers").values()
+    assert SECRET.encode() not in left
+    assert set(json.loads(left)["settings"]) == set(RECORDED)
+
+
+def test_workers_that_differ_are_named_while_they_run(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    first = start(FRONTIER_DELAY_S="0.7")
+    assert not taken(url, tmp_path)[1].notes
+    second = start(FRONTIER_DELAY_S="3")
+    settings, told = taken(url, tmp_path)
+    (note,) = told.notes
+    assert note.startswith("workers of this crawl go by different FRONTIER_DELAY_S: 0.7 (")
+    assert note.endswith("; taken here: 3.0")
+    assert settings.getfloat("FRONTIER_DELAY_S") == 3
+    second.close()
+    settings, told = taken(url, tmp_path)
+    assert (settings.getfloat("FRONTIER_DELAY_S"), told.notes) == (0.7, ()), "of those that run"
+    first.close()
+    settings, told = taken(url, tmp_path)
+    assert (settings.getfloat("FRONTIER_DELAY_S"), told.notes) == (3, ()), "of the last that ran"
+
+
+def test_the_next_start_clears_away_who_left_or_fell_silent(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().close()
+    silent, living = start(), start()
+    monkeypatch.setattr(run_record, "_REFRESH_S", 0.0)
+    now_ms = run_record._now_ms(server)
+    monkeypatch.setattr(run_record, "_now_ms", lambda _: now_ms + RUNS_MS + 1000)
+    living.refresh()
+    last = start()
+    assert {one.worker for one in workers(url, "x")[0]} == {living._name, last._name}
+    assert silent._name not in {one.worker for one in workers(url, "x")[0]}
+
+
+def test_a_worker_that_leaves_does_not_begin_an_emptied_crawl_anew(
+    server: redis.Redis, start: Callable[..., RunRecord]
+) -> None:
+    record = start()
+    server.flushdb()
+    record.close()
+    assert not server.dbsize()
+
+
+def test_what_others_wrote_there_is_passed_over(server: redis.Redis, url: str, start: Callable[..., RunRecord]) -> None:
+    record = start()
+    server.hset("{x}:workers", mapping={"a": "{", "b": "[]", "c": '{"later": 1}', "d": '{"host": 1}'})
+    assert [one.worker for one in workers(url, "x")[0]] == [record._name]
+
+
+def test_files_and_stores_of_other_machines_are_not_taken(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    here = tmp_path / "opt-outs.txt"
+    here.write_text("")
+    start(RELEVANCE_MODEL=str(tmp_path / "gone.model"), FRONTIER_OPT_OUT_FILE=str(here), SIEVE_STORE="disk")
+    settings, told = taken(url, tmp_path)
+    assert (settings["RELEVANCE_MODEL"], settings["FRONTIER_OPT_OUT_FILE"], settings["SIEVE_STORE"]) == (
+        "",
+        str(here),
+        "",
+    )
+    assert "gone.model of this crawl is not on this machine" in told.notes[0]
+
+
+def test_the_archive_is_where_the_worker_of_this_machine_wrote_it(
+    server: redis.Redis,
+    url: str,
+    start: Callable[..., RunRecord],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds = tmp_path / "x.toml"
+    seeds.write_text("")
+    start(seeds=str(seeds))
+    elsewhere = tmp_path / "elsewhere"
+    assert taken(url, elsewhere, REDIS_URL=url)[1] == Taken(tmp_path, str(seeds), "")
+    assert taken(url, elsewhere, REDIS_URL=url, DATA_DIR=str(elsewhere))[1].folder == elsewhere
+    monkeypatch.setattr("socket.gethostname", lambda: "another")
+    machine = workers(url, "x")[0][0].host
+    assert taken(url, elsewhere, REDIS_URL=url)[1] == Taken(elsewhere, "", machine)
+
+
+def test_the_only_crawl_of_a_redis_needs_no_name(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord]
+) -> None:
+    settings = given(REDIS_URL=url)
+    with pytest.raises(PreflightError, match="no crawl is known in unix://"):
+        named_crawl(settings, "", "")
+    start("inanda")
+    assert named_crawl(settings, "", "") == "inanda"
+    start("umlazi")
+    with pytest.raises(PreflightError, match=r"which crawl\? --crawl NAME; in .* there are: inanda, umlazi"):
+        named_crawl(settings, "", "")
+    assert named_crawl(settings, "umlazi", "") == "umlazi"
+    server.delete("{inanda}:format")
+    assert named_crawl(settings, "", "") == "umlazi", "its keys were deleted by hand"
+    assert crawls_of(url) == ["umlazi"]
+
+
+def test_the_only_crawl_of_the_data_folders_needs_no_name(tmp_path: Path) -> None:
+    settings = given(DATA_DIR=f"{tmp_path}/[a]/{{crawl}}/data", REDIS_URL="")
+    with pytest.raises(PreflightError, match="no crawl is known"):
+        named_crawl(settings, "", "")
+    for name in ("inanda", "umlazi"):
+        (tmp_path / "[a]" / name / "data" / "state").mkdir(parents=True)
+    (tmp_path / "[a]" / "inanda" / "data" / "state" / "redis").mkdir()
+    assert named_crawl(settings, "", "") == "inanda"
+    (tmp_path / "[a]" / "umlazi" / "data" / "state" / "redis").mkdir()
+    with pytest.raises(PreflightError, match="there are: inanda, umlazi"):
+        named_crawl(settings, "", "")
+
+
+@pytest.fixture
+def ask(url: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """``scrapy frontier`` with words, on the tests' Redis."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        command = Command()
+        command.settings = Settings()
+        command.settings.set("REDIS_URL", url, priority="cmdline")
+        command.settings.set("SPIDER_LOADER_CLASS", "crawler.spiderloader.CrawlLoader")
+        parser = argparse.ArgumentParser()
+        command.add_options(parser)
+        opts, args = parser.parse_known_args(words)
+        command.run(args, opts)
+        told = capsys.readouterr()
+        return command.exitcode, told.out, told.err
+
+    return call
+
+
+def test_hosts_are_shown_with_the_delays_of_the_running_crawl(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    start("nowhere-in-seeds", FRONTIER_DELAY_S="0.7")
+    settings = given(FRONTIER_DELAY_S="0.7")
+    with contextlib.closing(open_frontier(settings, RedisHome(url), "nowhere-in-seeds", None)) as frontier:
+        frontier.take_in([Candidate("http://a.example/1"), Candidate("http://b.example/1")])
+        frontier.lease(1)
+    code, out, err = ask("hosts")
+    assert (code, "its scope is not judged" in err) == (0, True)
+    title, header, *rows = out.splitlines()
+    assert title == "Hosts of nowhere-in-seeds"
+    assert header.split() == "host queued parked pages words delay s failures state address".split()  # noqa: SIM905
+    assert sorted((row.split()[0][:9], row.split()[5]) for row in rows) == [("http://a.", "0.7"), ("http://b.", "0.7")]
+    assert all(len(row) < 100 for row in rows)
+    assert [json.loads(row)["delay_ms"] for row in ask("hosts", "--json")[1].splitlines()] == [700, 700]
+
+
+def test_looking_at_a_crawl_that_is_not_there_begins_none(
+    server: redis.Redis, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    code, _, err = ask("status", "--crawl", "nothing")
+    assert (code, "no crawl named 'nothing'" in err) == (1, True)
+    assert not server.dbsize()
+    start("inanda").close()
+    code, _, err = ask("status", "--crawl", "zulu")
+    assert (code, err.startswith("scrapy frontier: crawl 'zulu' has no state in unix://")) == (1, True)
+    assert err.endswith("there are: inanda\n")
+    assert not server.keys("{zulu}:*")
+
+
+def test_counts_are_shown_with_what_they_mean(
+    server: redis.Redis, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    start("zulu")
+    server.hset("{zulu}:f:results", "gave_up:dns", 3)
+    lines = ask("status")[1].splitlines()
+    assert lines[-1].split(maxsplit=3) == ["reported:", "gave_up:dns", "3", "given up, last: host's name not found"]
