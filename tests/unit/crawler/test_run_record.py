@@ -143,6 +143,7 @@ def test_files_and_stores_of_other_machines_are_not_taken(
         "",
     )
     assert "gone.model of this crawl is not on this machine" in told.notes[0]
+    assert not taken(url, tmp_path, RELEVANCE_MODEL="own.model")[1].notes
 
 
 def test_the_archive_is_where_the_worker_of_this_machine_wrote_it(
@@ -250,3 +251,5 @@ def test_counts_are_shown_with_what_they_mean(
     server.hset("{zulu}:f:results", "gave_up:dns", 3)
     lines = ask("status")[1].splitlines()
     assert lines[-1].split(maxsplit=3) == ["reported:", "gave_up:dns", "3", "given up, last: host's name not found"]
+    start("zulu", FRONTIER_DELAY_S="9")
+    assert "workers of this crawl go by different FRONTIER_DELAY_S: 5.0 (" in ask("status")[2]
