@@ -71,7 +71,8 @@ class Politeness(Action):
             table.add_column(column, justify="right")
         table.add_column("")
         for name, proof in proofs.items():
-            word = "nothing to check" if not proof.gaps else "holds" if proof.ok else "BROKEN"
+            nothing = "nothing to check" + (" (needs FRONTIER_AUDIT=1)" if name == "audit" else "")
+            word = nothing if not proof.gaps else "holds" if proof.ok else "BROKEN"
             table.add_row(name, f"{proof.fetches:,}", f"{proof.gaps:,}", f"{len(proof.short):,}", word)
         self.show(table)
         for name, proof in proofs.items():

@@ -47,8 +47,10 @@ def known_crawls(settings: BaseSettings) -> list[str]:
     pattern = Path(str(settings.get("DATA_DIR"))).absolute()
     before, *after = str(pattern).split("{crawl}")
     if not after and _private(pattern):
-        with redis_home(settings, pattern) as home:
-            return crawls_of(home.url) or [name for name in [_name_of(pattern, before, after)] if name]
+        if name := _name_of(pattern, before, after):
+            return [name]
+        with redis_home(settings, pattern) as home:  # a spider without a seed file writes no name down
+            return crawls_of(home.url)
     names = set()
     wild = "*".join(map(glob.escape, str(pattern.relative_to("/")).split("{crawl}")))
     for folder in Path("/").glob(wild):
@@ -112,7 +114,8 @@ def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder:
         if name == "SIEVE_STORE" and value == "disk" and not (folder / "state" / "sieve").is_dir():
             continue
         settings.set(name, value, priority="spider")
-    seeds = next((one.seeds for one in here if one.seeds and Path(one.seeds).is_file()), "")
+    # By any worker: containers of one image have many names and the same paths.
+    seeds = next((one.seeds for one in (last, *told) if one.seeds and Path(one.seeds).is_file()), "")
     machines = "" if here or (folder / "warc").is_dir() else ", ".join(sorted({one.host for one in told}))
     return Taken(folder, seeds, machines, tuple(notes))
 

@@ -18,6 +18,7 @@ from crawler.commands.frontier import Command
 from crawler.console.which_crawl import Taken, named_crawl, take_over
 from crawler.errors import PreflightError
 from crawler.state import run_record
+from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisHome
 from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, told_of, workers
 from crawler.state.state_format import ensure_format
@@ -161,7 +162,9 @@ def test_the_archive_is_where_the_worker_of_this_machine_wrote_it(
     assert taken(url, elsewhere, REDIS_URL=url, DATA_DIR=str(elsewhere))[1].folder == elsewhere
     monkeypatch.setattr("socket.gethostname", lambda: "another")
     machine = workers(url, "x")[0][0].host
-    assert taken(url, elsewhere, REDIS_URL=url)[1] == Taken(elsewhere, "", machine)
+    assert taken(url, elsewhere, REDIS_URL=url)[1] == Taken(elsewhere, str(seeds), machine)
+    seeds.unlink()
+    assert taken(url, elsewhere, REDIS_URL=url)[1].seeds == ""
 
 
 def test_the_only_crawl_of_a_redis_needs_no_name(
@@ -192,6 +195,16 @@ def test_the_only_crawl_of_the_data_folders_needs_no_name(tmp_path: Path) -> Non
     (tmp_path / "[a]" / "umlazi" / "data" / "state" / "redis").mkdir()
     with pytest.raises(PreflightError, match="there are: inanda, umlazi"):
         named_crawl(settings, "", "")
+
+
+def test_a_data_folder_without_a_name_in_its_path_has_one_crawl(tmp_path: Path) -> None:
+    settings = given(DATA_DIR=str(tmp_path), REDIS_URL="")
+    with EmbeddedRedis(tmp_path / "state" / "redis") as server:
+        ensure_format(server.url, "spider")
+        RunRecord(server.url, "spider", told_of(settings, tmp_path, "")).close()
+        assert named_crawl(settings, "", "") == "spider"
+    (tmp_path / "state" / "crawl").write_text("inanda")
+    assert named_crawl(settings, "", "") == "inanda"
 
 
 @pytest.fixture
