@@ -22,7 +22,7 @@ from frontier.types import Waiting
 from sieve.urls import authority as authority_of
 
 _WIDE = 110
-_LEAST = {"host": 20, "state": 14}
+_LEAST = {"host": 20, "state": 13}
 
 
 class Frontier(Action):
