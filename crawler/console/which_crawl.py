@@ -115,7 +115,8 @@ def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder:
             continue
         settings.set(name, value, priority="spider")
     # By any worker: containers of one image have many names and the same paths.
-    seeds = next((one.seeds for one in (last, *told) if one.seeds and Path(one.seeds).is_file()), "")
+    files = () if said(settings, "SEEDS_DIR") else (last, *told)
+    seeds = next((one.seeds for one in files if one.seeds and Path(one.seeds).is_file()), "")
     machines = "" if here or (folder / "warc").is_dir() else ", ".join(sorted({one.host for one in told}))
     return Taken(folder, seeds, machines, tuple(notes))
 

@@ -163,6 +163,7 @@ def test_the_archive_is_where_the_worker_of_this_machine_wrote_it(
     monkeypatch.setattr("socket.gethostname", lambda: "another")
     machine = workers(url, "x")[0][0].host
     assert taken(url, elsewhere, REDIS_URL=url)[1] == Taken(elsewhere, str(seeds), machine)
+    assert taken(url, elsewhere, REDIS_URL=url, SEEDS_DIR=str(elsewhere))[1].seeds == ""
     seeds.unlink()
     assert taken(url, elsewhere, REDIS_URL=url)[1].seeds == ""
 
