@@ -74,7 +74,12 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "SIEVE_STORE", "", "Where seen URLs are kept: `redis` (default with REDIS_URL) or `disk` (default without)."
     ),
-    Option("SIEVE_FLUSH_MS", 20, "Pause between two rounds of deciding which URLs are new (60000 at most).", 60_000),
+    Option(
+        "SIEVE_FLUSH_MS",
+        20,
+        "Pause between two rounds of deciding which URLs are new (60000 at most); 100 more while there are none.",
+        60_000,
+    ),
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
     Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
     Option(

@@ -12,12 +12,14 @@ from sieve.fleet.redis_sieve import RedisSieve
 
 _LOG = logging.getLogger(__name__)
 _AGAIN_S = 1.0
+_LOOK_S = 0.1
 _TOLD_EVERY_S = 60.0
 _DISK_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
 class Decider:
-    """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`.
+    """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`. While there
+    is none it looks less often for what other processes put in; what this one puts in wakes it.
 
     A lost connection or lease, or a full disk, is tried again each second, and logged at once, then once a minute
     while it lasts. `error` is the last such error, ``None`` after a success. Any other (another store than the crawl's,
@@ -28,6 +30,7 @@ class Decider:
         self._sieve = sieve
         self._interval_s = interval_s
         self._stop = threading.Event()
+        self._news = threading.Event()
         self._thread: threading.Thread | None = None
         self.error: Exception | None = None
         self._fault: Exception | None = None
@@ -41,12 +44,14 @@ class Decider:
     def start(self) -> None:
         """Start the thread; once."""
         if self._thread is None:
+            self._sieve.on_append = self._news.set
             self._thread = threading.Thread(target=self._run, name="sieve-decider", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
         """Let the epoch in progress end and join the thread. The sieve stays open."""
         self._stop.set()
+        self._news.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -59,6 +64,7 @@ class Decider:
 
     def _decide_on(self) -> None:
         while not self._stop.is_set():
+            self._news.clear()
             try:
                 decided = self._sieve.decide()
             except (FencedError, LinkError, OSError) as error:
@@ -69,7 +75,10 @@ class Decider:
                 continue
             self.error = None
             if not decided:
-                self._stop.wait(self._interval_s if self._sieve.holds else self._sieve.retry_s)
+                holds = self._sieve.holds
+                self._stop.wait(self._interval_s if holds else self._sieve.retry_s)
+                if holds and not self._stop.is_set():
+                    self._news.wait(_LOOK_S)
 
     def _tell(self, error: Exception) -> None:
         now = time.monotonic()

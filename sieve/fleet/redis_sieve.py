@@ -17,7 +17,7 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -60,7 +60,7 @@ class RedisConfig:
 
 
 class RedisSieve:
-    """See the module. Threads may share it."""
+    """See the module. Threads may share it. `on_append` is told whenever something was sent to be decided."""
 
     def __init__(self, link: RedisLink, config: RedisConfig, step: Step = no_step) -> None:
         self._link = link
@@ -78,6 +78,7 @@ class RedisSieve:
         self._holder: Holder | None = None
         self._drained: tuple[int, int, bytes] | None = None
         self._closed = False
+        self.on_append: Callable[[], None] = lambda: None
 
     @classmethod
     def open(cls, spec: Spec) -> RedisSieve:
@@ -221,6 +222,7 @@ class RedisSieve:
             form for part in parts for form in (part.keys.astype("<u8", copy=False).tobytes(), part.packed_texts())
         ]
         self._link.append(packed, len(batch))
+        self.on_append()
 
     def _epoch(self) -> int:
         holder = self._hold()

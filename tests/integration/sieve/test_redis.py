@@ -241,6 +241,34 @@ def test_a_decider_thread(server: EmbeddedRedis, client: redis.Redis, caplog: py
     sieve.close()
 
 
+@pytest.mark.usefixtures("client")
+def test_a_decider_with_nothing_to_do_is_woken_by_its_own_process(
+    server: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sieve.fleet.decider._LOOK_S", 3600.0)
+    sieve = sieve_of(server)
+    real = sieve.decide
+    looks: list[int] = []
+
+    def decide() -> int:
+        looks.append(real())
+        return looks[-1]
+
+    monkeypatch.setattr(sieve, "decide", decide)
+    decider = Decider(sieve, 0.0)
+    decider.start()
+    wait_for(lambda: looks == [0])
+    sieve.enqueue(URLS[:10])
+    wait_for(lambda: looks == [0, 10, 0])
+    sieve.enqueue(URLS[5:20])
+    wait_for(lambda: looks == [0, 10, 0, 10, 0])
+    sieve.enqueue(URLS[:10])  # of which nothing is sent
+    decider.stop()
+    assert len(looks) == 5
+    assert sieve.drain() == URLS[:20]
+    sieve.close()
+
+
 def test_what_a_redis_has_lost_when_it_comes_back_is_sent_again(server: EmbeddedRedis, client: redis.Redis) -> None:
     """Its connections are made anew by themselves, and no call fails."""
     sieve = sieve_of(server)
