@@ -14,6 +14,7 @@ from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.host import Host
 from frontier.types import (
+    Counts,
     FrontierStatus,
     HostPolicy,
     HostState,
@@ -209,9 +210,12 @@ class MemoryTables:
         host = self.known.get(authority)
         return rescoring.move(host, rescoring.moves(scores)) if host else 0
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
         """See :class:`frontier.types.Frontier`."""
-        table = self.counters.setdefault(name, {})
+        return {name: self._add(self.counters.setdefault(name, {}), counts) for name, counts in tables.items()}
+
+    @staticmethod
+    def _add(table: dict[str, list[int]], counts: Counts) -> dict[str, tuple[int, ...]]:
         for key, values in counts.items():
             row = table.setdefault(key, [])
             row.extend([0] * (len(values) - len(row)))

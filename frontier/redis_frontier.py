@@ -31,6 +31,7 @@ from frontier.types import (
     BANDS,
     Bound,
     Candidate,
+    Counts,
     Explanation,
     FrontierStatus,
     Grant,
@@ -344,22 +345,14 @@ class RedisFrontier:
         moved = list(itertools.chain.from_iterable(rescoring.moves(scores)))
         return int(self._run("rescore", [authority, rescoring.MOST_PLACES, *moved])) if moved else 0
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
         """See :class:`frontier.types.Frontier`."""
-        if not counts:
-            return {}
-        key = self.keys.counters(name)
-        with answering(self.crawl):
-            pipe = self._redis.pipeline(transaction=True)
-            for field, values in counts.items():
-                for place, value in enumerate(values):
-                    # Most are 0 most of the time; the last is written all the same, to say how many there are.
-                    if value or place + 1 == len(values):
-                        pipe.hincrby(key, f"{place}:{field}", value)
-                    else:
-                        pipe.hget(key, f"{place}:{field}")
-            totals = (int(total or 0) for total in pipe.execute())
-            return {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
+        asked = [[name, *itertools.chain.from_iterable(counts.items())] for name, counts in tables.items() if counts]
+        totals = iter(self._run("add_counts", asked) if asked else ())
+        return {
+            name: {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
+            for name, counts in tables.items()
+        }
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """See :class:`frontier.types.Frontier`."""

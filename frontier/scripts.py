@@ -21,6 +21,7 @@ PARTS = {
     "bind": (*_SHARED, "_give_back", "bind"),
     "set_host": (*_SHARED, "set_host"),
     "rescore": (*_SHARED, "rescore"),
+    "add_counts": ("_common", "add_counts"),
     "read": (*_VISITS, "_newcomers", "read"),
 }
 # What a script defines only when it needs it, by its function define_slow_way.

@@ -22,6 +22,8 @@ from enum import StrEnum
 from typing import Protocol
 
 BANDS = 8
+Counts = Mapping[str, tuple[int, ...]]
+"""What a table of counters holds, or is given: some numbers for each of its counters."""
 LONGEST_MEMO_BYTES = 8192
 """Of a candidate. Links have at most 12 bytes; a spider's own requests take along what they were made with."""
 
@@ -357,8 +359,8 @@ class Frontier(Protocol):
         """Give queued URLs new scores. Those that change their band so go to its end, in order of `scores`; how many
         did. What is not among the first 512 of its band (leased meanwhile, or further behind) stays as it is."""
 
-    def add_counts(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """Add to the fleet's counters `name`; the totals of just these counters and places."""
+    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Add to the fleet's counters, by the name of their table; the totals of just these counters and places."""
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """All counters `name`, in time of their number: for people."""

@@ -32,7 +32,7 @@ from crawler.records.provenance import Sources
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Candidate, Kind, Outcome
+from frontier.types import Candidate, Counts, Kind, Outcome
 from seeds.harvest import stats as harvest_stats
 from sieve.errors import LinkError, LinkFull
 from sieve.fleet.redis_sieve import RedisSieve
@@ -106,7 +106,7 @@ class Committer:
 
     def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Add what this worker's policy learnt to the fleet's counts; the fleet's totals of the same keys."""
-        return self._patiently(lambda: self.frontier.add_counts("yield", learnt)) if learnt else {}
+        return self._patiently(lambda: self.frontier.add_counts({"yield": learnt}))["yield"] if learnt else {}
 
     def _name_sources(self, batch: Sequence[Finished]) -> None:
         """Write into the metadata of every answer but robots.txt how far from the seeds and on which page its URL was
@@ -177,19 +177,23 @@ class Committer:
                 languages[f"{'kept' if verdict.keep else 'left'}:{verdict.language}"] += 1
         polls = self._by_feed(harvest_stats.together(done.finding.feed_counts for done in batch))
         outcomes = Counter(f"{done.lease.kind}:{done.finding.result}" for done in batch)
-        self._add("hosts", {host: tuple(row) for host, row in hosts.items()})
-        self._add("languages", {language: (n,) for language, n in languages.items()})
-        self._add_polls(polls)
-        self._add("outcomes", {outcome: (n,) for outcome, n in outcomes.items()})
+        tables: dict[str, Counts] = {
+            "hosts": {host: tuple(row) for host, row in hosts.items()},
+            "languages": {language: (n,) for language, n in languages.items()},
+            self._day_of(polls): polls,
+            "outcomes": {outcome: (n,) for outcome, n in outcomes.items()},
+        }
+        if batch:
+            self._patiently(lambda: self.frontier.add_counts(tables))
 
-    def _add_polls(self, counts: Mapping[str, tuple[int, ...]]) -> None:
-        """Add to the day's counts of feeds; with the first of a day those of long ago are forgotten."""
+    def _day_of(self, polls: Mapping[str, tuple[int, ...]]) -> str:
+        """The table of the day's counts of feeds; with the first of a day those of long ago are forgotten."""
         now_ms = time.time_ns() // 1_000_000
         day = harvest_stats.counter_name(now_ms)
-        if counts and day != self.polls_of:
+        if polls and day != self.polls_of:
             self._patiently(lambda: self.frontier.forget_counts(harvest_stats.stale_names(now_ms)))
             self.polls_of = day
-        self._add(day, counts)
+        return day
 
     def _by_feed(self, counts: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Counts under feeds' URLs; those of pages come under a tag, and of a tag whose URL is forgotten they go."""
@@ -197,10 +201,6 @@ class Committer:
         urls = self.sources.urls(tags)
         named = ((urls.get(name) if name in tags else name, figures) for name, figures in counts.items())
         return harvest_stats.together({name: figures} for name, figures in named if name)
-
-    def _add(self, name: str, counts: Mapping[str, tuple[int, ...]]) -> None:
-        if counts:
-            self._patiently(lambda: self.frontier.add_counts(name, counts))
 
 
 def entry_of(candidate: Candidate) -> Entry:

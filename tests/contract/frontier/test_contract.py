@@ -935,13 +935,17 @@ def test_what_is_no_url_is_counted(make: Make) -> None:
 
 def test_counters_add_up(make: Make) -> None:
     frontier = make(FREE)
-    frontier.add_counts("yield", {"a": (1, 2), "b:c": (5,)})
-    assert frontier.add_counts("yield", {"a": (1, 0, 7)}) == {"a": (2, 2, 7)}
-    assert frontier.add_counts("yield", {"a": (1,)}) == {"a": (3,)}
+    frontier.add_counts({"yield": {"a": (1, 2), "b:c": (5,)}})
+    assert frontier.add_counts({"yield": {"a": (1, 0, 7)}}) == {"yield": {"a": (2, 2, 7)}}
+    assert frontier.add_counts({"yield": {"a": (1,)}}) == {"yield": {"a": (3,)}}
     assert frontier.get_counts("yield") == {"a": (3, 2, 7), "b:c": (5,)}
     assert frontier.get_counts("other") == {}
-    assert frontier.add_counts("zeros", {"a": (0, 4, 0), "b": (0, 0)}) == {"a": (0, 4, 0), "b": (0, 0)}
-    assert frontier.get_counts("zeros") == {"a": (0, 4, 0), "b": (0, 0)}
+    zeros = {"a": (0, 4, 0), "b": (0, 0)}
+    both = {"none": {}, "zeros": zeros, "yield": {"b:c": (-2,), "é": (2**40, 1)}}
+    assert frontier.add_counts(both) == {"none": {}, "zeros": zeros, "yield": {"b:c": (3,), "é": (2**40, 1)}}
+    assert frontier.get_counts("zeros") == zeros
+    assert frontier.get_counts("yield") == {"a": (3, 2, 7), "b:c": (3,), "é": (2**40, 1)}
+    assert frontier.add_counts({}) == {}
     frontier.forget_counts(["yield", "other"])
     assert frontier.get_counts("yield") == {}
     assert frontier.get_counts("zeros") != {}

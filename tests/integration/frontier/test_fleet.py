@@ -148,6 +148,9 @@ def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Pa
             frontier.take_in([Candidate("http://new.example/")])
         with pytest.raises(FrontierFull):
             frontier.take_ready(10)
+        with pytest.raises(FrontierFull):
+            frontier.add_counts({"n": {"a": (0, 1), "b": (1,)}})
+        assert frontier.get_counts("n") == {}
         assert (frontier.status().authorities, client.llen(ready)) == (before, 2)
         assert frontier.report([Outcome(leased.token, "ok")]) == [True]
         leases = frontier.lease(4).leases
@@ -230,7 +233,7 @@ def test_every_key_lies_in_the_crawls_slot(tmp_path: Path) -> None:
         frontier.report([Outcome(lease.token, "ok")])
         frontier.opt_out(["x.example"])
         frontier.configure({"http://x.example": HostPolicy(delay_ms=9000)})
-        frontier.add_counts("n", {"a": (1,)})
+        frontier.add_counts({"n": {"a": (1,)}})
         prefixes: dict[str, int] = defaultdict(int)
         for key in client.scan_iter():
             prefixes[key.decode().partition(":")[0]] += 1
