@@ -77,7 +77,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "SIEVE_FLUSH_MS",
         20,
-        "Pause between two rounds of deciding which URLs are new (60000 at most); 100 more while there are none.",
+        "Pause between two rounds of deciding which URLs are new (60000 at most); 100 more while none come.",
         60_000,
     ),
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),

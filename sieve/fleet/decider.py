@@ -13,13 +13,14 @@ from sieve.fleet.redis_sieve import RedisSieve
 _LOG = logging.getLogger(__name__)
 _AGAIN_S = 1.0
 _LOOK_S = 0.1
+_BUSY_S = 1.0
 _TOLD_EVERY_S = 60.0
 _DISK_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
 class Decider:
-    """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`. While there
-    is none it looks less often for what other processes put in; what this one puts in wakes it.
+    """Decides every `interval_s` while there is work; starts and stops with :meth:`start` and :meth:`stop`. When no
+    other process has put anything in for a while it looks for that less often; what its own puts in wakes it.
 
     A lost connection or lease, or a full disk, is tried again each second, and logged at once, then once a minute
     while it lasts. `error` is the last such error, ``None`` after a success. Any other (another store than the crawl's,
@@ -35,6 +36,7 @@ class Decider:
         self.error: Exception | None = None
         self._fault: Exception | None = None
         self._tell_at = 0.0
+        self._others_until = 0.0
 
     def check(self) -> None:
         """Raise what has ended the thread; nothing while it decides."""
@@ -64,6 +66,7 @@ class Decider:
 
     def _decide_on(self) -> None:
         while not self._stop.is_set():
+            told = self._news.is_set()
             self._news.clear()
             try:
                 decided = self._sieve.decide()
@@ -75,10 +78,15 @@ class Decider:
                 continue
             self.error = None
             if not decided:
-                holds = self._sieve.holds
-                self._stop.wait(self._interval_s if holds else self._sieve.retry_s)
-                if holds and not self._stop.is_set():
-                    self._news.wait(_LOOK_S)
+                self._rest()
+            elif not told:
+                self._others_until = time.monotonic() + _BUSY_S
+
+    def _rest(self) -> None:
+        holds = self._sieve.holds
+        self._stop.wait(self._interval_s if holds else self._sieve.retry_s)
+        if holds and time.monotonic() >= self._others_until and not self._stop.is_set():
+            self._news.wait(_LOOK_S)
 
     def _tell(self, error: Exception) -> None:
         now = time.monotonic()
