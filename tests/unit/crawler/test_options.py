@@ -61,6 +61,21 @@ def test_a_projects_own_components_stay() -> None:
     assert "crawler.work.worker.Worker" in settings.getdict("EXTENSIONS")
 
 
+def test_what_is_not_used_is_not_even_imported() -> None:
+    components = settings_with().get_component_priority_dict_with_base
+    assert not [name for name in components("EXTENSIONS") if "remote_control" in name or "throttle" in name]
+    found = list(components("DOWNLOADER_MIDDLEWARES"))
+    assert not [name for name in found if name.rpartition(".")[2] in ("CookiesMiddleware", "RetryMiddleware")]
+    assert "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware" in found
+
+
+def test_what_a_project_switches_on_is_there() -> None:
+    settings = Settings({"COOKIES_ENABLED": True}, priority="project")
+    Ulwembu().update_settings(settings)
+    found = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    assert "scrapy.downloadermiddlewares.cookies.CookiesMiddleware" in found
+
+
 def test_the_table_has_every_option() -> None:
     text = table()
     assert all(f"`{option.name}`" in text for option in OPTIONS)
