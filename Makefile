@@ -32,9 +32,11 @@ types: setup ## mypy --strict
 	@echo "== mypy"
 	@$(RUN)/mypy
 
+# One more than a small machine has processors: crawls wait for their delays half of the time.
+JOBS ?= 3
 tests: setup ## pytest; PYTEST="-k robots" for some, EFFORT=4 for four times the random trials
 	@echo "== pytest"
-	@$(RUN)/pytest -n 2 --dist worksteal $(PYTEST)
+	@$(RUN)/pytest -n $(JOBS) --dist worksteal $(PYTEST)
 
 # What each benchmark takes in `make bench`; without it, a command has the size of the figures in docs/.
 SHORT_archive := --pages 300
