@@ -25,13 +25,15 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[Rule]:
             parts = urlsplit(as_parsed(url))
             if "*" in parts.netloc:
                 raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
+            if parts.netloc.startswith(".") or ".." in parts.netloc:
+                raise ValueError(f"{prefix!r} is no host: it begins with a dot, or has two together")
             path = parts.path + (f"?{parts.query}" if parts.query else "")
             yield authority(url), "" if path == "/" else path
 
 
 def spelled_out(place: str) -> list[str]:
     """What a host (with a port or a path, perhaps) is called: by http and https, a name with and without ``www.``."""
-    bare = place.removeprefix("www.")
+    bare = place[4:] if place[:4].lower() == "www." else place
     names = (bare,) if _is_address(bare) else (bare, f"www.{bare}")
     return [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
 
