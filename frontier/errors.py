@@ -38,3 +38,11 @@ class FrontierFull(FrontierError):  # noqa: N818
         )
         self.crawl = crawl
         self.cause = cause
+
+
+class OptOutsElsewhere(FrontierError):  # noqa: N818
+    """The opt-outs of all crawls lie on another node of a Redis Cluster than the one that was asked."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"in this Redis Cluster each crawl has its own opt-outs: --crawl NAME, for each ({cause})")
+        self.cause = cause

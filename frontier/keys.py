@@ -27,7 +27,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 ``known``           list, the others
 ``unparks``         zset, authorities with parked URLs, by the earliest end
 ``configured``      set, authorities whose record has rules of its own
-``optout``          hash, authority -> msgpack list of path prefixes
+``optout``          hash, authority -> msgpack list of path prefixes; that of all crawls is :data:`OPT_OUTS_OF_ALL`
 ``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason
 ``c:NAME``          hash, a table of counters
 ``audit``           stream, field r: msgpack row
@@ -35,6 +35,9 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 """
 
 from __future__ import annotations
+
+OPT_OUTS_OF_ALL = "{ulwembu}:optout"
+"""The opt-outs that hold for every crawl of the Redis, beside the turns (frontier/turns.py); a hash as ``optout``."""
 
 
 class Keys:

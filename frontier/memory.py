@@ -124,7 +124,7 @@ class MemoryFrontier(MemoryTables):
 
     def _next_element(self, host: Host, due_ms: int) -> tuple[bytes, Element | None]:
         """What to fetch next from a host that is ready; (b"", None) when all it had was opted out."""
-        rules = self.prefixes.get(host.authority, [])
+        rules = self.opt_outs_at(host.authority)
         if "" in rules:
             self.results["opted_out"] += self.forget_urls(host)
             return b"", None

@@ -47,7 +47,8 @@ def system_clock() -> int:
 
 
 class MemoryTables:
-    """`clock` gives epoch milliseconds, `jitter` numbers 0..1. Transitions: :class:`frontier.memory.MemoryFrontier`."""
+    """`clock` gives epoch milliseconds, `jitter` numbers 0..1; `opt_outs_of_all` may be made another crawl's.
+    Transitions: :class:`frontier.memory.MemoryFrontier`."""
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class MemoryTables:
         self.results: Counter[str] = Counter()
         self.totals: Counter[str] = Counter()
         self.started_ms = 0
-        self.prefixes: dict[str, list[str]] = {}
+        self.opt_outs: opt_outs.Table = {}
+        self.opt_outs_of_all: opt_outs.Table = {}
         self.counters: dict[str, dict[str, list[int]]] = {}
         self.audit_rows: list[AuditRow] = []
         self._served = 0
@@ -92,21 +94,28 @@ class MemoryTables:
         """See :class:`frontier.types.Frontier`."""
         return sorted(name for name, host in self.known.items() if host.policy != HostPolicy())
 
-    def opt_out(self, prefixes: Iterable[str]) -> int:
+    def opt_out(self, prefixes: Iterable[str], *, all_crawls: bool = False) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.add(self.prefixes, list(opt_outs.opt_out_rules(prefixes)))
+        return opt_outs.add(self._opt_outs(all_crawls), list(opt_outs.opt_out_rules(prefixes)))
 
-    def withdraw_opt_out(self, prefix: str) -> int:
+    def withdraw_opt_out(self, prefix: str, *, all_crawls: bool = False) -> int:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.withdraw(self.prefixes, opt_outs.opt_out_rules([prefix]))
+        return opt_outs.withdraw(self._opt_outs(all_crawls), opt_outs.opt_out_rules([prefix]))
 
-    def opted_out(self) -> list[str]:
+    def opted_out(self, *, all_crawls: bool = False) -> list[str]:
         """See :class:`frontier.types.Frontier`."""
-        return sorted(authority + path for authority, rules in self.prefixes.items() for path in rules)
+        return opt_outs.listed(self._opt_outs(all_crawls))
 
     def opted_out_by(self, url: str) -> str:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.against(url, lambda host: self.prefixes.get(host, ()))
+        return opt_outs.against(url, self.opt_outs_at)
+
+    def opt_outs_at(self, authority: str) -> list[str]:
+        """Path prefixes that hold there: this crawl's, then those of all."""
+        return self.opt_outs.get(authority, []) + self.opt_outs_of_all.get(authority, [])
+
+    def _opt_outs(self, all_crawls: bool) -> opt_outs.Table:
+        return self.opt_outs_of_all if all_crawls else self.opt_outs
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
         """See :class:`frontier.types.Frontier`."""

@@ -1,4 +1,7 @@
-"""Hosts and URL prefixes that must never be fetched: a crawl's table, authority -> path prefixes ("": all of it).
+"""Hosts and URL prefixes that must never be fetched: tables, authority -> path prefixes ("": all of it).
+
+Each crawl has one, and all crawls of a Redis have one together, those that begin later, too: a URL that lies under a
+rule of either is not leased, and where either cannot be read nothing is.
 
 Only :func:`withdraw` takes anything out of it, and only what is named exactly as it was put in.
 """
@@ -68,6 +71,11 @@ def withdraw(table: Table, rules: Iterable[Rule]) -> int:
     for host, path in wanted:
         table[host].remove(path)
     return len(wanted)
+
+
+def listed(table: Table) -> list[str]:
+    """All of it, as prefixes of URLs."""
+    return sorted(host + path for host, paths in table.items() for path in paths)
 
 
 def against(url: str, rules: Callable[[str], Iterable[str]]) -> str:

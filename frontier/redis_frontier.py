@@ -5,7 +5,7 @@ Guarantees: the contract of :mod:`frontier.types` for any number of workers on a
 own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
 itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
 
-With `answering` and `turns`, the only module of this room that imports redis. Errors: FrontierUnavailable when Redis
+Here only this module, `answering`, `turns` and `redis_opt_outs` import redis. Errors: FrontierUnavailable when Redis
 does not answer (also while it loads, or refuses all writes), FrontierFull from the intake at its memory limit; others
 of Redis (a wrong type, a bug) come as they are."""
 
@@ -26,7 +26,7 @@ from frontier.answering import answering
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.keys import Keys
-from frontier.redis_opt_outs import RedisOptOuts
+from frontier.redis_opt_outs import RedisOptOuts, paths_at
 from frontier.types import (
     BANDS,
     Bound,
@@ -70,7 +70,7 @@ class RedisFrontier:
         self.keys = Keys(crawl)
         self._owned = isinstance(server, str)
         self._redis: Any = _connect(server) if isinstance(server, str) else server
-        self._opt_outs = RedisOptOuts(self._redis, crawl, self.keys.opt_out)
+        self._opt_outs = (RedisOptOuts(self._redis, crawl, self.keys.opt_out), RedisOptOuts(self._redis, crawl))
         self._now_ms = now_ms
         self._jitter = jitter
         texts = {name: scripts.script_text(name, self.config) for name in scripts.PARTS}
@@ -203,21 +203,21 @@ class RedisFrontier:
         with answering(self.crawl):
             return sorted(map(_text, self._redis.smembers(self.keys.configured)))
 
-    def opt_out(self, prefixes: Iterable[str]) -> int:
-        """See :class:`frontier.types.Frontier`."""
-        return self._opt_outs.change(opt_outs.add, list(opt_outs.opt_out_rules(prefixes)))
+    def opt_out(self, prefixes: Iterable[str], *, all_crawls: bool = False) -> int:
+        """See :class:`frontier.types.Frontier`; OptOutsElsewhere."""
+        return self._opt_outs[all_crawls].add(prefixes)
 
-    def withdraw_opt_out(self, prefix: str) -> int:
-        """See :class:`frontier.types.Frontier`."""
-        return self._opt_outs.change(opt_outs.withdraw, list(opt_outs.opt_out_rules([prefix])))
+    def withdraw_opt_out(self, prefix: str, *, all_crawls: bool = False) -> int:
+        """See :class:`frontier.types.Frontier`; OptOutsElsewhere."""
+        return self._opt_outs[all_crawls].withdraw(prefix)
 
-    def opted_out(self) -> list[str]:
-        """See :class:`frontier.types.Frontier`."""
-        return sorted(host + path for host, paths in self._opt_outs.table().items() for path in paths)
+    def opted_out(self, *, all_crawls: bool = False) -> list[str]:
+        """See :class:`frontier.types.Frontier`; OptOutsElsewhere."""
+        return self._opt_outs[all_crawls].listed()
 
     def opted_out_by(self, url: str) -> str:
         """See :class:`frontier.types.Frontier`."""
-        return opt_outs.against(url, self._opt_outs.of)
+        return opt_outs.against(url, lambda host: paths_at(self._opt_outs, host))
 
     # -- for people --------------------------------------------------------------------------------------------------
 

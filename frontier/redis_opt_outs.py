@@ -1,25 +1,54 @@
-"""A crawl's opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one transaction."""
+"""A table of opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one transaction, so
+that whoever is killed has changed all or nothing, and may say it again.
+
+That of all crawls is one of its own, beside the turns that they take. In a Redis Cluster it may lie on another node
+than a crawl; then it says nothing to that crawl, and cannot be changed from there: :class:`OptOutsElsewhere`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from frontier import wire
+import redis
+
+from frontier import opt_outs, wire
 from frontier.answering import answering
+from frontier.errors import OptOutsElsewhere
+from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.opt_outs import Rule, Table
 
 
 class RedisOptOuts:
-    """See the module; `key` is the hash of `crawl`."""
+    """See the module; `key` is the hash. `crawl`: whose, or who asks for that of all."""
 
-    def __init__(self, server: Any, crawl: str, key: str) -> None:
+    def __init__(self, server: Any, crawl: str = "any", key: str = OPT_OUTS_OF_ALL) -> None:
         self._server = server
         self._crawl = crawl
         self._key = key
 
-    def change(self, how: Callable[[Table, Iterable[Rule]], int], rules: list[Rule]) -> int:
-        """Do `how`, which is `add` or `withdraw` of `frontier.opt_outs`, to the hosts of `rules`."""
+    def add(self, prefixes: Iterable[str]) -> int:
+        """See :meth:`frontier.types.Frontier.opt_out`."""
+        return self._change(opt_outs.add, list(opt_outs.opt_out_rules(prefixes)))
+
+    def withdraw(self, prefix: str) -> int:
+        """See :meth:`frontier.types.Frontier.withdraw_opt_out`."""
+        return self._change(opt_outs.withdraw, list(opt_outs.opt_out_rules([prefix])))
+
+    def listed(self) -> list[str]:
+        """All of it, as prefixes of URLs."""
+        with self._answering():
+            table = self._server.hgetall(self._key)
+        return opt_outs.listed({host.decode(): _paths(rules) for host, rules in table.items()})
+
+    def at(self, host: str) -> list[str]:
+        """Path prefixes of one authority."""
+        with self._answering():
+            return _paths(self._server.hget(self._key, host))
+
+    def _change(self, how: Callable[[Table, Iterable[Rule]], int], rules: list[Rule]) -> int:
+        """Do `how` to the hosts of `rules`."""
         hosts = list(dict.fromkeys(host for host, _ in rules))
 
         def transaction(pipe: Any) -> int:
@@ -35,18 +64,25 @@ class RedisOptOuts:
 
         if not hosts:
             return 0
-        with answering(self._crawl):
+        with self._answering():
             return int(self._server.transaction(transaction, self._key, value_from_callable=True))
 
-    def of(self, host: str) -> list[str]:
-        """Path prefixes of one authority."""
-        with answering(self._crawl):
-            return _paths(self._server.hget(self._key, host))
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            with answering(self._crawl):
+                yield
+        except redis.exceptions.MovedError as error:
+            raise OptOutsElsewhere(str(error)) from error
 
-    def table(self) -> Table:
-        """All of it."""
-        with answering(self._crawl):
-            return {host.decode(): _paths(rules) for host, rules in self._server.hgetall(self._key).items()}
+
+def paths_at(tables: Sequence[RedisOptOuts], host: str) -> list[str]:
+    """Path prefixes of an authority in the crawl's own table and in that of all, where that one says anything to it."""
+    own, of_all = tables
+    found = own.at(host)
+    with contextlib.suppress(OptOutsElsewhere):
+        found += of_all.at(host)
+    return found
 
 
 def _paths(data: bytes | None) -> list[str]:

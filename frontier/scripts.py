@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 from frontier.config import FrontierConfig
+from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND, row
 from frontier.wire import rule
 
@@ -94,6 +95,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * SECOND,
+        "opt_outs_of_all": OPT_OUTS_OF_ALL,
         "audit": config.audit_rows if config.audit else False,
         "expired": rule("expired", config.retry_factor),
     }

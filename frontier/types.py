@@ -300,21 +300,24 @@ class Frontier(Protocol):
     def configured(self) -> list[str]:
         """The authorities that have rules of their own."""
 
-    def opt_out(self, prefixes: Iterable[str]) -> int:
+    def opt_out(self, prefixes: Iterable[str], *, all_crawls: bool = False) -> int:
         """Never again lease what begins with a prefix: "example.org" (http and https, all of the host),
         "https://example.org" or "https://example.org/private/", however its path is escaped. Honoured from the next
-        lease on; what is met in a queue is dropped and counted as "opted_out". The number of prefixes that were new."""
+        lease on; what is met in a queue is dropped and counted as "opted_out". `all_crawls`: in the table of all crawls
+        that have this Redis, those of other names that begin later, too. The number of prefixes that were new."""
 
-    def withdraw_opt_out(self, prefix: str) -> int:
-        """Undo :meth:`opt_out` of exactly this prefix, from the next lease on; nothing else ever does. The number of
-        prefixes taken back; 0, and nothing is changed, when one that it stands for has not opted out. A part of what a
-        bare host stands for can be taken back. What was dropped meanwhile does not come back."""
+    def withdraw_opt_out(self, prefix: str, *, all_crawls: bool = False) -> int:
+        """Undo :meth:`opt_out` of exactly this prefix in just that table, from the next lease on; nothing else ever
+        does. The number of prefixes taken back; 0, and nothing is changed, when one that it stands for has not opted
+        out there. A part of what a bare host stands for can be taken back. What was dropped meanwhile does not come
+        back."""
 
-    def opted_out(self) -> list[str]:
-        """All prefixes opted out."""
+    def opted_out(self, *, all_crawls: bool = False) -> list[str]:
+        """All prefixes of this crawl's own table, or of that of all crawls."""
 
     def opted_out_by(self, url: str) -> str:
-        """The prefix by which `url` has opted out, "" when there is none: for what is sent in place of a leased URL."""
+        """The prefix by which `url` has opted out, "" when neither table has one: for what is sent in place of a
+        leased URL."""
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
         """Let an authority rest; False when it is unknown."""

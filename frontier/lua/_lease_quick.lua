@@ -2,14 +2,24 @@
 -- record. What it does not grant is left to the slow way (_lease_slow.lua).
 
 local horizon = now + A.ahead
-local has_opt_outs = call('EXISTS', P .. 'optout') == 1
+-- Tables of opt-outs that hold here (frontier/opt_outs.py): this crawl's, and that of all crawls. Where one cannot be
+-- read the script ends here, before it has written anything, and nothing is leased; but in a Cluster that of all may lie
+-- on another node, where other crawls do.
+local opt_outs = {}
+if call('HLEN', P .. 'optout') > 0 then opt_outs[1] = P .. 'optout' end
+local of_all = redis.pcall('HLEN', C.opt_outs_of_all)
+if type(of_all) == 'table' then
+  if not string.find(of_all.err, 'non local key', 1, true) then call('HLEN', C.opt_outs_of_all) end
+elseif of_all > 0 then
+  opt_outs[#opt_outs + 1] = C.opt_outs_of_all
+end
 local leases, granted, sequence = {}, 0, nil
 local fresh, scores, joined = {}, {}, 0 -- units that join the line in this call, their places in it
 local LEASE_MS, KEY = C.lease, A.key
 local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number
 local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
 local GRANTED_OF_SOME = GRANTED .. 'BI4'
-local most_flags = (has_opt_outs or C.audit) and 0 or SHARED
+local most_flags = C.audit and 0 or SHARED
 
 local function join(unit, score)
   joined = joined + 1
@@ -68,6 +78,9 @@ local function grant_plain(authority, text)
   if byte(text) >= most_flags or byte(text, 2) == BANDS then return false end
   local flags, best, _, n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place =
     unpack_struct(WAITS, text)
+  for i = 1, #opt_outs do
+    if call('HEXISTS', opt_outs[i], authority) == 1 then return false end
+  end
   local due = start_by(n, an, ix)
   if due > horizon or an > horizon or ix <= now then return false end
   if an > due then due = an end

@@ -13,8 +13,19 @@ local function unescaped(path)
   return (string.gsub(path, '%%(%x%x)', function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
+-- path prefixes of an authority, of all tables
+local function opt_out_rules(authority)
+  local rules = {}
+  for i = 1, #opt_outs do
+    local found = call('HGET', opt_outs[i], authority)
+    for _, rule in ipairs(found and cmsgpack.unpack(found) or {}) do rules[#rules + 1] = rule end
+  end
+  return rules
+end
+
 -- as lies_under of frontier/opt_outs.py
 local function is_opted_out(rules, element)
+  if #rules == 0 then return false end
   local path = unescaped(path_of(element))
   for _, rule in ipairs(rules) do
     local prefix = unescaped(rule)
@@ -25,15 +36,12 @@ end
 
 -- element to fetch next ('' = robots.txt), nil when all it had was opted out
 local function next_element(authority, record, due)
-  local rules = has_opt_outs and call('HGET', P .. 'optout', authority)
-  rules = rules and cmsgpack.unpack(rules) or nil
-  if rules then
-    for _, rule in ipairs(rules) do
-      if rule == '' then
-        local number = forget_urls(authority, record)
-        if number > 0 then add(result_add, 'opted_out', number) end
-        return nil
-      end
+  local rules = opt_out_rules(authority)
+  for _, rule in ipairs(rules) do
+    if rule == '' then
+      local number = forget_urls(authority, record)
+      if number > 0 then add(result_add, 'opted_out', number) end
+      return nil
     end
   end
   local hops = record.o.h
@@ -46,7 +54,7 @@ local function next_element(authority, record, due)
   for _ = 1, 100 do
     local element = pop(authority, record)
     if not element then return nil end
-    if not rules or not is_opted_out(rules, element) then return element end
+    if not is_opted_out(rules, element) then return element end
     add(result_add, 'opted_out', 1)
   end
   return nil

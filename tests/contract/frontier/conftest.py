@@ -11,6 +11,7 @@ import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Frontier, FrontierConfig, MemoryFrontier
+from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.redis_frontier import RedisFrontier
 from frontier.turns import PREFIX, TurnTakingFrontier
 
@@ -35,11 +36,18 @@ Make = Callable[[FrontierConfig], Frontier]
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
+def session_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
     with EmbeddedRedis(tmp_path_factory.mktemp("redis")) as private:
         client = redis.Redis.from_url(private.url, socket_timeout=120)  # a machine may stand still for a while
         yield client
         client.close()
+
+
+@pytest.fixture
+def server(session_server: redis.Redis) -> redis.Redis:
+    """Without what other tests have left for all crawls."""
+    session_server.delete(OPT_OUTS_OF_ALL)
+    return session_server
 
 
 @pytest.fixture

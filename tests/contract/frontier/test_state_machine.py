@@ -35,6 +35,7 @@ from frontier import (
     Outcome,
     RobotsRecord,
 )
+from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
 from frontier.redis_frontier import RedisFrontier
 from sieve.urls import authority
@@ -79,6 +80,7 @@ class Histories(RuleBasedStateMachine):
             budget=Budget(max_pages=budget),
         )
         self.memory = MemoryFrontier(self.config, self.clock, jitter=lambda: 0.25)
+        self.server.delete(OPT_OUTS_OF_ALL)
         crawl = f"histories{next(numbers)}"
         self.redis = RedisFrontier(self.server, crawl, self.config, now_ms=self.clock, jitter=lambda: 0.25)
         self.tokens: dict[str, str] = {}  # memory's -> Redis'
@@ -89,9 +91,9 @@ class Histories(RuleBasedStateMachine):
         self.urls = itertools.count()
         self.homes = [f"198.51.100.{n}" if own else ADDRESSES[n % 2] for n in range(len(HOSTS))]
 
-    def both(self, method: str, *arguments: Any) -> Any:
-        mine = getattr(self.memory, method)(*arguments)
-        theirs = getattr(self.redis, method)(*arguments)
+    def both(self, method: str, *arguments: Any, **options: Any) -> Any:
+        mine = getattr(self.memory, method)(*arguments, **options)
+        theirs = getattr(self.redis, method)(*arguments, **options)
         assert mine == theirs, method
         return mine
 
@@ -268,15 +270,15 @@ class Histories(RuleBasedStateMachine):
         self.both("configure", {host: HostPolicy(delay_ms, None, most_pages, most_bytes)})
         self.both("configured")
 
-    @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1"]))
-    def opt_out(self, prefix: str) -> None:
-        self.both("opt_out", [prefix])
-        self.both("opted_out")
+    @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1"]), of_all=st.booleans())
+    def opt_out(self, prefix: str, of_all: bool) -> None:
+        self.both("opt_out", [prefix], all_crawls=of_all)
+        self.both("opted_out", all_crawls=of_all)
 
-    @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1", "http://h4.example"]))
-    def withdraw_opt_out(self, prefix: str) -> None:
-        self.both("withdraw_opt_out", prefix)
-        self.both("opted_out")
+    @rule(prefix=st.sampled_from(["h4.example", "http://h3.example/x1", "http://h4.example"]), of_all=st.booleans())
+    def withdraw_opt_out(self, prefix: str, of_all: bool) -> None:
+        self.both("withdraw_opt_out", prefix, all_crawls=of_all)
+        self.both("opted_out", all_crawls=of_all)
 
     # -- what must always hold -----------------------------------------------------------------------------------------
 

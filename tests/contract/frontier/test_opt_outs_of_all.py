@@ -1,0 +1,146 @@
+"""Opt-outs that hold for all crawls of a Redis: each crawl on both its own table and the one that all share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from frontier import Candidate, FrontierConfig, Outcome, RobotsRecord
+from frontier.errors import OptOutsElsewhere
+from frontier.keys import OPT_OUTS_OF_ALL
+from frontier.redis_opt_outs import RedisOptOuts
+from frontier.scripts import SLOW_PARTS, script_text
+from frontier.turns import TurnTakingFrontier
+from tests.contract.frontier.conftest import Clock, Make
+
+FREE = FrontierConfig(obey_robots=False)
+A, B = "http://a.example", "http://b.example"
+URLS = [f"{A}/private/1", f"{A}/open", f"{B}/1", f"{B}/2"]
+MakeSharing = Callable[[FrontierConfig], TurnTakingFrontier]
+
+
+def crawl_of(make: Make | MakeSharing, urls: list[str]) -> TurnTakingFrontier:
+    frontier = make(FREE)
+    frontier.take_in(map(Candidate, urls))
+    return frontier  # type: ignore[return-value]
+
+
+def leased(frontier: TurnTakingFrontier) -> list[str]:
+    """What may be sent; given back at once, so that no other crawl waits for it."""
+    leases = frontier.lease(9).leases
+    frontier.release([lease.token for lease in leases])
+    return sorted(lease.url for lease in leases)
+
+
+def test_one_table_holds_beside_the_other(make: Make) -> None:
+    frontier = crawl_of(make, URLS)
+    assert frontier.opt_out(["b.example"], all_crawls=True) == 4
+    assert frontier.opt_out(["b.example"], all_crawls=True) == 0
+    assert frontier.opt_out([f"{A}/private/"]) == 1
+    assert leased(frontier) == [f"{A}/open"]
+    assert frontier.status().results["opted_out"] == 3
+    assert frontier.opted_out() == [f"{A}/private/"]
+    assert frontier.opted_out(all_crawls=True)[0] == B
+    assert frontier.opted_out_by(f"{A}/private/2") == f"{A}/private/"
+    assert frontier.explain(f"{B}/3").refused == f"opted_out:{B}"
+
+
+def test_what_was_said_of_all_is_withdrawn_of_all_and_nothing_else_is(make: Make, clock: Clock) -> None:
+    frontier = crawl_of(make, [])
+    frontier.opt_out(["b.example"])
+    assert frontier.withdraw_opt_out("b.example", all_crawls=True) == 0
+    frontier.opt_out(["b.example"], all_crawls=True)
+    assert frontier.withdraw_opt_out("b.example") == 4
+    assert frontier.opted_out_by(f"{B}/1") == B, "of all crawls"
+    assert frontier.withdraw_opt_out("b.example", all_crawls=True) == 4
+    assert frontier.opted_out_by(f"{B}/1") == ""
+    frontier.take_in([Candidate(f"{B}/3")])
+    clock.forward(10_000)
+    assert leased(frontier) == [f"{B}/3"]
+
+
+def test_it_holds_for_crawls_that_run_and_for_those_that_begin_later(make_sharing: MakeSharing) -> None:
+    zulu, xhosa = crawl_of(make_sharing, URLS), crawl_of(make_sharing, URLS)
+    zulu.opt_out([f"{A}/private/"])
+    zulu.opt_out(["b.example"], all_crawls=True)
+    later = crawl_of(make_sharing, [f"{B}/9", f"{A}/private/9"])
+    assert leased(zulu) == [f"{A}/open"]
+    assert leased(xhosa) == [f"{A}/private/1"]
+    assert leased(later) == [f"{A}/private/9"]
+    assert [one.status().results["opted_out"] for one in (zulu, xhosa, later)] == [3, 2, 1]
+
+
+def test_where_it_cannot_be_read_nothing_is_leased(make_sharing: MakeSharing, server: redis.Redis) -> None:
+    frontier = crawl_of(make_sharing, URLS)
+    server.set(OPT_OUTS_OF_ALL, "no hash")
+    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
+        frontier.lease(9)
+    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
+        frontier.opted_out_by(f"{A}/open")
+    server.delete(OPT_OUTS_OF_ALL)
+    assert frontier.status().leased == 0
+    assert leased(frontier) == [f"{A}/private/1", f"{B}/1"], "nothing was changed meanwhile"
+
+
+def test_where_it_may_not_be_read_nothing_is_leased(make_sharing: MakeSharing, server: redis.Redis) -> None:
+    frontier = crawl_of(make_sharing, URLS)
+    server.acl_setuser("narrow", enabled=True, nopass=True, keys=["{test*"], categories=["+@all"])
+    path = server.connection_pool.connection_kwargs["path"]
+    try:
+        with redis.Redis(unix_socket_path=path, username="narrow", password="any") as narrow:
+            other = TurnTakingFrontier(narrow, frontier.crawl, FREE)
+            with pytest.raises(redis.ResponseError):
+                other.lease(9)
+            with pytest.raises(redis.ResponseError):
+                other.opted_out_by(f"{A}/open")
+    finally:
+        server.acl_deluser("narrow")
+    assert frontier.status().leased == 0
+
+
+def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, server: redis.Redis) -> None:
+    frontier = crawl_of(make_sharing, URLS)
+    text = script_text("lease", FREE)
+    asked = "redis.pcall('HLEN', C.opt_outs_of_all)"
+    assert asked in text
+    says = "redis.error_reply('ERR Script attempted to access a non local key in a cluster node script: 1')"
+    frontier._scripts["lease"] = server.register_script(text.replace(asked, says))
+    frontier.opt_out(["b.example"])
+    assert leased(frontier) == [f"{A}/private/1"]
+
+
+class Elsewhere:
+    """A node of a Cluster that does not have the table."""
+
+    def __getattr__(self, command: str) -> Callable[..., None]:
+        raise redis.exceptions.MovedError("11448 127.0.0.1:7001")
+
+
+def test_on_a_cluster_what_cannot_be_said_is_refused() -> None:
+    table = RedisOptOuts(Elsewhere())
+    for call in (lambda: table.add(["b.example"]), lambda: table.withdraw("b.example"), table.listed):
+        with pytest.raises(OptOutsElsewhere, match="--crawl NAME"):
+            call()
+
+
+def test_hosts_that_no_opt_out_names_stay_quick(make_sharing: MakeSharing, server: redis.Redis, clock: Clock) -> None:
+    frontier = make_sharing(FrontierConfig())
+    frontier.take_in(Candidate(url) for url in URLS)
+    for number, lease in enumerate(frontier.lease(9).leases):
+        frontier.bind(lease.token, f"192.0.2.{number}")
+        assert frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))]) == [True]
+    text = script_text("lease", frontier.config)
+    begin = "local function define_slow_way()"
+    assert "lease" in SLOW_PARTS
+    assert begin in text
+    frontier._scripts["lease"] = server.register_script(text.replace(begin, begin + " error('slow way')"))
+    frontier.opt_out(["c.example"], all_crawls=True)
+    frontier.opt_out(["d.example"])
+    clock.forward(60_000)
+    assert len(frontier.lease(9).leases) == 2
+    frontier.opt_out(["a.example"], all_crawls=True)
+    clock.forward(600_000)
+    with pytest.raises(redis.ResponseError, match="slow way"):
+        frontier.lease(9)
