@@ -1,5 +1,5 @@
-"""A table of opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one transaction, so
-that whoever is killed has changed all or nothing, and may say it again.
+"""A table of opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one script, so that
+whoever is killed has changed all or nothing, and may say it again. It passes in a Redis at its memory limit, too.
 
 That of all crawls is one of its own, beside the turns that they take. In a Redis Cluster it may lie on another node
 than a crawl; then it says nothing to that crawl, and cannot be changed from there: :class:`OptOutsElsewhere`.
@@ -8,7 +8,9 @@ than a crawl; then it says nothing to that crawl, and cannot be changed from the
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.resources import files
 from typing import Any
 
 import redis
@@ -27,6 +29,7 @@ class RedisOptOuts:
         self._server = server
         self._crawl = crawl
         self._key = key
+        self._write = server.register_script((files("frontier") / "lua" / "opt_out.lua").read_text("utf-8"))
 
     def add(self, prefixes: Iterable[str]) -> int:
         """See :meth:`frontier.types.Frontier.opt_out`."""
@@ -48,24 +51,19 @@ class RedisOptOuts:
             return _paths(self._server.hget(self._key, host))
 
     def _change(self, how: Callable[[Table, Iterable[Rule]], int], rules: list[Rule]) -> int:
-        """Do `how` to the hosts of `rules`."""
+        """Do `how` to the hosts of `rules`; again when another has changed them meanwhile."""
         hosts = list(dict.fromkeys(host for host, _ in rules))
-
-        def transaction(pipe: Any) -> int:
-            table = dict(zip(hosts, map(_paths, pipe.hmget(self._key, hosts)), strict=True))
-            number = how(table, rules)
-            pipe.multi()
-            for host, paths in table.items() if number else ():
-                if paths:
-                    pipe.hset(self._key, host, wire.encode(paths))
-                else:
-                    pipe.hdel(self._key, host)
-            return number
-
-        if not hosts:
-            return 0
-        with self._answering():
-            return int(self._server.transaction(transaction, self._key, value_from_callable=True))
+        while hosts:
+            with self._answering():
+                before = [data or b"" for data in self._server.hmget(self._key, hosts)]
+                table = dict(zip(hosts, map(_paths, before), strict=True))
+                if (number := how(table, rules)) == 0:
+                    break
+                after = [wire.encode(paths) if paths else b"" for paths in table.values()]
+                triples = zip(hosts, before, after, strict=True)
+                if self._write(keys=[self._key], args=[*itertools.chain.from_iterable(triples)]):
+                    return number
+        return 0
 
     @contextlib.contextmanager
     def _answering(self) -> Iterator[None]:

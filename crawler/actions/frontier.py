@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Literal
 
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
+from crawler.actions.opt_outs import opt_out, show_opt_outs
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terminal import clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, meaning
 from crawler.errors import PreflightError
-from crawler.fetch.opt_outs import read_opt_outs
-from frontier.opt_outs import opt_out_rules
 from frontier.types import Waiting
 from sieve.urls import authority as authority_of
 
@@ -34,12 +31,16 @@ class Frontier(Action):
             "hosts": self._hosts,
             "parked": self._parked,
         }
-        steering = ("peek", "release", "drop", "pause", "resume", "opt-out")
+        steering = ("peek", "release", "drop", "pause", "resume")
         if opts.limit < 1:
             raise UsageError(f"--limit {opts.limit}: at least 1 row must be shown")
         if opts.withdraw and args[:1] != ["opt-out"]:
             raise UsageError("--withdraw: only an opt-out can be withdrawn")
-        if len(args) == 1 and args[0] in listing:
+        if len(args) == 2 and args[0] == "opt-out":
+            opt_out(self, args[1], opts)
+        elif args == ["opt-outs"]:
+            show_opt_outs(self, opts)
+        elif len(args) == 1 and args[0] in listing:
             with self.state(opts) as state:
                 listing[args[0]](state, opts)
         elif len(args) == 2 and args[0] in steering:
@@ -98,16 +99,6 @@ class Frontier(Action):
 
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
         frontier = state.frontier
-        if action == "opt-out":
-            try:
-                rules = _rules([host])
-            except ValueError:
-                raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None
-            if opts.withdraw:
-                self._withdraw(host, rules, state)
-            else:
-                self.show(f"{host}: {'opted out' if frontier.opt_out([host]) else 'was opted out already'}")
-            return
         found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
         if not found:
             self.show(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
@@ -124,25 +115,6 @@ class Frontier(Action):
             }
             done = int(actions[action](authority))
             self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
-
-    def _withdraw(self, prefix: str, rules: set[str], state: CrawlState) -> None:
-        """Take back the opt-out of just `prefix`. It is written down first: what cannot be is not done."""
-        there = state.frontier.opted_out()
-        if not rules.issubset(there):
-            hosts = {authority_of(rule) for rule in rules}
-            near = ", ".join(rule for rule in there if authority_of(rule) in hosts)
-            raise PreflightError(f"{prefix} has not opted out by just this name; of its host: {near or 'none'}")
-        try:
-            if (path := state.opt_outs_file) and rules & _rules(read_opt_outs(Path(path))):
-                raise PreflightError(f"{path} has {prefix}, too, for every worker that starts: take it out there first")
-            log = state.folder / "reports" / "opt-outs.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a", encoding="utf-8") as file:
-                file.write(f"{clock(time.time_ns() // 1_000_000)} withdrawn: {prefix} ({', '.join(sorted(rules))})\n")
-        except (OSError, ValueError) as error:
-            raise PreflightError(f"{prefix} stays opted out: {error}") from None
-        state.frontier.withdraw_opt_out(prefix)
-        self.show(f"{prefix}: opt-out withdrawn, noted in {log}; URLs dropped meanwhile do not come back")
 
     def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.peek(authority, opts.limit)
@@ -161,11 +133,6 @@ class Frontier(Action):
 def _waiting(row: Waiting) -> dict[str, object]:
     """A row for JSON, without its memo: a spider's own request may have put cookies and passwords there."""
     return {name: value for name, value in asdict(row).items() if name != "memo"}
-
-
-def _rules(prefixes: Iterable[str]) -> set[str]:
-    """All that opt-outs stand for, as the frontier lists them; ValueError."""
-    return {authority + path for authority, path in opt_out_rules(prefixes)}
 
 
 def _authorities(host: str) -> list[str]:

@@ -21,7 +21,7 @@ class Command(CrawlCommand):
         return Frontier
 
     def syntax(self) -> str:
-        return "status|hosts|parked | peek|release|drop|pause|resume|opt-out HOST  [--crawl NAME]"
+        return "status|hosts|parked|opt-outs | peek|release|drop|pause|resume|opt-out HOST  [--crawl NAME]"
 
     def short_desc(self) -> str:
         return "Look at and steer the hosts of a crawl"
@@ -31,9 +31,10 @@ class Command(CrawlCommand):
             "status: counts; hosts: each with its queue, delay and state, the next to be asked first; "
             "parked: what waits, why and until when; "
             "peek HOST: its next URLs; pause/resume HOST; release HOST: end its rest and bring its parked URLs back; "
-            "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again; with "
-            "--withdraw: take back one that was a mistake, all that the name stands for (URLs dropped meanwhile do not "
-            "come back). "
+            "drop HOST: forget its waiting URLs; opt-out HOST or URL prefix: never fetch it again, in no crawl of this "
+            "Redis, be it begun later, or with --crawl NAME in that one only; with "
+            "--withdraw: take back one that was a mistake, all that the name stands for, with the same --crawl or "
+            "none (URLs dropped meanwhile do not come back); opt-outs: all there are, and for whom they hold. "
             "HOST is a name, or any URL of it where the port is not the usual one. "
             "Examples: scrapy frontier pause isolezwe.co.za; "
             "scrapy frontier opt-out example.org --withdraw"

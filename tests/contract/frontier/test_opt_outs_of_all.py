@@ -111,18 +111,44 @@ def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, serve
     assert leased(frontier) == [f"{A}/private/1"]
 
 
-class Elsewhere:
-    """A node of a Cluster that does not have the table."""
+def test_a_redis_at_its_memory_limit_takes_an_opt_out(make_sharing: MakeSharing, server: redis.Redis) -> None:
+    frontier = crawl_of(make_sharing, URLS)
+    server.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(redis.OutOfMemoryError):
+            server.set("anything", "more")
+        assert frontier.opt_out(["b.example"], all_crawls=True) == 4
+        assert frontier.opt_out([f"{A}/private/"]) == 1
+        assert frontier.withdraw_opt_out(f"{A}/private/") == 1
+    finally:
+        server.config_set("maxmemory", 0)
+    assert leased(frontier) == [f"{A}/private/1"]
 
-    def __getattr__(self, command: str) -> Callable[..., None]:
+
+def test_on_a_cluster_what_cannot_be_said_is_refused(server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(*_: object, **__: object) -> None:
         raise redis.exceptions.MovedError("11448 127.0.0.1:7001")
 
-
-def test_on_a_cluster_what_cannot_be_said_is_refused() -> None:
-    table = RedisOptOuts(Elsewhere())
+    monkeypatch.setattr(server, "execute_command", elsewhere)
+    table = RedisOptOuts(server)
     for call in (lambda: table.add(["b.example"]), lambda: table.withdraw("b.example"), table.listed):
         with pytest.raises(OptOutsElsewhere, match="--crawl NAME"):
             call()
+
+
+def test_two_who_speak_at_once_are_both_heard(server: redis.Redis) -> None:
+    table, other = RedisOptOuts(server), RedisOptOuts(server)
+    write = table._write
+    said: list[int] = []
+
+    def late(**call: object) -> object:
+        if not said:
+            said.append(other.add(["b.example/2"]))
+        return write(**call)
+
+    table._write = late
+    assert table.add(["b.example/1"]) == 4
+    assert len(table.listed()) == 8
 
 
 def test_hosts_that_no_opt_out_names_stay_quick(make_sharing: MakeSharing, server: redis.Redis, clock: Clock) -> None:

@@ -130,7 +130,7 @@ def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_pa
     withdraw = ("frontier", "opt-out", "--withdraw")
     assert look(crawl, "frontier", "opt-out", "mistake.example/a").returncode == 0
     other = look(crawl, *withdraw, "mistake.example")
-    assert (other.returncode, "mistake.example has not opted out by just this name" in other.stderr) == (1, True)
+    assert (other.returncode, "has not opted out of crawl zulu by just this name" in other.stderr) == (1, True)
     assert "http://mistake.example/a, http://www.mistake.example/a" in other.stderr
     assert why(crawl, "http://mistake.example/a")["refused"].startswith("opted_out")
 
@@ -148,8 +148,8 @@ def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_pa
     assert why(crawl, "http://mistake.example/a")["refused"].startswith("opted_out")
 
     done = look(crawl, *withdraw, "mistake.example/a")
-    assert (done.returncode, "opt-out withdrawn" in done.stdout) == (0, True)
-    assert "Z withdrawn: mistake.example/a (http://mistake.example/a, " in log.read_text()
+    assert (done.returncode, "opt-out of crawl zulu withdrawn" in done.stdout) == (0, True)
+    assert "Z withdrawn: mistake.example/a of crawl zulu (http://mistake.example/a, " in log.read_text()
     assert "opted_out" not in why(crawl, "http://mistake.example/a")["refused"]
     assert look(crawl, *withdraw, "mistake.example/a").returncode == 1
     assert look(crawl, "frontier", "drop", "mistake.example", "--withdraw").returncode == 2

@@ -1,0 +1,120 @@
+"""``scrapy frontier opt-out`` and ``opt-outs`` on a Redis with several crawls."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from scrapy.settings import Settings
+
+from crawler.actions import opt_outs
+from crawler.actions.frontier import Frontier
+from crawler.state.run_record import RunRecord, Told
+from crawler.state.state_format import ensure_format
+from frontier.redis_frontier import RedisFrontier
+
+PAGE = "http://a.example/1"
+
+
+class Fleet:
+    """A Redis with the crawls `zulu` and `xhosa`, and the command beside it."""
+
+    def __init__(self, url: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.url, self.folder, self.capsys = url, folder, capsys
+        for name in ("zulu", "xhosa"):
+            ensure_format(url, name)
+            RunRecord(url, name, Told("elsewhere", str(folder), "")).close()
+
+    def say(self, *words: str, crawl: str = "", withdraw: bool = False, as_json: bool = False) -> tuple[int, str]:
+        """Exit status, and all that was printed."""
+        settings = Settings({"REDIS_URL": self.url, "DATA_DIR": f"{self.folder}/{{crawl}}"})
+        opts = argparse.Namespace(crawl=crawl, seeds="", json=as_json, limit=50, withdraw=withdraw)
+        self.capsys.readouterr()
+        status = Frontier(settings, "frontier").perform(list(words), opts)
+        shown = self.capsys.readouterr()
+        return status, shown.out + shown.err
+
+    def refused(self, page: str = PAGE) -> dict[str, bool]:
+        """Of each crawl, one that begins now, too, whether the page has opted out."""
+        found = {}
+        for name in ("zulu", "xhosa", "new"):
+            frontier = RedisFrontier(self.url, name)
+            found[name] = bool(frontier.opted_out_by(page))
+            frontier.close()
+        return found
+
+
+@pytest.fixture
+def fleet(url: str, server: redis.Redis, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    return Fleet(url, tmp_path, capsys)
+
+
+def test_an_opt_out_holds_for_all_crawls_unless_one_is_named(fleet: Fleet) -> None:
+    assert fleet.say("opt-out", "A.example.") == (0, "A.example.: opted out of all crawls of this Redis\n")
+    assert fleet.refused() == {"zulu": True, "xhosa": True, "new": True}
+    assert "was opted out already of all" in fleet.say("opt-out", "a.example")[1]
+    assert "b.example: opted out of crawl zulu\n" in fleet.say("opt-out", "b.example", crawl="zulu")[1]
+    assert fleet.refused("https://www.b.example/x") == {"zulu": True, "xhosa": False, "new": False}
+    assert fleet.say("opt-out", ".a.example")[0] == 1
+
+
+def test_a_redis_without_a_crawl_takes_it_for_those_to_come(
+    url: str, server: redis.Redis, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = Fleet(url, tmp_path, capsys)
+    server.flushdb()
+    assert fleet.say("opt-out", "a.example")[0] == 0
+    assert fleet.refused()["new"]
+
+
+def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
+    fleet.say("opt-out", "a.example")
+    status, said = fleet.say("opt-out", "a.example", crawl="zulu", withdraw=True)
+    assert (status, "of crawl zulu by just this name; of its host: none; of all crawls of this Redis it" in said) == (
+        1,
+        True,
+    )
+    fleet.say("opt-out", "a.example", crawl="zulu")
+    status, said = fleet.say("opt-out", "a.example", withdraw=True)
+    assert (status, "stays opted out of crawl zulu, where" in said) == (0, True)
+    assert fleet.refused() == {"zulu": True, "xhosa": False, "new": False}
+    log = fleet.folder / "opt-outs.log"
+    assert "Z withdrawn: a.example of all crawls of this Redis (http://a.example, " in log.read_text()
+    status, said = fleet.say("opt-out", "a.example", withdraw=True)
+    assert (status, "; of crawl zulu it has (--crawl says" in said) == (1, True)
+    assert fleet.say("opt-out", "a.example", crawl="zulu", withdraw=True)[0] == 0
+    assert not any(fleet.refused().values())
+
+
+def test_what_cannot_be_written_down_stays(fleet: Fleet) -> None:
+    fleet.say("opt-out", "a.example")
+    (fleet.folder / "opt-outs.log").mkdir()
+    assert fleet.say("opt-out", "a.example", withdraw=True)[0] == 1
+    assert all(fleet.refused().values())
+
+
+def test_the_list_says_which_hold_for_all(fleet: Fleet) -> None:
+    fleet.say("opt-out", PAGE)
+    fleet.say("opt-out", "http://b.example/x", crawl="xhosa")
+    fleet.say("opt-out", "http://c.example/", crawl="zulu")
+    _, said = fleet.say("opt-outs", as_json=True)
+    rows: list[dict[str, Any]] = [json.loads(line) for line in said.splitlines()]
+    assert rows == [
+        {"crawl": None, "prefix": PAGE},
+        {"crawl": "xhosa", "prefix": "http://b.example/x"},
+        {"crawl": "zulu", "prefix": "http://c.example"},
+    ]
+    _, said = fleet.say("opt-outs", crawl="zulu")
+    assert "all crawls of this Redis  http://a.example/1" in said
+    assert "crawl zulu                http://c.example" in said
+    assert "b.example" not in said
+
+
+def test_on_a_cluster_it_is_said_who_does_not_hear_of_it(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opt_outs, "_is_cluster", lambda server: True)
+    assert "on its other nodes" in fleet.say("opt-out", "a.example")[1]
+    assert "on its other nodes" not in fleet.say("opt-out", "a.example", crawl="zulu")[1]
