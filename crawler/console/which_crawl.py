@@ -6,6 +6,7 @@ A crawl that is not named is the only one that the Redis, or the data folder, ha
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import re
 import socket
@@ -102,28 +103,42 @@ def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder:
     ]
     here = [one for one in (last, *told) if one.host == socket.gethostname()]
     if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
-        folder = next((Path(one.folder) for one in here if Path(one.folder).is_dir()), folder)
+        folder = next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
     for name in RECORDED:
         if name not in last.settings or said(settings, name):
             continue
         value = last.settings[name]
-        if name in FILES and value and not Path(value).is_file():
+        if name in FILES and value and not _is_file(Path(value)):
             if name == "RELEVANCE_MODEL":
                 notes.append(f"{name} {value} of this crawl is not on this machine")
             continue
-        if name == "SIEVE_STORE" and value == "disk" and not (folder / "state" / "sieve").is_dir():
+        if name == "SIEVE_STORE" and value == "disk" and not _is_dir(folder / "state" / "sieve"):
             continue
         settings.set(name, value, priority="spider")
     # By any worker: containers of one image have many names and the same paths.
     files = () if said(settings, "SEEDS_DIR") else (last, *told)
-    seeds = next((one.seeds for one in files if one.seeds and Path(one.seeds).is_file()), "")
-    machines = "" if here or (folder / "warc").is_dir() else ", ".join(sorted({one.host for one in told}))
+    seeds = next((one.seeds for one in files if one.seeds and _is_file(Path(one.seeds))), "")
+    machines = "" if here or _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in told}))
     return Taken(folder, seeds, machines, tuple(notes))
 
 
 def _private(folder: Path) -> bool:
     """Whether it is the data folder of a crawl with a private Redis."""
-    return (folder / "state" / "redis").is_dir()
+    return _is_dir(folder / "state" / "redis")
+
+
+def _is_dir(path: Path) -> bool:
+    """Whether it is a folder that this user may look into: workers may be another's, and paths another machine's."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
+
+
+def _is_file(path: Path) -> bool:
+    """As :func:`_is_dir`, of files."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_file()
+    return False
 
 
 def _name_of(folder: Path, before: str, after: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ no header, nothing that could hold a password. A worker that begins takes out th
 there are never many, and after the crawl those of its last start are there. ``{ulwembu}:crawls`` is a set, the names
 of all crawls of this Redis.
 
-For people only: no worker reads it, so a Redis that is away or full costs no more than an older record.
+For people only: no worker goes by it, so a Redis that is away or full costs no more than an older record. What another
+version, or somebody's hand, has left there is passed over where it is not what this one would write.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import redis
 from scrapy.settings import BaseSettings
 
-from crawler.options import OPTIONS, typed
+from crawler.options import CHOICES, OPTIONS, Option, typed
 from crawler.state.redis_link import client
 from crawler.state.state_format import has_state
 
@@ -58,6 +59,7 @@ RUNS_MS = 180_000
 _WITHIN_S = 2.0
 """A worker that is told to stop must not wait long for a Redis that hangs."""
 _CRAWLS = "{ulwembu}:crawls"
+_KINDS = {"host": str, "folder": str, "seeds": str, "settings": dict, "started_ms": int, "seen_ms": int, "ended": bool}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Told:
 
 def told_of(settings: BaseSettings, folder: Path, seeds: str) -> Told:
     """What a worker of this process has to leave."""
-    options = {option.name: option for option in OPTIONS}
+    options = _options()
     values = {name: typed(settings, options[name]) for name in RECORDED}
     # A project may give them as a list.
     values["RELEVANCE_OPTIONS"] = ",".join(settings.getlist("RELEVANCE_OPTIONS"))
@@ -146,7 +148,7 @@ def differences(told: Sequence[Told]) -> dict[str, dict[str, str]]:
     """The settings that workers do not agree on: name -> value -> one who has it."""
     found: dict[str, dict[str, str]] = {}
     for name in RECORDED:
-        values = {json.dumps(one.settings.get(name)): one.worker for one in reversed(told)}
+        values = {json.dumps(one.settings[name]): one.worker for one in reversed(told) if name in one.settings}
         if len(values) > 1:
             found[name] = values
     return found
@@ -155,10 +157,28 @@ def differences(told: Sequence[Told]) -> dict[str, dict[str, str]]:
 def _read(server: redis.Redis, crawl: str) -> list[Told]:
     found = []
     for name, value in server.hgetall(_key(crawl)).items():
-        with contextlib.suppress(ValueError, TypeError):  # of another version, or by hand
+        with contextlib.suppress(ValueError, TypeError, RecursionError):
             told = Told(**json.loads(value), worker=_text(name))
-            found.append(replace(told, settings={**told.settings}))
+            if all(type(getattr(told, part)) is kind for part, kind in _KINDS.items()):
+                found.append(replace(told, settings=_usable(told.settings)))
     return found
+
+
+def _usable(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the recorded settings that have the type of their option, and a value that it allows."""
+    found = {}
+    for name, option in _options().items():
+        value = recorded.get(name)
+        with contextlib.suppress(ValueError, TypeError):
+            if type(value) is not type(option.default) or value not in CHOICES.get(name, (value,)):
+                continue
+            if typed(BaseSettings({name: value}), option) == value:
+                found[name] = value
+    return found
+
+
+def _options() -> dict[str, Option]:
+    return {option.name: option for option in OPTIONS if option.name in RECORDED}
 
 
 def _text(name: bytes | str) -> str:

@@ -131,6 +131,69 @@ def test_what_others_wrote_there_is_passed_over(server: redis.Redis, url: str, s
     assert [one.worker for one in workers(url, "x")[0]] == [record._name]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"seen_ms": "now"},
+        {"seen_ms": None},
+        {"started_ms": []},
+        {"folder": 3},
+        {"seeds": 3},
+        {"ended": "no"},
+        {"settings": [["FRONTIER_DELAY_S", 1]]},
+        "[" * 100_000,
+    ],
+)
+def test_a_record_that_no_worker_would_write_stops_neither_a_worker_nor_a_command(
+    wrong: Any, server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    first = start(FRONTIER_DELAY_S="0.7")
+    (left,) = server.hvals("{x}:workers")
+    other = wrong if isinstance(wrong, str) else json.dumps({**json.loads(left), **wrong})
+    server.hset("{x}:workers", "wrong", other)
+    second = start(FRONTIER_DELAY_S="0.7")
+    assert {one.worker for one in workers(url, "x")[0]} == {first._name, second._name}
+    assert taken(url, tmp_path)[0].getfloat("FRONTIER_DELAY_S") == 0.7
+
+
+def test_recorded_settings_that_no_worker_could_have_are_not_taken(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    start(FRONTIER_MAX_DEPTH="3")
+    ((name, left),) = server.hgetall("{x}:workers").items()
+    record = json.loads(left)
+    record["settings"] |= {
+        "FRONTIER_DELAY_S": "soon",
+        "FRONTIER_IP_DELAY_S": -1.0,
+        "FRONTIER_AUDIT": None,
+        "FRONTIER_OPT_OUT_FILE": ["a"],
+        "RELEVANCE_POLICY": "evil",
+        "REDIS_URL": "redis://elsewhere",
+    }
+    server.hset("{x}:workers", name, json.dumps(record))
+    settings, _ = taken(url, tmp_path)
+    usual = given()
+    for wrong in (*record["settings"].keys() - {"FRONTIER_MAX_DEPTH"},):
+        assert settings[wrong] == usual[wrong], wrong
+    assert settings.getint("FRONTIER_MAX_DEPTH") == 3
+    start(FRONTIER_MAX_DEPTH="3")
+    assert taken(url, tmp_path)[1].notes == (), "nor is what one does not say another value than the others'"
+
+
+def test_paths_that_cannot_be_looked_at_are_passed_over(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
+) -> None:
+    """Another user's, or none of this machine's."""
+    record = start(REDIS_URL=url)
+    left = json.loads(server.hget("{x}:workers", record._name) or b"")
+    too_long = "/" + "a" * 300
+    left |= {"folder": too_long, "seeds": too_long}
+    left["settings"] |= {"FRONTIER_OPT_OUT_FILE": too_long, "SIEVE_STORE": "disk"}
+    server.hset("{x}:workers", record._name, json.dumps(left))
+    settings, told = taken(url, tmp_path, REDIS_URL=url)
+    assert (told, settings["FRONTIER_OPT_OUT_FILE"], settings["SIEVE_STORE"]) == (Taken(tmp_path, "", ""), "", "")
+
+
 def test_files_and_stores_of_other_machines_are_not_taken(
     server: redis.Redis, url: str, start: Callable[..., RunRecord], tmp_path: Path
 ) -> None:
