@@ -17,11 +17,12 @@ also takes the turn at its host and at its address, under keys that all crawls h
 
 They expire by themselves: a place in line some seconds after its crawl was to ask again, a turn with its rest. One that
 nobody ends, since its worker died, ends with the lease and the longer of two delays, the dead worker's and that of the
-next one to ask, be they from the settings, from robots.txt or a slow server's. A Retry-After is written down before the
-lease is reported, so that a worker that dies meanwhile leaves it to the others. A lease that is refused goes back, and
-its host, with the reason :data:`OTHER_CRAWL`, or its address rests for so long; both in one step, so that no other
-worker of the crawl asks meanwhile and no longer rest is cut short. What Redis did not answer between two of the steps
-ends with the lease, or goes back with the next :meth:`lease`.
+next one to ask, be they from the settings, from robots.txt or a slow server's. A Retry-After, without one the least
+rest of a host that is busy or away, is written down before the lease is reported, so that a worker that dies meanwhile
+leaves it to the others. A lease that is refused goes back, and its host, with the reason :data:`OTHER_CRAWL`, or its
+address rests for so long, or where its rules still hold only its robots.txt is let be; all in one step, so that no
+other worker of the crawl asks meanwhile and no longer rest is cut short. What Redis did not answer between two of the
+steps ends with the lease, or goes back with the next :meth:`lease`.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ import redis
 
 from frontier import wire
 from frontier.answering import answering
+from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
+from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS, row
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Bound, Grant, Kind, Lease, Outcome
 
@@ -50,16 +52,19 @@ _NOTHING_SENT = wire.Rests()
 
 
 class _Turn(NamedTuple):
-    """A lease, and the delays of its host and address after its end."""
+    """A lease, the delays of its host and address after its end, and until when the rules hold that it is to replace;
+    -1: it is not for its host's own robots.txt."""
 
     lease: Lease
     delay_ms: int
     address_delay_ms: int
+    rules_until_ms: int
 
-    @property
-    def is_robots(self) -> bool:
-        """Whether it is for its host's own robots.txt, not for one that has moved there."""
-        return self.lease.kind is Kind.ROBOTS and not self.lease.hops
+    @classmethod
+    def of(cls, lease: Lease, record: bytes, config: FrontierConfig) -> _Turn:
+        """By the record of the lease's host."""
+        is_robots = lease.kind is Kind.ROBOTS and not lease.hops
+        return cls(lease, *wire.delays_ms(record, config), wire.rules_until_ms(record) if is_robots else -1)
 
     def on(self, address: str, due_ms: int) -> _Turn:
         """The same on another address, and due then."""
@@ -83,7 +88,7 @@ class TurnTakingFrontier(RedisFrontier):
         grant, records = self._grant(limit, ahead_ms)
         found = zip(grant.leases, records, strict=True)
         try:
-            refused = self._take_turns([_Turn(one, *wire.delays_ms(data, self.config)) for one, data in found])
+            refused = self._take_turns([_Turn.of(one, data, self.config) for one, data in found])
         except FrontierUnavailable:
             self._unsure = [lease.token for lease in grant.leases]
             raise
@@ -127,12 +132,16 @@ class TurnTakingFrontier(RedisFrontier):
         return number
 
     def _warn(self, outcomes: Sequence[Outcome]) -> None:
-        """Let the others know for how long servers have asked to be left alone, at least."""
-        warnings = [
-            [one.token, turn.lease.authority, min(RETRY_AFTER_CAP_MS, one.retry_after_ms) - one.ended_ago_ms]
-            for one in outcomes
-            if one.retry_after_ms and one.result in _ASKED_FOR and (turn := self._held.get(one.token))
-        ]
+        """Let the others know for how long servers have asked to be left alone, at least: without a Retry-After the
+        shortest of the rests that may be drawn."""
+        warnings = []
+        for one in outcomes:
+            turn = self._held.get(one.token)
+            if turn and one.result in _ASKED_FOR:
+                rest_ms = one.retry_after_ms
+                if rest_ms is None:
+                    rest_ms = row(one.result, self.config.retry_factor).rest_base_ms // 2
+                warnings.append([one.token, turn.lease.authority, min(RETRY_AFTER_CAP_MS, rest_ms) - one.ended_ago_ms])
         if warnings:
             self._ask_turns(warnings=warnings)
 
@@ -168,22 +177,22 @@ class TurnTakingFrontier(RedisFrontier):
         asks = [
             [
                 *(one.token, one.due_ms, one.expires_ms, one.authority, turn.delay_ms),
-                *(one.address, turn.address_delay_ms, turn.is_robots),
+                *(one.address, turn.address_delay_ms, turn.rules_until_ms),
             ]
             for turn in turns
             for one in (turn.lease,)
         ]
         again = self._ask_turns(asks=asks)
         refused = {
-            turn.lease.token: (host_ms, address_ms)
-            for turn, host_ms, address_ms in zip(turns, again[::2], again[1::2], strict=True)
-            if host_ms or address_ms
+            turn.lease.token: (turn.lease.due_ms, rests)
+            for turn, rests in zip(turns, zip(again[::3], again[1::3], again[2::3], strict=True), strict=True)
+            if any(rests)
         }
         if refused:
-            self._run("release", [[*wire.token_parts(one), *rests, OTHER_CRAWL] for one, rests in refused.items()])
+            self._run("release", [[*wire.token_parts(one), *rests, OTHER_CRAWL] for one, (_, rests) in refused.items()])
             for token in refused:
                 self._held.pop(token, None)
-        return {token: max(rests) for token, rests in refused.items()}
+        return {token: max(due_ms, *rests[:2]) for token, (due_ms, rests) in refused.items()}
 
     def _end_turns(self, turns: Sequence[_Turn]) -> None:
         """End turns with which nothing was sent: others may ask host and address when the lease might."""
@@ -198,7 +207,7 @@ class TurnTakingFrontier(RedisFrontier):
             with answering(self.crawl):
                 answer = self._turns(keys=[PREFIX], args=[wire.encode([self.crawl, warnings, ends, asks]), *moment])
         except redis.exceptions.MovedError:  # a Cluster: other crawls lie elsewhere, too
-            return [0] * (2 * len(asks))
+            return [0] * (3 * len(asks))
         return [int(instant) for instant in wire.decode(answer)]
 
 

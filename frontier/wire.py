@@ -294,6 +294,11 @@ def delays_ms(data: bytes, config: FrontierConfig) -> tuple[int, int]:
     return _delays_ms({"lf": _CORE.unpack_from(data, 2)[_LAST_FETCH]}, config)
 
 
+def rules_until_ms(data: bytes) -> int:
+    """Until when the rules of an authority's robots.txt hold, by its record as lease.lua returns it; 0: it has none."""
+    return int(_leased(data)[0]["rx"])
+
+
 def _delays_ms(record: Mapping[str, Any], config: FrontierConfig) -> tuple[int, int]:
     adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * record.get("lf", 0)))
     delay_ms = max(int(record.get("dl", config.delay_ms)), int(record.get("cd", 0)), adaptive_ms)

@@ -4,10 +4,11 @@
 --   ends {token, due, authority or '', when others may ask it, until when its server has asked to be left alone or 0,
 --     address or '', when others may ask that, authority whose robots.txt has not answered or '', when to ask for that
 --     again or 0}, ...
---   asks {token, due, expires, authority, delay after it, address or '', delay after it, whether it is for robots.txt},
---     ...
--- returns for each of asks two instants from which on to ask again for the host, for the address: 0, 0 when the turns
--- are taken. When not, none is: a turn that the lease has had before is ended, too.
+--   asks {token, due, expires, authority, delay after it, address or '', delay after it, until when the rules hold that
+--     it is to replace or -1 when it is not for robots.txt}, ...
+-- returns for each of asks three instants from which on to ask again for the host, for the address, for robots.txt alone
+-- since its rules still hold: 0, 0, 0 when the turns are taken. When not, none is: a turn that the lease has had before
+-- is ended, too.
 -- Cost O(ends + asks). Atomic, so that one crawl has the turn, at host and address alike, and nobody ends the turn of a
 -- later lease.
 
@@ -94,8 +95,9 @@ local function others_until(name, token, due, delay)
     end
     return again
   end
-  -- it was ours, or nobody's, and another crawl has waited for it
-  if next_one and not mine then
+  -- it was ours, or nobody's, and another crawl has waited for it; while the server's word to us keeps all others away
+  -- none is waited for, if ours comes all the same
+  if next_one and not mine and asked_for(turn) <= due then
     return max(now, due, turn and turn[2] == '' and turn[3] or 0) + AGAIN, nil, next_one
   end
   return 0, mine
@@ -154,19 +156,20 @@ end
 
 local answers = {}
 for i, lease in ipairs(A[4]) do
-  local token, due, expires, authority, delay, address, address_delay, is_robots = unpack(lease)
-  local host_again, address_again = now, 0 -- of a lease that has run out meanwhile
+  local token, due, expires, authority, delay, address, address_delay, rules_until = unpack(lease)
+  local host_again, address_again, robots_again = now, 0, 0 -- of a lease that has run out meanwhile
   if expires > now then
     host_again, address_again = again_at(authority, delay, address, address_delay, token, due)
-    if is_robots then host_again = max(host_again, robots_until(authority, due)) end
+    if rules_until >= 0 then robots_again = robots_until(authority, due) end
+    if rules_until <= due then host_again, robots_again = max(host_again, robots_again), 0 end
   end
-  if host_again + address_again == 0 then
+  if host_again + address_again + robots_again == 0 then
     take(authority, token, expires, delay)
     if address ~= '' then take(address, token, expires, address_delay) end
   else
     leave(authority, token, due, 0, 0)
     if address ~= '' then leave(address, token, due, 0, 0) end
   end
-  answers[2 * i - 1], answers[2 * i] = host_again, address_again
+  answers[3 * i - 2], answers[3 * i - 1], answers[3 * i] = host_again, address_again, robots_again
 end
 return cmsgpack.pack(answers)

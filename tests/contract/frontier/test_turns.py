@@ -329,15 +329,15 @@ def test_two_crawls_do_not_wait_for_each_other(make_sharing: MakeSharing, clock:
 
     def ask(crawl: TurnTakingFrontier, number: int, host: str, address: str) -> list[int]:
         expires_ms = clock.now_ms + 1000
-        return crawl._ask_turns(asks=[[f"{number}", clock.now_ms, expires_ms, host, 0, address, 0, False]])
+        return crawl._ask_turns(asks=[[f"{number}", clock.now_ms, expires_ms, host, 0, address, 0, -1]])
 
-    assert ask(swati, 1, A, ADDRESS) == [0, 0]
-    assert ask(zulu, 2, A, "") == [clock.now_ms + 1000, 0]  # is next at the host
+    assert ask(swati, 1, A, ADDRESS) == [0, 0, 0]
+    assert ask(zulu, 2, A, "") == [clock.now_ms + 1000, 0, 0]  # is next at the host
     clock.forward(1)
-    assert ask(xhosa, 3, B, ADDRESS) == [0, clock.now_ms + 999]  # and at the address
+    assert ask(xhosa, 3, B, ADDRESS) == [0, clock.now_ms + 999, 0]  # and at the address
     clock.forward(2000)
-    assert ask(xhosa, 4, A, ADDRESS) != [0, 0]
-    assert ask(zulu, 5, A, ADDRESS) == [0, 0]
+    assert ask(xhosa, 4, A, ADDRESS) != [0, 0, 0]
+    assert ask(zulu, 5, A, ADDRESS) == [0, 0, 0]
 
 
 class Workers:

@@ -3,13 +3,15 @@ robots.txt that does not answer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import redis
 
 from frontier import Candidate, HostPolicy, Kind, RobotsRecord
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import DAY, HOUR, MINUTE
-from frontier.turns import PREFIX, TurnTakingFrontier
+from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
+from frontier.turns import _ASKED_FOR, PREFIX, TurnTakingFrontier
 from tests.contract.frontier.conftest import Clock
 from tests.contract.frontier.test_contract import FREE, POLITE, A, B, done, one
 from tests.contract.frontier.test_turns import ADDRESS, MakeSharing, crawls, next_lease
@@ -100,6 +102,21 @@ def test_a_robots_txt_that_does_not_answer_is_asked_for_by_nobody_for_a_while(
     assert next_lease(xhosa, clock).due_ms < again_ms
 
 
+def test_rules_that_hold_are_gone_by_while_nobody_may_ask_for_new_ones(make_sharing: MakeSharing, clock: Clock) -> None:
+    zulu, swati = crawls(make_sharing, 2, [f"{A}/{number}" for number in range(3)], POLITE)
+    rules(swati, clock)
+    clock.forward(DAY - 4 * MINUTE)  # when they are asked for anew, in time
+    done(zulu, next_lease(zulu, clock), "http_5xx", robots=RobotsRecord("disallow"))
+    again_ms = clock.now_ms + 5 * MINUTE
+    for number in range(2):
+        lease = next_lease(swati, clock)
+        assert (lease.url, lease.due_ms < again_ms) == (f"{A}/{number}", True)
+        done(swati, lease)
+    clock.forward(4 * MINUTE)  # they hold no more
+    last = next_lease(swati, clock)
+    assert (last.url, last.due_ms >= again_ms) == (f"{A}/robots.txt", True)
+
+
 def test_a_robots_txt_that_has_moved_to_where_nothing_answers_is_asked_for_by_nobody(
     make_sharing: MakeSharing, clock: Clock
 ) -> None:
@@ -162,6 +179,37 @@ def test_nobody_waits_for_a_lease_that_does_not_end_what_the_server_has_asked(
     next_lease(zulu, clock)
     grant = xhosa.lease(1)
     assert (grant.leases, grant.next_due_ms) == ((), asked_ms)
+
+
+def test_a_crawl_that_is_let_go_does_not_wait_for_those_whom_the_server_keeps_away(
+    make_sharing: MakeSharing, clock: Clock
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
+    done(zulu, one(zulu), "http_503", retry_after_ms=HOUR)
+    asked_ms = clock.now_ms + HOUR
+    assert xhosa.lease(1).next_due_ms == asked_ms  # is next
+    clock.forward(POLITE.delay_ms)
+    zulu.unpark(A)
+    done(zulu, one(zulu))
+    clock.now_ms = asked_ms
+    assert zulu.lease(1).leases == ()
+    assert one(xhosa).due_ms == asked_ms
+
+
+@pytest.mark.parametrize("result", sorted(_ASKED_FOR))
+def test_a_worker_that_dies_between_report_and_end_of_turn_leaves_the_rest_to_others(
+    result: str, make_sharing: MakeSharing, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a server that has not said for how long, the shortest that may be."""
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"], replace(FREE, lease_ms=1000))
+    lease = one(zulu)
+
+    def dies(ended: object) -> None:
+        raise FrontierUnavailable(zulu.crawl, "gone")
+
+    monkeypatch.setattr(zulu, "_end_reported", dies)
+    done(zulu, lease, result)
+    assert next_lease(xhosa, clock).due_ms >= lease.due_ms + OUTCOMES[result].rest_base_ms // 2
 
 
 @pytest.mark.parametrize("what", ["dies", "parks"])
