@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -221,9 +222,9 @@ class FocusMiddleware:
         if lease.kind is Kind.ROBOTS:
             finding.result, finding.location = "robots_redirect", location
             return
-        detours = self._request(response).meta["detours"]
+        detours, wait_ms = self._request(response).meta["detours"], answers.redirect_wait_ms(response)
         if (memo := wanted(lease, response.url, location, detours)) is not None:
-            finding.memo, finding.again_in_ms = memo, 0
+            finding.memo, finding.again_in_ms = memo, wait_ms
         elif location and self._may_lead(response, lease, location):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
@@ -232,7 +233,8 @@ class FocusMiddleware:
             memo = without_secrets(memo, response.url, location)
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
-            finding.links = [Candidate(location, lease.kind, source, depth, lease.score, memo=memo)]
+            not_before_ms = time.time_ns() // 1_000_000 + wait_ms if wait_ms else 0
+            finding.links = [Candidate(location, lease.kind, source, depth, lease.score, not_before_ms, memo)]
 
     def _may_lead(self, response: Response, lease: Lease, location: str) -> bool:
         """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead, what a spider

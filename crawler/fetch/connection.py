@@ -2,7 +2,8 @@
 
 Guarantees: the head is kept byte for byte (order, case and repeats of the headers), the payload is kept as transferred
 (only transfer-codings are taken off: chunks, and a packing that nobody asked for), an answer is never read beyond its
-limits, and an answer that ended early is never taken for a whole one. Parsing is llhttp's (httptools), lenient where
+limits, and an answer that ended early is never taken for a whole one; that of a server that is busy (429, 503) is given
+as far as it came, and says so, since what it asks for is in its head. Parsing is llhttp's (httptools), lenient where
 servers are known to be sloppy and the meaning stays plain.
 
 Source: RFC 9112. Interim (1xx) answers are skipped.
@@ -34,6 +35,7 @@ _LENIENT = {
 }
 _MOST_INTERIM = 50
 """1xx answers before the real one; each is looked for in all that has come."""
+_BUSY = (429, 503)
 _BEFORE_A_HEAD = b"\r\n"
 """Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
 _SUITE = re.compile(
@@ -54,7 +56,8 @@ class Limits:
 
 @dataclass(slots=True)
 class Answer:
-    """What came back. `truncated` is None for a whole answer, else why it was cut: ``length``."""
+    """What came back. `truncated` is None for a whole answer, else why it was cut: ``length``; of one of a busy server
+    ``disconnect``, ``time`` or ``unspecified``, too."""
 
     status: int = 0
     reason: str = ""
@@ -123,7 +126,7 @@ class HttpConnection(asyncio.Protocol):
         """Send `request`, return the answer.
 
         :class:`FetchTimeoutError` when it is not complete in `timeout_s`, :class:`CutError` when the connection ends
-        first or the bytes are not HTTP.
+        first or the bytes are not HTTP; but for a busy server's, once its head is there.
         """
         if self._transport is None or self._transport.is_closing():
             raise CutError("the connection is closed")
@@ -135,6 +138,8 @@ class HttpConnection(asyncio.Protocol):
             return await asyncio.wait_for(self._done, timeout_s)
         except TimeoutError:
             self.close()
+            if self._is_busy:
+                return self._as_far_as_it_came("time")
             raise FetchTimeoutError(f"no complete answer within {timeout_s:g} s") from None
         except asyncio.CancelledError:
             self.close()
@@ -157,11 +162,25 @@ class HttpConnection(asyncio.Protocol):
         parser.set_dangerous_leniencies(**_LENIENT)
         return parser
 
-    def _finish(self, error: FetchError | None = None) -> None:
+    @property
+    def _is_busy(self) -> bool:
+        """Whether the head of an answer has come that asks to be left alone."""
+        return self._in_body and self._answer.status in _BUSY
+
+    def _as_far_as_it_came(self, why: str) -> Answer:
+        self._keep_alive = False
+        self._answer.truncated = why
+        if any(coding != b"chunked" for coding in _transfer_codings(self._answer)):
+            self._answer.body.clear()  # what was packed for the way, and cannot be unpacked
+        return self._answer
+
+    def _finish(self, error: FetchError | None = None, why: str = "unspecified") -> None:
         if self._done is None or self._done.done():
             return
         error = error or _unpack(self._answer, self._limits.max_body_bytes)
-        if error is not None:
+        if error is not None and self._is_busy:
+            self._done.set_result(self._as_far_as_it_came(why))
+        elif error is not None:
             self._done.set_exception(error)
         else:
             self._done.set_result(self._answer)
@@ -223,7 +242,8 @@ class HttpConnection(asyncio.Protocol):
         if self._in_body and not self._framed and error is None:
             self._finish()
         else:
-            self._finish(CutError(f"the connection ended before the answer did{f': {error}' if error else ''}"))
+            told = f": {error}" if error else ""
+            self._finish(CutError(f"the connection ended before the answer did{told}"), "disconnect")
         if self.on_close is not None:
             self.on_close(self)
 

@@ -1,9 +1,10 @@
 """Content-codings taken off answers as Scrapy does it; what is not coded as its head says is no failure of the fetch.
 
 A body that was announced as packed and is not, or is followed by something else, is read as the archive's readers will
-read it: as far as its coding goes, else as it came. It was answered, and asking again would bring the same. Only the
-rules of a host must be whole: a robots.txt that cannot be unpacked to its end (Scrapy takes what comes before a fault,
-and what it does not know how to unpack as it came) is as good as cut off.
+read it: as far as its coding goes, else as it came. It was answered, and asking again would bring the same. What
+unpacks beyond the limit is refused where it was to be read; any other answer is what its status says, without a body.
+Only the rules of a host must be whole: a robots.txt that cannot be unpacked to its end (Scrapy takes what comes before
+a fault, and what it does not know how to unpack as it came) is as good as cut off.
 """
 
 from __future__ import annotations
@@ -44,8 +45,14 @@ class Unpacking(HttpCompressionMiddleware):
             if rules and packed and not _are_whole(said.decode("latin-1").lower(), packed):
                 raise CutError(f"cannot be unpacked to its end: {said!r}")
             return unpacked
-        except (IgnoreRequest, CutError):  # it unpacks to more than the limit
+        except CutError:
             raise
+        except IgnoreRequest:  # it unpacks to more than the limit
+            if 200 <= response.status < 300:
+                raise
+            headers = response.headers.copy()
+            del headers["Content-Encoding"]
+            return response.replace(headers=headers, body=b"")
         except Exception as error:  # noqa: BLE001 - each coding's library has errors of its own
             if rules:
                 raise CutError(f"cannot be unpacked: {error}") from None

@@ -68,9 +68,17 @@ def _has_all(response: Response) -> bool:
 
 def retry_after_ms(response: Response) -> int | None:
     """``Retry-After`` of a 429 or 503 in milliseconds from the answer on (RFC 9110 10.2.3), at most what the frontier
-    waits; None without one that names a time to come: a server that is busy and says "now" has not said when."""
-    if response.status not in (429, 503):
-        return None
+    waits; None without one that names a time to come: a server that is busy and says "now" has not said when. That of
+    a 413 speaks of requests with content, which none of ours has."""
+    return _told_ms(response) if response.status in (429, 503) else None
+
+
+def redirect_wait_ms(response: Response) -> int:
+    """The same of a redirect: until its target may be asked for; 0: at once."""
+    return _told_ms(response) or 0
+
+
+def _told_ms(response: Response) -> int | None:
     wait_s = _wait_s(response, header(response, "Retry-After"))
     return min(RETRY_AFTER_CAP_MS, round(wait_s * 1000)) if wait_s > 0 else None
 

@@ -313,6 +313,50 @@ def test_an_answer_that_ends_early_is_never_whole(reply: bytes) -> None:
         ask(reply, end="close")
 
 
+@pytest.mark.parametrize(
+    ("rest", "end", "body", "why"),
+    [
+        (b"Content-Length: 100\r\n\r\nbusy", "close", b"busy", "disconnect"),
+        (b"Transfer-Encoding: chunked\r\n\r\n4\r\nbusy\r\nzz\r\n", "wait", b"busy", "unspecified"),
+        (b"Transfer-Encoding: gzip\r\n\r\n\x1f\x8b", "close", b"", "unspecified"),
+        (b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n", "close", b"", "disconnect"),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_a_busy_server_asks_for_holds_without_the_end_of_its_answer(
+    status: int, rest: bytes, end: str, body: bytes, why: str
+) -> None:
+    head = b"HTTP/1.1 %d Busy\r\nRetry-After: 60\r\n" % status
+    answer = ask(head + rest, end)
+    assert (answer.status, bytes(answer.body), answer.truncated) == (status, body, why)
+    assert (b"Retry-After", b"60") in answer.headers
+
+
+def test_a_busy_server_that_does_not_come_to_its_end_is_left_when_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers: list[Answer] = []
+
+    async def talk(connection: HttpConnection) -> None:
+        async def impatient(_done: object, _timeout_s: float) -> None:
+            while not connection._answer.body:
+                await asyncio.sleep(0)
+            raise TimeoutError
+
+        monkeypatch.setattr("crawler.fetch.connection.asyncio.wait_for", impatient)
+        answers.append(await connection.exchange(REQUEST, 60))
+        assert not connection.usable
+
+    reply = b"HTTP/1.1 503 Busy\r\nRetry-After: 60\r\nContent-Length: 100\r\n\r\nb"
+    asyncio.run(_serve(reply, "wait", talk, Limits()))
+    assert (answers[0].status, bytes(answers[0].body), answers[0].truncated) == (503, b"b", "time")
+
+
+def test_a_busy_server_whose_head_does_not_end_has_said_nothing() -> None:
+    with pytest.raises(CutError):
+        ask(b"HTTP/1.1 503 Busy\r\nRetry-After: 60\r\n", "close")
+
+
 def test_a_reset_without_a_length_is_a_cut() -> None:
     with pytest.raises(CutError):
         ask(b"", end="reset")

@@ -21,7 +21,11 @@ SITE = '[[site]]\nurl = "https://a.example/"\n'
 NEAR, FAR = "https://a.example/2026/indaba", "https://b.example/indaba"
 
 
-def followed(tables: str, source: str, location: str, head: str = HEAD) -> list[Candidate]:
+def followed(tables: str, source: str, location: str, head: str = HEAD, **headers: str) -> list[Candidate]:
+    return answered(tables, source, location, head, **headers).links
+
+
+def answered(tables: str, source: str, location: str, head: str = HEAD, **headers: str) -> Finding:
     settings = Settings()
     Ulwembu().update_settings(settings)
     worker = SimpleNamespace(stores=SimpleNamespace(spec=parse_crawl(head + tables)))
@@ -29,11 +33,11 @@ def followed(tables: str, source: str, location: str, head: str = HEAD) -> list[
     url = "https://a.example/?p=7"
     lease = Lease("t", url, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=b"memo", depth=1)
     request = Request(url, meta={"lease": lease, "detours": 0})
-    response = Response(url, 301, headers={"Location": location}, request=request)
+    response = Response(url, 301, headers={"Location": location, **headers}, request=request)
     focus.process_spider_input(response)
     finding = cast("Finding", response.meta["finding"])
     assert finding.result == "redirect"
-    return finding.links
+    return finding
 
 
 @pytest.mark.parametrize("tables", [FEED, FEED + SITE])
@@ -49,3 +53,13 @@ def test_other_pages_and_those_of_a_whitelist_only_within_scope() -> None:
     assert followed(FEED + SITE, "https://a.example/", FAR) == []
     assert [link.url for link in followed(FEED + SITE, "feed:#1a2b", NEAR, only)] == [NEAR]
     assert followed(FEED + SITE, "feed:#1a2b", FAR, only) == []
+
+
+def test_where_a_page_has_moved_to_is_asked_for_when_the_answer_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: 5_000_000_000)
+    told = {"Retry-After": "3600"}
+    assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR, **told)] == [3_605_000]
+    assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR)] == [0]
+    spelling = "https://a.example/?p=7&utm_source=feed"
+    assert answered(SITE, "https://a.example/", spelling, **told).again_in_ms == 3_600_000
+    assert answered(SITE, "https://a.example/", spelling).again_in_ms == 0

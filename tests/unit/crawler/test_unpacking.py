@@ -72,6 +72,13 @@ def test_rules_in_an_unknown_coding_are_none() -> None:
     assert unpacked(members, "gzip", robots=True).body == PLAIN + b"more"
 
 
+@pytest.mark.parametrize("status", [301, 404, 429, 503])
+def test_a_bomb_that_is_no_page_is_what_its_status_says(status: int) -> None:
+    for robots in (False, True):
+        found = unpacked(gzip.compress(bytes(1_000_000)), "gzip", status=status, robots=robots)
+        assert (found.status, found.body, found.headers.get("Content-Encoding")) == (status, b"", None)
+
+
 def test_a_bomb_is_refused_and_a_broken_one_bounded() -> None:
     bomb = gzip.compress(bytes(1_000_000))
     with pytest.raises(IgnoreRequest):
