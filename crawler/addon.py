@@ -133,8 +133,16 @@ class Ulwembu:
         for setting, names in _LEFT_OUT.items():
             switched = _SWITCHED.get(setting, {}).items()
             left_out = {*names, *(name for switch, name in switched if not settings.getbool(switch))}
-            base = settings.getdict(f"{setting}_BASE").items()
-            settings.set(f"{setting}_BASE", {name: order for name, order in base if name not in left_out}, "addon")
+            # Also where a project has set the base itself.
+            base = f"{setting}_BASE"
+            priority = max(get_settings_priority("addon"), settings.getpriority(base) or 0)
+            kept = {name: order for name, order in settings.getdict(base).items() if _path(name) not in left_out}
+            settings.set(base, kept, priority)
+
+
+def _path(component: str | type) -> str:
+    """As Scrapy writes it; a project may name the class itself."""
+    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
 
 
 def user_agent(settings: BaseSettings) -> str:

@@ -2,7 +2,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.settings import Settings
+from scrapy.utils.conf import build_component_list
 
 from crawler.addon import Ulwembu
 from crawler.options import OPTIONS, problems, table
@@ -74,6 +76,25 @@ def test_what_a_project_switches_on_is_there() -> None:
     Ulwembu().update_settings(settings)
     found = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
     assert "scrapy.downloadermiddlewares.cookies.CookiesMiddleware" in found
+
+
+@pytest.mark.parametrize("priority", ["project", "spider", "cmdline"])
+def test_what_has_no_place_here_has_none_in_a_base_that_a_project_sets_either(priority: str) -> None:
+    own = {RetryMiddleware: 550, "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": 600, "own.Middleware": 1}
+    settings = Settings()
+    settings.set("DOWNLOADER_MIDDLEWARES_BASE", own, priority)
+    settings.set("RETRY_ENABLED", True, priority)
+    Ulwembu().update_settings(settings)
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES_BASE") == {"own.Middleware": 1}
+
+
+def test_what_a_project_names_itself_is_there_and_where_it_wants_it() -> None:
+    named = {RetryMiddleware: 551, "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None}
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": named, "COOKIES_ENABLED": True}, priority="project")
+    Ulwembu().update_settings(settings)
+    found = build_component_list(settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES"))
+    assert RetryMiddleware in found
+    assert not [name for name in found if "cookies" in str(name)]
 
 
 def test_the_table_has_every_option() -> None:
