@@ -154,6 +154,9 @@ class FrontierScheduler(BaseScheduler):
         if judged.result == "released":
             self._worker.give_back(lease)
             return None
+        if judged.result == "aborted":  # no failure, not even of a feed
+            self._worker.finish(lease, judged, request.meta.get("capture"))
+            return None
         request.meta["finding"] = judged
         return self._told(failure, lease, judged)
 

@@ -81,6 +81,8 @@ OUTCOMES: dict[str, Row] = {
     "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),
     # the lease ran out: its worker died or hung (reported by nobody); the URL goes back at once
     "expired": Row(retries=5),
+    # its worker was told to stop while it waited for the answer, and hung up; the URL goes back at once
+    "aborted": Row(retries=50),
     # robots.txt: kept apart, because its failures stop all pages of the host
     "robots_redirect": Row(heals=True),
     "robots_unreachable": Row(sent=False, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),

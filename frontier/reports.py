@@ -169,8 +169,8 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
         frontier.host_of(target).rank = None
         wait_ms = max(frontier.config.robots_hop_wait_ms, _robots_rest_ms(origin, ending, frontier.config.retry_factor))
         _gate(origin, end_ms + wait_ms, "robots_wait", end_ms)
-    elif outcome.result == "expired":
-        # its worker died, which says nothing about the host: ask again, politely, from the beginning
+    elif outcome.result in ("expired", "aborted"):
+        # its worker died or was stopped, which says nothing about the host: ask again, politely, from the beginning
         origin.robots_retry_ms, origin.rank = 0, None
         if origin.gate_reason == "robots_wait":
             origin.gate_ms, origin.gate_reason = 0, ""

@@ -49,6 +49,7 @@ WORDS = {
     "cut": "connection cut off amid the answer",
     "protocol": "answer is no valid HTTP",
     "expired": "lease ran out: its worker died or hung",
+    "aborted": "its worker was stopped before the answer had come",
     "robots_redirect": "led to another address",
     "robots_unreachable": "robots.txt cannot be had: nothing is fetched",
     "robots_wait": "robots.txt is redirected and not read yet",

@@ -64,6 +64,12 @@ class HostClosedError(FetchError):
 
 
 class AbortedError(FetchError):
-    """The crawl is stopping and does not wait for this answer."""
+    """The crawl is stopping; nothing was sent."""
 
     outcome = "released"
+
+
+class HungUpError(FetchError):
+    """The crawl is stopping and does not wait for this answer: the host was asked, and rests from now."""
+
+    outcome = "aborted"

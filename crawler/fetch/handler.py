@@ -33,6 +33,7 @@ from crawler.fetch.errors import (
     ConnectError,
     CutError,
     FetchError,
+    HungUpError,
     NotGrantedError,
     StaleLeaseError,
     TlsError,
@@ -117,7 +118,8 @@ class FetchHandler(BaseDownloadHandler):
             self._busy.discard(task)
 
     def abort(self) -> None:
-        """End every exchange under way with :class:`AbortedError`; their leases go back."""
+        """End every exchange under way with :class:`HungUpError`, and with :class:`AbortedError` those that have sent
+        nothing; their leases go back."""
         self._aborted = True
         for task in list(self._busy):
             task.cancel()
@@ -177,6 +179,12 @@ class FetchHandler(BaseDownloadHandler):
             connection.close()
             await asyncio.sleep(_HANG_UP_S)
             raise
+        except asyncio.CancelledError:
+            connection.close()
+            if not self._aborted:
+                raise
+            await asyncio.sleep(_HANG_UP_S)
+            raise HungUpError("the crawl is stopping") from None
         except BaseException:
             connection.close()
             raise

@@ -123,7 +123,7 @@ local function end_robots(origin, hops, outcome, end_ms)
     end
     if outcome.ht ~= origin then replace(outcome.ht, target) end
     gate(record, end_ms + max(C.hop_wait, robots_rest(others, outcome)), 'robots_wait', end_ms)
-  elseif outcome.r == 'expired' then
+  elseif outcome.r == 'expired' or outcome.r == 'aborted' then
     local others = others_of(record)
     others.rr = nil
     if others.rgr == 'robots_wait' then others.rg, others.rgr = nil, nil end

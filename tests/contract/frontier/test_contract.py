@@ -42,6 +42,22 @@ def done(frontier: Frontier, lease: Lease, result: str = "ok", **more: object) -
 # -- leases and delays -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("config", [FREE, POLITE])
+def test_after_a_request_that_was_hung_up_on_the_host_rests_and_the_url_is_asked_for_again(
+    config: FrontierConfig, make: Make, clock: Clock
+) -> None:
+    """Be it a page or robots.txt: its worker was stopped, which says nothing of the host."""
+    frontier = make(config)
+    frontier.take_in([Candidate(f"{A}/1")])
+    first = one(frontier)
+    clock.forward(3000)
+    done(frontier, first, "aborted", fetch_ms=10)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + config.delay_ms)
+    clock.forward(config.delay_ms)
+    assert one(frontier).url == first.url
+
+
 def test_one_lease_an_authority_and_the_delay_after_its_end(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])

@@ -12,6 +12,7 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 import pytest
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from frontier.redis_frontier import RedisFrontier
 from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy, wait_for
 from tests.integration.crawler.serving import HostHandler, hosts, serving
 
@@ -131,3 +132,9 @@ def test_a_crawl_that_is_being_closed_is_closed_to_the_end(tmp_path: Path) -> No
     assert "Spider closed (closespider_timeout)" in log.read_text()
     assert not list((tmp_path / "d").rglob("*.journal"))
     assert not list((tmp_path / "d").rglob("redis.sock")), "nothing was left running"
+    # The page was asked for, so its host rests: another worker, or the next start, would ask again at once.
+    with EmbeddedRedis(tmp_path / "d" / "state" / "redis") as server:
+        frontier = RedisFrontier(server.url, "x")
+        results = frontier.status().results
+        frontier.close()
+    assert results == {"robots:http_404": 1, "aborted": 1}
