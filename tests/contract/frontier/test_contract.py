@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from frontier import (
@@ -56,6 +58,22 @@ def test_after_a_request_that_was_hung_up_on_the_host_rests_and_the_url_is_asked
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + config.delay_ms)
     clock.forward(config.delay_ms)
     assert one(frontier).url == first.url
+
+
+def test_equal_pages_are_noticed_where_a_host_is_known_and_all_goes_well(make: Make, clock: Clock) -> None:
+    """The way that most reports take."""
+    frontier = make(replace(FREE, limits=Limits(equal_pages=3)))
+    frontier.take_in([Candidate(f"{A}/{number}") for number in range(9)])
+    lease = one(frontier)
+    frontier.bind(lease.token, "192.0.2.1")
+    done(frontier, lease, page_mark=b"samepage")
+    for number in range(3):
+        assert (state := frontier.host(A))
+        assert state.rest_reason == "", number
+        clock.forward(FREE.delay_ms)
+        done(frontier, one(frontier), page_mark=b"samepage")
+    assert (state := frontier.host(A))
+    assert (state.rest_reason, state.pages) == ("trap_equal_pages", 4)
 
 
 def test_one_lease_an_authority_and_the_delay_after_its_end(make: Make, clock: Clock) -> None:
