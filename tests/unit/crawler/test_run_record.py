@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.commands.frontier import Command
+from crawler.console.crawl_state import Action
 from crawler.console.which_crawl import Taken, named_crawl, take_over
 from crawler.errors import PreflightError
 from crawler.state import run_record
@@ -330,3 +331,12 @@ def test_counts_are_shown_with_what_they_mean(
     assert lines[-1].split(maxsplit=3) == ["reported:", "gave_up:dns", "3", "given up, last: host's name not found"]
     start("zulu", FRONTIER_DELAY_S="9")
     assert "workers of this crawl go by different FRONTIER_DELAY_S: 5.0 (" in ask("status")[2]
+
+
+def test_a_folder_that_is_another_users_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+    class Refused(Action):
+        def work(self, args: list[str], opts: argparse.Namespace) -> None:
+            raise PermissionError(13, "Permission denied", "/theirs/state/redis")
+
+    assert Refused(given(), "frontier").perform([], argparse.Namespace()) == 1
+    assert capsys.readouterr().err == "scrapy frontier: [Errno 13] Permission denied: '/theirs/state/redis'\n"
