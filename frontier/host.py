@@ -1,6 +1,6 @@
 """One authority's state as MemoryFrontier keeps it, and the arithmetic of politeness on it.
 
-``lua/_visits.lua`` has the same record with short names (given in brackets), ``lua/_places.lua`` the same functions.
+``lua/_visits.lua`` has the same record, much of it under the same names, ``lua/_places.lua`` the same functions.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ class Host:
     """Visit state of one authority."""
 
     authority: str
-    bands: list[deque[bytes]] = field(default_factory=_bands)  # [qn, qs, i]
-    hops: deque[bytes] = field(default_factory=deque)  # [h: length] redirected robots.txt, exempt from robots
-    parked: list[tuple[int, bytes, str]] = field(default_factory=list)  # [pn, pm] (until, reason NUL element, reason)
-    token: str = ""  # [l] the lease that holds it
-    served: int = 0  # [b] number of its last lease: the smaller, the longer it has waited
+    bands: list[deque[bytes]] = field(default_factory=_bands)
+    hops: deque[bytes] = field(default_factory=deque)  # redirected robots.txt, exempt from robots
+    parked: list[tuple[int, bytes, str]] = field(default_factory=list)  # (until, reason NUL element, reason)
+    token: str = ""  # the lease that holds it
+    served: int = 0  # number of its last lease: the smaller, the longer it has waited
     rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
-    next_ms: int = 0  # [n] politeness
-    rest_ms: int = 0  # [g] nothing at all before
-    rest_reason: str = ""  # [gr]
-    gate_ms: int = 0  # [rg] nothing but redirected robots.txt before
-    gate_reason: str = ""  # [rgr]
+    next_ms: int = 0  # politeness
+    rest_ms: int = 0  # nothing at all before
+    rest_reason: str = ""
+    gate_ms: int = 0  # nothing but redirected robots.txt before
+    gate_reason: str = ""
     robots: RobotsRecord | None = None
-    robots_ms: int = 0  # [rv]
-    robots_expires_ms: int = 0  # [rx]
-    robots_retry_ms: int = 0  # [rr] robots.txt not asked for again before
-    robots_failures: int = 0  # [rf]
-    crawl_delay_ms: int = 0  # [cd]
-    address: str = ""  # [ip]
-    address_until_ms: int = 0  # [ix]
-    failures: int = 0  # [f]
-    failed_ms: int = 0  # [ft]
-    last_fetch_ms: int = 0  # [lf]
-    pages: int = 0  # [pg]
-    fetched_bytes: int = 0  # [by]
-    words: int = 0  # [wd]
-    admitted: int = 0  # [ad]
-    query_urls: int = 0  # [qv]
-    traps: int = 0  # [tn]
+    robots_ms: int = 0
+    robots_expires_ms: int = 0
+    robots_retry_ms: int = 0  # robots.txt not asked for again before
+    robots_failures: int = 0
+    crawl_delay_ms: int = 0
+    address: str = ""
+    address_until_ms: int = 0
+    failures: int = 0
+    failed_ms: int = 0
+    last_fetch_ms: int = 0
+    pages: int = 0
+    fetched_bytes: int = 0
+    words: int = 0
+    admitted: int = 0
+    query_urls: int = 0
+    traps: int = 0
     sketch: dict[int, int] = field(default_factory=dict)
-    marks: deque[bytes] = field(default_factory=deque)  # [mk]
-    mark_balance: int = 0  # [mc]
-    paused: bool = False  # [z]
-    policy: HostPolicy = field(default_factory=HostPolicy)  # [dl, al, mp, mb]
+    marks: deque[bytes] = field(default_factory=deque)
+    mark_balance: int = 0
+    paused: bool = False
+    policy: HostPolicy = field(default_factory=HostPolicy)
 
     def queued(self) -> int:
         """URLs that wait, without the parked ones."""

@@ -307,7 +307,7 @@ class RedisFrontier:
     def _queues(self, authorities: Sequence[str], limit: int) -> Iterator[tuple[str, list[list[bytes]]]]:
         """Of each authority the heads of its bands, best first: few URLs lie in the record, many in lists."""
         for name, record, lists in self._read(authorities, limit):
-            few = wire.read_record(record)["i"] if record else []
+            few = wire.read_record(record)["inline"] if record else []
             inline = [[element for element in few if payload.band(element) == band][:limit] for band in range(BANDS)]
             yield name, [*inline, *lists]
 

@@ -34,14 +34,13 @@ SLOW_PARTS = {
 
 def script_text(name: str, config: FrontierConfig) -> str:
     """Text of a script for a crawl with these settings."""
-    table = ", ".join(f"{setting} = {_literal(value)}" for setting, value in _settings(config).items())
-    return f"local SETTINGS = {{ {table} }}\n{_body(name)}"
+    return f"local SETTINGS = {_literal(_settings(config))}\n{_body(name)}"
 
 
 def _literal(value: object) -> str:
     """In Lua."""
-    if isinstance(value, list):
-        return "{ " + ", ".join(map(_literal, value)) + " }"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_literal(field)}" for name, field in value.items()) + " }"
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

@@ -6,6 +6,7 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import msgpack
@@ -23,13 +24,39 @@ DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
 # The same structs as in lua/_visits.lua and lua/_report_quick.lua.
 _CORE = struct.Struct("<4dId5IB")
-_CORE_NAMES = ("b", "n", "an", "ix", "qn", "by", "pg", "wd", "mc", "lf", "ad")
+_CORE_NAMES = (
+    *("served", "next_ms", "address_next_ms", "address_until_ms", "queued"),
+    *("fetched_bytes", "pages", "words", "mark_balance", "last_fetch_ms", "admitted"),
+)
+# The map behind a record has short names, since Redis keeps them with each host that has one (lua/_visits.lua).
+_MAP_NAMES = {
+    "al": "own_address_delay_ms",
+    "cd": "crawl_delay_ms",
+    "dl": "own_delay_ms",
+    "f": "failures",
+    "ft": "failed_ms",
+    "g": "rest_ms",
+    "gr": "rest_reason",
+    "h": "hops",
+    "mb": "max_bytes",
+    "mp": "max_pages",
+    "pm": "first_unpark_ms",
+    "pn": "parked",
+    "qv": "query_urls",
+    "rf": "robots_failures",
+    "rg": "gate_ms",
+    "rgr": "gate_reason",
+    "rr": "robots_retry_ms",
+    "tn": "traps",
+    "w": "waits_for_address",
+    "z": "paused",
+}
 _ROBOTS = struct.Struct("<2d")
 _LEASE = struct.Struct("<2dIBI")
 _LEASE_NAMES = ("due", "expires", "key", "holds")
 _NEW = struct.Struct("<2I")
 _OUTCOME = struct.Struct("<dIH5d8s")
-_LAST_FETCH = _CORE_NAMES.index("lf")
+_LAST_FETCH = _CORE_NAMES.index("last_fetch_ms")
 _SERVED, _MAPPED, _ENDS_SLOWLY, _HELD = 1, 2, 4, 32
 _NO_TOKEN = ("", 0, 0)
 _TOKEN = re.compile(r"([0-9a-f]{1,13})-([0-9a-f]{8})@([!-~]+)")
@@ -53,20 +80,9 @@ def ready_entries(places: bytes, batch: bytes) -> list[tuple[str, bytes]]:
     return [(urls[place].decode("utf-8", "surrogatepass"), payloads[place] or b"") for place in chosen]
 
 
-def rule(result: str, factor: float) -> list[object]:
+def rule(result: str, factor: float) -> dict[str, object]:
     """A row of the outcome table, its waits multiplied by `factor`."""
-    found = row(result, factor)
-    return [
-        found.sent,
-        found.retries,
-        found.base_ms,
-        found.cap_ms,
-        found.rest_base_ms,
-        found.rest_cap_ms,
-        found.heals,
-        found.page,
-        found.forgets_address,
-    ]
+    return asdict(row(result, factor))
 
 
 def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: FrontierConfig) -> dict[str, object]:
@@ -84,25 +100,29 @@ def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: Frontie
     return {
         "results": results,
         "rows": [rule(result, config.retry_factor) for result in results],
-        "h": authorities,
+        "authorities": authorities,
         "once": len(set(authorities)) == len(authorities),
-        "o": b"".join(packed),
+        "outcomes": b"".join(packed),
         "more": {number: fields for number, fields in others if fields},
     }
 
 
 def _others(found: Outcome, user_agent: str) -> dict[str, object]:
     optional: tuple[tuple[str, object], ...] = (
-        ("ra", found.retry_after_ms),
-        ("m", found.memo),
-        ("ag", found.again_in_ms),
+        ("retry_after_ms", found.retry_after_ms),
+        ("memo", found.memo),
+        ("again_in_ms", found.again_in_ms),
     )
     fields = {name: value for name, value in optional if value is not None}
     if found.robots:
-        fields.update(ro=found.robots.kind, rb=found.robots.body, re=found.robots.expires_in_ms)
+        fields.update(
+            robots_kind=found.robots.kind,
+            robots_body=found.robots.body,
+            robots_expires_in_ms=found.robots.expires_in_ms,
+        )
         delay_s = robots.crawl_delay(found.robots.body, user_agent) if found.robots.kind == "rules" else None
         if delay_s:
-            fields["cd"] = round(delay_s * 1000)
+            fields["crawl_delay_ms"] = round(delay_s * 1000)
     if found.result == "robots_redirect":
         fields.update(_target(found.location))
     return fields
@@ -115,7 +135,7 @@ def _target(location: str) -> dict[str, object]:
     except ValueError:
         return {}
     whole = element(host, location, bytes(4))
-    return {"ht": host, "hw": whole[0], "hr": whole[4:]}
+    return {"target": host, "target_is_whole": whole[0], "target_rest": whole[4:]}
 
 
 def groups(arrivals: Iterable[Arrival]) -> list[tuple[str, list[object]]]:
@@ -152,14 +172,14 @@ def lease(authority: bytes, data: bytes, key: int) -> Lease:
     """A lease as lease.lua returns it, the record of `authority` or as much of it as says so; its token ends with
     `key`."""
     name, (record, _) = authority.decode(), _leased(data)
-    place = record["ip"].decode() if record["holds"] else ""
+    place = record["address"].decode() if record["holds"] else ""
     packed, due_ms, expires_ms = record["element"], int(record["due"]), int(record["expires"])
-    token = token_of(name, int(record["b"]), key)
+    token = token_of(name, int(record["served"]), key)
     if not packed:
         url = name + "/robots.txt"
         return Lease(token, url, Kind.ROBOTS, name, place, due_ms, expires_ms, source=name, score=1.0)
     found = read_element(name, packed)
-    source, hops, memo, version = found.source, 0, found.memo, int(record["rv"])
+    source, hops, memo, version = found.source, 0, found.memo, int(record["robots_ms"])
     if found.kind is Kind.ROBOTS:
         source, hops = read_hop(found.memo)
         memo, version = b"", 0
@@ -186,8 +206,8 @@ def _leased(data: bytes) -> tuple[dict[str, Any], int]:
     *numbers, marks = _CORE.unpack_from(data, 2)
     record: dict[str, Any] = dict(zip(_CORE_NAMES, numbers, strict=True))
     place = 2 + _CORE.size + marks
-    record["mk"] = data[place - marks : place]
-    record["rv"], record["rx"] = _ROBOTS.unpack_from(data, place)
+    record["marks"] = data[place - marks : place]
+    record["robots_ms"], record["robots_expires_ms"] = _ROBOTS.unpack_from(data, place)
     place += _ROBOTS.size
     if data[0] & _HELD:
         *numbers, length = _LEASE.unpack_from(data, place)
@@ -195,29 +215,30 @@ def _leased(data: bytes) -> tuple[dict[str, Any], int]:
         place += _LEASE.size + length
         record["element"] = data[place - length : place]
     behind = place + 1 + data[place]
-    record["ip"] = data[place + 1 : behind]
+    record["address"] = data[place + 1 : behind]
     return record, behind
 
 
 def read_record(data: bytes) -> dict[str, Any]:
-    """An authority's record by its short names (frontier/host.py; layout: lua/_visits.lua); `i` as a list."""
+    """An authority's record (layout: lua/_visits.lua), its `inline` URLs as a list of elements."""
     record, inline = _without_urls(data)
-    record["i"] = _elements(inline)
+    record["inline"] = _elements(inline)
     return record
 
 
 def _without_urls(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """A record but for `i`, and what that is in it."""
+    """A record but for its inline URLs, and the bytes of these."""
     if data[0] & _SERVED:
         record, place = _leased(data)
     else:
-        record = dict(zip(("ad", "qn"), _NEW.unpack_from(data, 2), strict=True))
+        record = dict(zip(("admitted", "queued"), _NEW.unpack_from(data, 2), strict=True))
         place = 2 + _NEW.size
     place += 1 + data[place]
     inline = int.from_bytes(data[place : place + 2], "little")
     place += 2 + inline
     if data[0] & _MAPPED:
-        record.update((name.decode(), value) for name, value in decode(data[place:]).items())
+        others = ((name.decode(), value) for name, value in decode(data[place:]).items())
+        record.update((_MAP_NAMES.get(name, name), value) for name, value in others)
     return record, data[place - inline : place]
 
 
@@ -231,7 +252,7 @@ def _elements(inline: bytes) -> list[bytes]:
 
 
 def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
-    """An authority's record as people see it (field names: frontier/host.py)."""
+    """An authority's record as people see it."""
     record, _ = _without_urls(data)
 
     def number(field: str) -> int:
@@ -243,27 +264,27 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
     delay_ms, address_delay_ms = _delays_ms(record, config)
     return HostState(
         authority=name,
-        queued=number("qn"),
-        parked=number("pn"),
-        leased_token=token_of(name, number("b"), record["key"]) if "key" in record else "",
-        next_ms=number("n"),
-        rest_ms=number("g"),
-        rest_reason=text("gr"),
-        robots_gate_ms=number("rg"),
-        robots_gate_reason=text("rgr"),
-        robots_ms=number("rv"),
-        robots_expires_ms=number("rx"),
-        crawl_delay_ms=number("cd"),
+        queued=number("queued"),
+        parked=number("parked"),
+        leased_token=token_of(name, number("served"), record["key"]) if "key" in record else "",
+        next_ms=number("next_ms"),
+        rest_ms=number("rest_ms"),
+        rest_reason=text("rest_reason"),
+        robots_gate_ms=number("gate_ms"),
+        robots_gate_reason=text("gate_reason"),
+        robots_ms=number("robots_ms"),
+        robots_expires_ms=number("robots_expires_ms"),
+        crawl_delay_ms=number("crawl_delay_ms"),
         delay_ms=delay_ms,
         address_delay_ms=address_delay_ms,
-        address=text("ip"),
-        failures=number("f"),
-        last_fetch_ms=number("lf"),
-        pages=number("pg"),
-        fetched_bytes=number("by"),
-        words=number("wd"),
-        admitted=number("ad"),
-        paused=bool(number("z")),
+        address=text("address"),
+        failures=number("failures"),
+        last_fetch_ms=number("last_fetch_ms"),
+        pages=number("pages"),
+        fetched_bytes=number("fetched_bytes"),
+        words=number("words"),
+        admitted=number("admitted"),
+        paused=bool(number("paused")),
         ready_ms=_ready_ms(number, config.obey_robots),
     )
 
@@ -281,42 +302,42 @@ class Rests(NamedTuple):
 def rests(data: bytes, config: FrontierConfig, asked_for: Collection[str]) -> Rests:
     """Those of a record; `asked_for`: the reasons that are the server's."""
     record, _ = _without_urls(data)
-    next_ms = int(record.get("n", 0))
+    next_ms = int(record.get("next_ms", 0))
     delay_ms, address_delay_ms = _delays_ms(record, config)
-    asked_ms = int(record["g"]) if record.get("gr", b"").decode() in asked_for else 0
-    return Rests(next_ms, next_ms - delay_ms + address_delay_ms, asked_ms, int(record.get("rr", 0)))
+    asked_ms = int(record["rest_ms"]) if record.get("rest_reason", b"").decode() in asked_for else 0
+    return Rests(next_ms, next_ms - delay_ms + address_delay_ms, asked_ms, int(record.get("robots_retry_ms", 0)))
 
 
 def delays_ms(data: bytes, config: FrontierConfig) -> tuple[int, int]:
     """The delays of an authority and of its address after an answer, by its record as lease.lua returns it."""
     if data[0] & _ENDS_SLOWLY:
         return _delays_ms(_without_urls(data)[0], config)
-    return _delays_ms({"lf": _CORE.unpack_from(data, 2)[_LAST_FETCH]}, config)
+    return _delays_ms({"last_fetch_ms": _CORE.unpack_from(data, 2)[_LAST_FETCH]}, config)
 
 
 def rules_until_ms(data: bytes) -> int:
     """Until when the rules of an authority's robots.txt hold, by its record as lease.lua returns it; 0: it has none."""
-    return int(_leased(data)[0]["rx"])
+    return int(_leased(data)[0]["robots_expires_ms"])
 
 
 def _delays_ms(record: Mapping[str, Any], config: FrontierConfig) -> tuple[int, int]:
-    adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * record.get("lf", 0)))
-    delay_ms = max(int(record.get("dl", config.delay_ms)), int(record.get("cd", 0)), adaptive_ms)
-    return delay_ms, max(int(record.get("al", config.address_delay_ms)), adaptive_ms)
+    adaptive_ms = min(config.adaptive_cap_ms, int(config.delay_factor * record.get("last_fetch_ms", 0)))
+    delay_ms = max(int(record.get("own_delay_ms", config.delay_ms)), int(record.get("crawl_delay_ms", 0)), adaptive_ms)
+    return delay_ms, max(int(record.get("own_address_delay_ms", config.address_delay_ms)), adaptive_ms)
 
 
 def _ready_ms(number: Callable[[str], int], obey_robots: bool) -> int | None:
-    start = max(number("n"), number("g"))
-    if number("h"):
+    start = max(number("next_ms"), number("rest_ms"))
+    if number("hops"):
         return start
-    if number("qn"):
-        start = max(start, number("rg"))
-    elif number("pn"):
-        start = max(start, number("rg"), number("pm"))
+    if number("queued"):
+        start = max(start, number("gate_ms"))
+    elif number("parked"):
+        start = max(start, number("gate_ms"), number("first_unpark_ms"))
     else:
         return None
-    if obey_robots and number("rx") <= start:
-        start = max(start, number("rr"))
+    if obey_robots and number("robots_expires_ms") <= start:
+        start = max(start, number("robots_retry_ms"))
     return start
 
 

@@ -11,9 +11,8 @@
 -- of Redis costs about as much as ten lines of Lua, a table as much as twenty: so texts are taken apart only when
 -- needed, and what is rarely needed is defined only then.
 
-local P = string.sub(KEYS[1], 1, -5)
-local C = SETTINGS
-local A = cmsgpack.unpack(ARGV[1])
+local PREFIX = string.sub(KEYS[1], 1, -5)
+local ARGS = cmsgpack.unpack(ARGV[1])
 local call = redis.call
 local floor, max, min = math.floor, math.max, math.min
 local byte, sub = string.byte, string.sub
@@ -40,12 +39,12 @@ local queue_prefixes = {}
 local function queue_key(authority, band)
   local prefix = queue_prefixes[band]
   if not prefix then
-    prefix = P .. 'q' .. band .. ':'
+    prefix = PREFIX .. 'q' .. band .. ':'
     queue_prefixes[band] = prefix
   end
   return prefix .. authority
 end
 
 local function audit(row)
-  call('XADD', P .. 'audit', 'MAXLEN', '~', C.audit, '*', 'r', cmsgpack.pack(row))
+  call('XADD', PREFIX .. 'audit', 'MAXLEN', '~', SETTINGS.audit, '*', 'r', cmsgpack.pack(row))
 end

@@ -1,8 +1,9 @@
 -- The end of a lease, reported or expired; put behind _common.lua where leases end. Same steps as frontier/reports.py.
 --
--- outcome: map r result, f fetch_ms, j jitter, ra Retry-After, b bytes, w words, m memo, ag again_in, mk page mark,
--- ro robots kind, rb body, re expires_in, cd crawl delay, ht/hw/hr authority, whole bit and rest of a redirect.
--- rule: array sent, retries, base, cap, rest_base, rest_cap, heals, page, forgets_address (frontier/outcomes.py).
+-- outcome: map result, fetch_ms, jitter, bytes, words and, where there is one, retry_after_ms, memo, again_in_ms,
+-- page_mark; of robots.txt also robots_kind, robots_body, robots_expires_in_ms, crawl_delay_ms, and of one that is
+-- redirected target (an authority), target_is_whole (bit) and target_rest, of which its element there is made.
+-- rule: the result's row of the outcome table (frontier/outcomes.py, Row), with the same names.
 
 local ROBOTS, MOST_HOPS = 1, 5
 
@@ -13,86 +14,86 @@ local function backoff(base, cap, doublings, jitter)
 end
 
 local function forgiven(record)
-  return max(0, (record.o.f or 0) - floor(max(0, now - (record.o.ft or 0)) / C.forgive))
+  return max(0, (record.others.f or 0) - floor(max(0, now - (record.others.ft or 0)) / SETTINGS.forgive))
 end
 
 local function end_rest(record, ip, outcome, rule, end_ms)
-  if rule[1] then
-    if outcome.r ~= 'expired' then record.lf = max(0, outcome.f or 0) end
-    local delay, address_delay = delays_of(record.o, record.lf)
-    if end_ms + delay > record.n then record.n = end_ms + delay end
-    if record.an >= 0 and ip ~= '' then
-      record.an = max(record.an, end_ms + address_delay)
+  if rule.sent then
+    if outcome.result ~= 'expired' then record.last_fetch_ms = max(0, outcome.fetch_ms or 0) end
+    local delay, address_delay = delays_of(record.others, record.last_fetch_ms)
+    if end_ms + delay > record.next_ms then record.next_ms = end_ms + delay end
+    if record.address_next_ms >= 0 and ip ~= '' then
+      record.address_next_ms = max(record.address_next_ms, end_ms + address_delay)
     elseif ip ~= '' then
       local state = load_address(ip)
-      state.n = max(state.n, end_ms + address_delay)
+      state.next_ms = max(state.next_ms, end_ms + address_delay)
     end
   end
-  if rule[5] > 0 then
+  if rule.rest_base_ms > 0 then
     local others = others_of(record)
     others.f = forgiven(record) + 1
     others.ft = now
-    local rest_ms = backoff(rule[5], rule[6], others.f - 1, outcome.j)
-    if outcome.ra then rest_ms = min(C.retry_after_cap, max(0, outcome.ra)) end
-    rest(record, end_ms + rest_ms, outcome.r)
-  elseif rule[7] and (record.o.f or 0) > 0 then
-    record.o.f = max(0, forgiven(record) - 1)
-    record.o.ft = now
+    local rest_ms = backoff(rule.rest_base_ms, rule.rest_cap_ms, others.f - 1, outcome.jitter)
+    if outcome.retry_after_ms then rest_ms = min(SETTINGS.retry_after_cap, max(0, outcome.retry_after_ms)) end
+    rest(record, end_ms + rest_ms, outcome.result)
+  elseif rule.heals and (record.others.f or 0) > 0 then
+    record.others.f = max(0, forgiven(record) - 1)
+    record.others.ft = now
   end
 end
 
 local function end_counts(record, kind, outcome, rule)
-  local bytes, words = outcome.b or 0, outcome.w or 0
+  local bytes, words = outcome.bytes or 0, outcome.words or 0
   local all_bytes, pages, all_words, balance = counts_of(record)
   meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
-  if rule[8] and kind ~= ROBOTS then
+  if rule.page and kind ~= ROBOTS then
     pages = pages + 1
     meta_add.pages = meta_add.pages + 1
   end
-  if outcome.mk and C.equal_pages > 0 then
-    record.mk, balance = marked(record.mk, balance, outcome.mk)
-    if balance >= C.equal_pages then
+  if outcome.page_mark and SETTINGS.equal_pages > 0 then
+    record.marks, balance = marked(record.marks, balance, outcome.page_mark)
+    if balance >= SETTINGS.equal_pages then
       balance = 0
-      rest(record, now + C.day, 'trap_equal_pages')
+      rest(record, now + SETTINGS.day, 'trap_equal_pages')
     end
   end
   set_counts(record, all_bytes + bytes, pages, all_words + words, balance)
 end
 
 local function end_page(authority, record, element, outcome, rule, end_ms)
-  if rule[2] == 0 and not outcome.ag then return end
+  if rule.retries == 0 and not outcome.again_in_ms then return end
   local _, attempt = header_of(element)
-  local memo = outcome.m or false
-  if outcome.ag then
-    park(authority, record, revised(element, 0, memo), 'again', now + max(0, outcome.ag))
-  elseif attempt < rule[2] then
+  local memo = outcome.memo or false
+  if outcome.again_in_ms then
+    park(authority, record, revised(element, 0, memo), 'again', now + max(0, outcome.again_in_ms))
+  elseif attempt < rule.retries then
     local next_try = revised(element, attempt + 1, memo)
-    local until_ms = end_ms + backoff(rule[3], rule[4], attempt, outcome.j)
-    if rule[5] > 0 then until_ms = max(until_ms, record.o.g or 0) end
+    local until_ms = end_ms + backoff(rule.base_ms, rule.cap_ms, attempt, outcome.jitter)
+    if rule.rest_base_ms > 0 then until_ms = max(until_ms, record.others.g or 0) end
     if until_ms > now then
-      park(authority, record, next_try, outcome.r, until_ms)
+      park(authority, record, next_try, outcome.result, until_ms)
     else
       push(authority, record, next_try, true)
     end
-  elseif rule[2] > 0 then
-    add(result_add, 'gave_up:' .. outcome.r, 1)
+  elseif rule.retries > 0 then
+    add(result_add, 'gave_up:' .. outcome.result, 1)
   end
 end
 
 local function gate(record, until_ms, reason, end_ms)
   local others = others_of(record)
   others.rr = until_ms
-  if record.rx <= end_ms then others.rg, others.rgr = until_ms, reason end
+  if record.robots_expires_ms <= end_ms then others.rg, others.rgr = until_ms, reason end
 end
 
 local function robots_rest(others, outcome)
-  return backoff(C.robots_base, C.robots_cap, others.rf or 0, outcome.j)
+  return backoff(SETTINGS.robots_base, SETTINGS.robots_cap, others.rf or 0, outcome.jitter)
 end
 
 local function no_robots(record, outcome, end_ms)
   local others = others_of(record)
   local rest_ms = robots_rest(others, outcome)
-  if outcome.ra then rest_ms = max(rest_ms, min(C.retry_after_cap, outcome.ra)) end
+  if outcome.retry_after_ms then rest_ms = max(rest_ms, min(SETTINGS.retry_after_cap, outcome.retry_after_ms)) end
   others.rf = (others.rf or 0) + 1
   gate(record, end_ms + rest_ms, 'robots_unreachable', end_ms)
 end
@@ -100,49 +101,53 @@ end
 local function set_robots(authority, record, kind, outcome, end_ms)
   local others = others_of(record)
   others.rf, others.rr, others.rg, others.rgr = nil, nil, nil, nil
-  record.rv = max(end_ms, record.rv + 1)
-  record.rx = end_ms + min(max(1, outcome.re or C.robots_ttl), C.robots_ttl)
-  others.cd = outcome.cd
-  record.n = max(record.n, end_ms + delays_of(others, record.lf))
-  if (others.cd or 0) > C.crawl_delay_cap then others.rg, others.rgr = record.rx, 'crawl_delay' end
-  call('SET', P .. 'r:' .. authority, cmsgpack.pack({ kind, outcome.rb or '', record.rv, record.rx }),
-    'PX', max(1, record.rx - now) + 3600000)
+  record.robots_ms = max(end_ms, record.robots_ms + 1)
+  local valid_ms = min(max(1, outcome.robots_expires_in_ms or SETTINGS.robots_ttl), SETTINGS.robots_ttl)
+  record.robots_expires_ms = end_ms + valid_ms
+  others.cd = outcome.crawl_delay_ms
+  record.next_ms = max(record.next_ms, end_ms + delays_of(others, record.last_fetch_ms))
+  if (others.cd or 0) > SETTINGS.crawl_delay_cap then
+    others.rg, others.rgr = record.robots_expires_ms, 'crawl_delay'
+  end
+  local text = cmsgpack.pack({ kind, outcome.robots_body or '', record.robots_ms, record.robots_expires_ms })
+  call('SET', PREFIX .. 'r:' .. authority, text, 'PX', max(1, record.robots_expires_ms - now) + 3600000)
 end
 
 local function end_robots(origin, hops, outcome, end_ms)
-  local record = make(origin)
-  if outcome.r == 'robots_redirect' and outcome.ht and hops < MOST_HOPS then
+  local record = ensure_record(origin)
+  if outcome.result == 'robots_redirect' and outcome.target and hops < MOST_HOPS then
     local memo = string.char(hops + 1) .. origin
-    local element = string.char(9 + outcome.hw, 0, 255, 0) .. length_bytes(#memo) .. memo .. outcome.hr
-    local target, others = make(outcome.ht), others_of(record)
+    local header = string.char(9 + outcome.target_is_whole, 0, 255, 0) .. length_bytes(#memo)
+    local element = header .. memo .. outcome.target_rest
+    local target, others = ensure_record(outcome.target), others_of(record)
     -- where it led to last time has not answered
     if hops == 0 and others.rgr == 'robots_wait' then others.rf = (others.rf or 0) + 1 end
-    if not call('LPOS', P .. 'h:' .. outcome.ht, element) then
-      call('RPUSH', P .. 'h:' .. outcome.ht, element)
-      others_of(target).h = (target.o.h or 0) + 1
+    if not call('LPOS', PREFIX .. 'h:' .. outcome.target, element) then
+      call('RPUSH', PREFIX .. 'h:' .. outcome.target, element)
+      others_of(target).h = (target.others.h or 0) + 1
     end
-    if outcome.ht ~= origin then replace(outcome.ht, target) end
-    gate(record, end_ms + max(C.hop_wait, robots_rest(others, outcome)), 'robots_wait', end_ms)
-  elseif outcome.r == 'expired' or outcome.r == 'aborted' then
+    if outcome.target ~= origin then reschedule(outcome.target, target) end
+    gate(record, end_ms + max(SETTINGS.hop_wait, robots_rest(others, outcome)), 'robots_wait', end_ms)
+  elseif outcome.result == 'expired' or outcome.result == 'aborted' then
     local others = others_of(record)
     others.rr = nil
     if others.rgr == 'robots_wait' then others.rg, others.rgr = nil, nil end
-  elseif outcome.ro == 'rules' or outcome.ro == 'allow' then
-    set_robots(origin, record, outcome.ro, outcome, end_ms)
+  elseif outcome.robots_kind == 'rules' or outcome.robots_kind == 'allow' then
+    set_robots(origin, record, outcome.robots_kind, outcome, end_ms)
   else
     no_robots(record, outcome, end_ms)
   end
-  replace(origin, record)
+  reschedule(origin, record)
 end
 
 local function finish(authority, record, outcome, rule, end_ms)
   local lease, ip = end_lease(authority, record)
   local element = lease.element
   local kind = element == '' and ROBOTS or byte(element) % 4
-  add(result_add, kind == ROBOTS and 'robots:' .. outcome.r or outcome.r, 1)
+  add(result_add, kind == ROBOTS and 'robots:' .. outcome.result or outcome.result, 1)
   end_rest(record, ip, outcome, rule, end_ms)
   end_counts(record, kind, outcome, rule)
-  if rule[9] then record.ix = 0 end
+  if rule.forgets_address then record.address_until_ms = 0 end
   if ip ~= '' then free_address(record, ip) end
   if kind == ROBOTS then
     local origin, hops = authority, 0
@@ -155,11 +160,11 @@ local function finish(authority, record, outcome, rule, end_ms)
   else
     end_page(authority, record, element, outcome, rule, end_ms)
   end
-  place(authority, record)
-  if C.audit then
-    local delay, address_delay = delays_of(record.o, record.lf)
-    if not rule[1] then delay, address_delay = -1, -1 end
-    local token, start_ms = token_of(record, lease), end_ms - max(0, outcome.f or 0)
-    audit({ 'end', token, authority, ip, lease.due, start_ms, end_ms, outcome.r, delay, address_delay })
+  schedule(authority, record)
+  if SETTINGS.audit then
+    local delay, address_delay = delays_of(record.others, record.last_fetch_ms)
+    if not rule.sent then delay, address_delay = -1, -1 end
+    local token, start_ms = token_of(record, lease), end_ms - max(0, outcome.fetch_ms or 0)
+    audit({ 'end', token, authority, ip, lease.due, start_ms, end_ms, outcome.result, delay, address_delay })
   end
 end

@@ -6,12 +6,12 @@ local function give_back(authority, record)
   if ip ~= '' then free_address(record, ip) end
   if element ~= '' then
     if byte(element, 1) % 4 == 1 then
-      call('LPUSH', P .. 'h:' .. authority, element)
-      others_of(record).h = (record.o.h or 0) + 1
+      call('LPUSH', PREFIX .. 'h:' .. authority, element)
+      others_of(record).h = (record.others.h or 0) + 1
     else
       push(authority, record, element, true)
     end
   end
-  place(authority, record)
-  if C.audit then audit({ 'release', token_of(record, lease), authority, ip, lease.due }) end
+  schedule(authority, record)
+  if SETTINGS.audit then audit({ 'release', token_of(record, lease), authority, ip, lease.due }) end
 end

@@ -1,25 +1,25 @@
 -- The quick way of lease.lua: a host that needs nothing but its next URL, as most do, is granted without a table of its
 -- record. What it does not grant is left to the slow way (_lease_slow.lua).
 
-local horizon = now + A.ahead
+local horizon = now + ARGS.ahead
 -- Tables of opt-outs that hold here (frontier/opt_outs.py): this crawl's, and that of all crawls. Where one cannot be
 -- read the script ends here, before it has written anything, and nothing is leased; but in a Cluster that of all may lie
 -- on another node, where other crawls do.
 local opt_outs = {}
-if call('HLEN', P .. 'optout') > 0 then opt_outs[1] = P .. 'optout' end
-local of_all = redis.pcall('HLEN', C.opt_outs_of_all)
+if call('HLEN', PREFIX .. 'optout') > 0 then opt_outs[1] = PREFIX .. 'optout' end
+local of_all = redis.pcall('HLEN', SETTINGS.opt_outs_of_all)
 if type(of_all) == 'table' then
-  if not string.find(of_all.err, 'non local key', 1, true) then call('HLEN', C.opt_outs_of_all) end
+  if not string.find(of_all.err, 'non local key', 1, true) then call('HLEN', SETTINGS.opt_outs_of_all) end
 elseif of_all > 0 then
-  opt_outs[#opt_outs + 1] = C.opt_outs_of_all
+  opt_outs[#opt_outs + 1] = SETTINGS.opt_outs_of_all
 end
 local leases, granted, sequence = {}, 0, nil
 local fresh, scores, joined = {}, {}, 0 -- units that join the line in this call, their places in it
-local LEASE_MS, KEY = C.lease, A.key
+local LEASE_MS, KEY = SETTINGS.lease, ARGS.key
 local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number
 local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
 local GRANTED_OF_SOME = GRANTED .. 'BI4'
-local most_flags = C.audit and 0 or SHARED
+local most_flags = SETTINGS.audit and 0 or SHARED
 
 local function join(unit, score)
   joined = joined + 1
@@ -42,10 +42,10 @@ local function head_of_line()
   if joined > 0 then
     local adds = {}
     for i = 1, joined do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
-    call('ZADD', P .. 'hot', unpack(adds))
+    call('ZADD', PREFIX .. 'hot', unpack(adds))
   end
-  local units = call('ZRANGE', P .. 'hot', 0, A.limit + 15)
-  read_texts(units, min(A.limit, #units))
+  local units = call('ZRANGE', PREFIX .. 'hot', 0, ARGS.limit + 15)
+  read_texts(units, min(ARGS.limit, #units))
   return units
 end
 
@@ -73,35 +73,37 @@ local function hand_out(authority, text, expires)
   due_at(LEASED + expires, authority)
 end
 
--- whether it was
+-- whether the authority was granted its next URL; else the slow way has to look at it
 local function grant_plain(authority, text)
   if byte(text) >= most_flags or byte(text, 2) == BANDS then return false end
-  local flags, best, _, n, an, ix, qn, counts, marks, rv, rx, ip, bytes, band, number, place =
-    unpack_struct(WAITS, text)
+  local flags, best, _, next_ms, address_next_ms, address_until_ms, queued, counts, marks, robots_ms,
+    robots_expires_ms, address, bytes, band, number, place = unpack_struct(WAITS, text)
   for i = 1, #opt_outs do
     if call('HEXISTS', opt_outs[i], authority) == 1 then return false end
   end
-  local due = start_by(n, an, ix)
-  if due > horizon or an > horizon or ix <= now then return false end
-  if an > due then due = an end
+  local due = start_by(next_ms, address_next_ms, address_until_ms)
+  if due > horizon or address_next_ms > horizon or address_until_ms <= now then return false end
+  if address_next_ms > due then due = address_next_ms end
   if now > due then due = now end
-  if robots_wanted(rv, rx, 0, due) then return false end
+  if robots_wanted(robots_ms, robots_expires_ms, 0, due) then return false end
   local element, rest = first_element(authority, text, band, place, bytes - 5)
   if not element then return false end
   sequence = sequence + 1
   local expires, head = due + LEASE_MS, nil
   if number > 1 then
-    head = pack_struct(GRANTED_OF_SOME, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
-      due, expires, KEY, 1, #element, element, #ip, ip, bytes, band, number - 1)
+    head = pack_struct(GRANTED_OF_SOME, flags + HELD, best, sequence, next_ms, address_next_ms, address_until_ms,
+      queued - 1, counts, #marks, marks, robots_ms, robots_expires_ms, due, expires, KEY, 1, #element, element,
+      #address, address, bytes, band, number - 1)
   else
     best = bytes > 5 and byte(text, place) or BANDS
-    head = pack_struct(GRANTED, flags + HELD, best, sequence, n, an, ix, qn - 1, counts, #marks, marks, rv, rx,
-      due, expires, KEY, 1, #element, element, #ip, ip, bytes - 5)
+    head = pack_struct(GRANTED, flags + HELD, best, sequence, next_ms, address_next_ms, address_until_ms,
+      queued - 1, counts, #marks, marks, robots_ms, robots_expires_ms, due, expires, KEY, 1, #element, element,
+      #address, address, bytes - 5)
   end
   text = head .. rest
   -- delays of its own are behind the queue
   hand_out(authority, flags >= ENDS_SLOWLY and text or head, expires)
-  set(A_PREFIX .. authority, text)
+  set(RECORD_KEY .. authority, text)
   texts[authority] = text
   meta_add.queued = meta_add.queued - 1
   return true

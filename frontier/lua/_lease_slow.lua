@@ -3,8 +3,8 @@
 local function collect_expired(authorities)
   read_texts(authorities)
   for _, authority in ipairs(authorities) do
-    local record = load(authority)
-    finish(authority, record, { r = 'expired', j = 1 }, C.expired, record.l.expires)
+    local record = load_record(authority)
+    finish(authority, record, { result = 'expired', jitter = 1 }, SETTINGS.expired, record.lease.expires)
   end
   flush_places()
 end
@@ -44,12 +44,12 @@ local function next_element(authority, record, due)
       return nil
     end
   end
-  local hops = record.o.h
+  local hops = record.others.h
   if hops then
-    record.o.h = hops > 1 and hops - 1 or nil
-    return call('LPOP', P .. 'h:' .. authority)
+    record.others.h = hops > 1 and hops - 1 or nil
+    return call('LPOP', PREFIX .. 'h:' .. authority)
   end
-  if robots_wanted(record.rv, record.rx, record.o.rr or 0, due) then return '' end
+  if robots_wanted(record.robots_ms, record.robots_expires_ms, record.others.rr or 0, due) then return '' end
   unpark(authority, record, due)
   for _ = 1, 100 do
     local element = pop(authority, record)
@@ -61,32 +61,33 @@ local function next_element(authority, record, due)
 end
 
 local function grant(authority, record, ip, due)
-  change(authority)
+  mark_changed(authority)
   local element = next_element(authority, record, due)
   if not element then
-    place(authority, record)
+    schedule(authority, record)
     return false
   end
   sequence = sequence + 1
-  local expires = due + C.lease
+  local expires = due + SETTINGS.lease
   local holds = 0
   if ip ~= '' then
     holds = 1
-    if record.an < 0 then
+    if record.address_next_ms < 0 then
       local state = load_address(ip)
-      state.h, state.c = 1, true
+      state.held, state.changed = 1, true
     end
   end
-  record.b, record.l = sequence, { due = due, expires = expires, key = A.key, holds = holds, element = element }
+  record.served = sequence
+  record.lease = { due = due, expires = expires, key = ARGS.key, holds = holds, element = element }
   due_of[authority] = nil
   hand_out(authority, text_to_write(authority, record), expires)
-  if C.audit then audit({ 'grant', token_of(record, record.l), authority, ip, due }) end
+  if SETTINGS.audit then audit({ 'grant', token_of(record, record.lease), authority, ip, due }) end
   return true
 end
 
 -- reason why its rules allow a host no more, nil when they do
 local function spent_quota(record)
-  local most_pages, most_bytes = record.o.mp or 0, record.o.mb or 0
+  local most_pages, most_bytes = record.others.mp or 0, record.others.mb or 0
   if most_pages == 0 and most_bytes == 0 then return nil end
   local bytes, pages = counts_of(record)
   if most_pages > 0 and pages >= most_pages then return 'quota' end
@@ -96,12 +97,12 @@ end
 
 -- when it may be granted, nil when not now
 local function start_of(authority, record)
-  if not record or record.l or record.o.z then return nil end
+  if not record or record.lease or record.others.z then return nil end
   local start = ready(record)
   local spent = start and start <= horizon and spent_quota(record)
   if spent then
-    rest(record, now + C.day, spent)
-    change(authority)
+    rest(record, now + SETTINGS.day, spent)
+    mark_changed(authority)
     start = ready(record)
   end
   return start and start <= horizon and start or nil
@@ -110,88 +111,88 @@ end
 local function try_address(ip)
   local unit, state = '@' .. ip, load_address(ip)
   hot_of[unit] = false
-  if state.h == 1 then return end
+  if state.held == 1 then return end
   for _ = 1, 8 do
-    if state.n > horizon then break end
-    local head = call('ZPOPMIN', P .. 'w:' .. ip)
+    if state.next_ms > horizon then break end
+    local head = call('ZPOPMIN', PREFIX .. 'w:' .. ip)
     if not head[1] then
-      state.w, state.c = 0, true
+      state.waited_for, state.changed = 0, true
       return
     end
-    local authority, record = head[1], load(head[1])
+    local authority, record = head[1], load_record(head[1])
     if record then
-      record.o.w = nil
-      change(authority)
+      record.others.w = nil
+      mark_changed(authority)
     end
     local start = start_of(authority, record)
     if not start then
-      if record then place(authority, record) end
-    elseif record.ip ~= ip or record.ix <= now then
+      if record then schedule(authority, record) end
+    elseif record.address ~= ip or record.address_until_ms <= now then
       hot_of[authority] = head[2]
-    elseif grant(authority, record, ip, max(now, start, state.n)) then
+    elseif grant(authority, record, ip, max(now, start, state.next_ms)) then
       return
     end
   end
-  if call('ZCARD', P .. 'w:' .. ip) > 0 then due_of[unit] = max(state.n, now) end
+  if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[unit] = max(state.next_ms, now) end
 end
 
 local function wait_for(ip, authority, record)
-  call('ZADD', P .. 'w:' .. ip, whole(place_in_line(record)), authority)
+  call('ZADD', PREFIX .. 'w:' .. ip, whole(place_in_line(record)), authority)
   local state = load_address(ip)
-  if state.w == 0 then state.w, state.c = 1, true end
+  if state.waited_for == 0 then state.waited_for, state.changed = 1, true end
   others_of(record).w = ip
-  change(authority)
+  mark_changed(authority)
 end
 
 local function try_authority(authority)
-  local record = load(authority)
+  local record = load_record(authority)
   local start = start_of(authority, record)
   if not start then
-    if record then place(authority, record) end
+    if record then schedule(authority, record) end
     return
   end
-  local ip = record.ip
-  if ip == '' or record.ix <= now then
+  local ip = record.address
+  if ip == '' or record.address_until_ms <= now then
     grant(authority, record, '', max(now, start))
     return
   end
-  if record.an > horizon then
-    place(authority, record)
+  if record.address_next_ms > horizon then
+    schedule(authority, record)
     return
-  elseif record.an >= 0 then
-    grant(authority, record, ip, max(now, start, record.an))
+  elseif record.address_next_ms >= 0 then
+    grant(authority, record, ip, max(now, start, record.address_next_ms))
     return
   end
   local state = load_address(ip)
-  if state.h == 1 then
+  if state.held == 1 then
     wait_for(ip, authority, record)
-  elseif state.w == 1 and call('EXISTS', P .. 'w:' .. ip) == 1 then
+  elseif state.waited_for == 1 and call('EXISTS', PREFIX .. 'w:' .. ip) == 1 then
     wait_for(ip, authority, record)
     try_address(ip)
-  elseif state.n > horizon then
+  elseif state.next_ms > horizon then
     wait_for(ip, authority, record)
-    due_of['@' .. ip] = state.n
+    due_of['@' .. ip] = state.next_ms
   else
-    grant(authority, record, ip, max(now, start, state.n))
+    grant(authority, record, ip, max(now, start, state.next_ms))
   end
 end
 
 -- into line, or to where it belongs when it may not be granted now
-local function stand(authority)
-  local record = load(authority)
+local function line_up(authority)
+  local record = load_record(authority)
   if start_of(authority, record) then
     unpark(authority, record, horizon)
     due_of[authority] = false
     join(authority, place_in_line(record))
   elseif record then
-    place(authority, record)
+    schedule(authority, record)
   end
 end
 
 -- those that no call has looked at yet; a host that people or robots.txt led elsewhere before is there already
-local function meet(authorities)
-  call('LTRIM', P .. 'new', #authorities, -1)
-  call('RPUSH', P .. 'known', unpack(authorities))
+local function line_up_new(authorities)
+  call('LTRIM', PREFIX .. 'new', #authorities, -1)
+  call('RPUSH', PREFIX .. 'known', unpack(authorities))
   read_texts(authorities)
   read_buckets(authorities)
   for _, authority in ipairs(authorities) do
@@ -199,8 +200,8 @@ local function meet(authorities)
     if score then
       join(authority, score)
     elseif due_of[authority] == nil then
-      local record = load(authority)
-      if record and record.b == 0 then stand(authority) end
+      local record = load_record(authority)
+      if record and record.served == 0 then line_up(authority) end
     end
   end
 end
@@ -210,6 +211,6 @@ local function try(unit)
 end
 
 return {
-  collect_expired = collect_expired, stand = stand, meet = meet, try = try, read_ahead = read_ahead,
-  flush_places = flush_places, commit = commit,
+  collect_expired = collect_expired, line_up = line_up, line_up_new = line_up_new, try = try,
+  read_ahead = read_ahead, flush_places = flush_places, commit = commit,
 }

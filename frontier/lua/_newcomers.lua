@@ -6,7 +6,7 @@
 -- texts: authority, record.
 
 local MOST_A_BUCKET = 8
-local B_PREFIX = P .. 'b:'
+local BUCKET_KEY = PREFIX .. 'b:'
 local buckets, changed_buckets, numbers = {}, {}, {}
 local bucket_count, newcomer_count
 
@@ -36,7 +36,7 @@ local function read_buckets(authorities)
       read_counts()
       local number = bucket_number(authority)
       numbers[authority], asked[#asked + 1] = number, number
-      keys[#asked] = B_PREFIX .. number
+      keys[#asked] = BUCKET_KEY .. number
     end
   end
   if not asked[1] then return end
@@ -45,7 +45,7 @@ local function read_buckets(authorities)
 end
 
 local function read_bucket(number)
-  local text = buckets[number] or call('GET', B_PREFIX .. number) or ''
+  local text = buckets[number] or call('GET', BUCKET_KEY .. number) or ''
   buckets[number] = text
   return text
 end
@@ -121,7 +121,7 @@ local function write_buckets()
   local empty = {}
   for number in pairs(changed_buckets) do
     local text = buckets[number]
-    if text == '' then empty[#empty + 1] = B_PREFIX .. number else set(B_PREFIX .. number, text) end
+    if text == '' then empty[#empty + 1] = BUCKET_KEY .. number else set(BUCKET_KEY .. number, text) end
   end
   for i = 1, #empty, 4000 do call('DEL', unpack(empty, i, min(i + 3999, #empty))) end
   call('HSET', KEYS[1], 'buckets', bucket_count, 'newcomers', newcomer_count)

@@ -2,69 +2,69 @@
 
 -- earliest instant of its next lease, nil when it has nothing to fetch
 local function ready(record)
-  local others, start = record.o, start_by(record.n, record.an, record.ix)
-  if others == NO_OTHERS then return record.qn > 0 and start or nil end
+  local others, start = record.others, start_by(record.next_ms, record.address_next_ms, record.address_until_ms)
+  if others == NO_OTHERS then return record.queued > 0 and start or nil end
   start = max(start, others.g or 0)
   if others.h then return start end
-  if record.qn > 0 then
+  if record.queued > 0 then
     start = max(start, others.rg or 0)
   elseif others.pm then
     start = max(start, others.rg or 0, others.pm)
   else
     return nil
   end
-  if C.obey and record.rx <= start then start = max(start, others.rr or 0) end
+  if SETTINGS.obey and record.robots_expires_ms <= start then start = max(start, others.rr or 0) end
   return start
 end
 
-local function place(authority, record)
-  if record.l then
-    due_of[authority] = LEASED + record.l.expires
+local function schedule(authority, record)
+  if record.lease then
+    due_of[authority] = LEASED + record.lease.expires
   else
-    due_of[authority] = not record.o.z and ready(record) or false
+    due_of[authority] = not record.others.z and ready(record) or false
   end
 end
 
 -- out of line, and to where it belongs now
-local function replace(authority, record)
+local function reschedule(authority, record)
   hot_of[authority] = false
-  if record.o.w then
-    call('ZREM', P .. 'w:' .. record.o.w, authority)
-    record.o.w = nil
-    change(authority)
+  if record.others.w then
+    call('ZREM', PREFIX .. 'w:' .. record.others.w, authority)
+    record.others.w = nil
+    mark_changed(authority)
   end
-  place(authority, record)
+  schedule(authority, record)
 end
 
 -- leases --------------------------------------------------------------------------------------------------------------
 
 -- the record of the authority when the lease `number`, `key` (the halves of its token) still holds it
 local function leased(authority, number, key)
-  local record = load(authority)
-  local lease = record and record.l
-  if lease and record.b == number and lease.key == key and lease.expires > now then return record end
+  local record = load_record(authority)
+  local lease = record and record.lease
+  if lease and record.served == number and lease.key == key and lease.expires > now then return record end
   return nil
 end
 
 -- the lease and the address it holds or ''; the record is free
 local function end_lease(authority, record)
-  local lease = record.l
-  record.l = nil
-  change(authority)
-  return lease, lease.holds == 1 and record.ip or ''
+  local lease = record.lease
+  record.lease = nil
+  mark_changed(authority)
+  return lease, lease.holds == 1 and record.address or ''
 end
 
 local function token_of(record, lease)
-  return string.format('%x-%08x', record.b, lease.key)
+  return string.format('%x-%08x', record.served, lease.key)
 end
 
 -- the address of a lease that ended has become free: the best of those that wait for it goes into line
 local function free_address(record, ip)
-  if record.an >= 0 then return end
+  if record.address_next_ms >= 0 then return end
   local state = load_address(ip)
-  state.h, state.c = 0, true
-  if state.w == 1 then
-    if call('EXISTS', P .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.n else state.w = 0 end
+  state.held, state.changed = 0, true
+  if state.waited_for == 1 then
+    if call('EXISTS', PREFIX .. 'w:' .. ip) == 1 then due_of['@' .. ip] = state.next_ms else state.waited_for = 0 end
   end
 end
 
@@ -89,10 +89,10 @@ local function flush_zset(key, wanted)
     end
   end
   for i = 1, removed, 4000 do
-    call('ZREM', P .. key, unpack(removes, i, min(i + 3999, removed)))
+    call('ZREM', PREFIX .. key, unpack(removes, i, min(i + 3999, removed)))
   end
   for i = 1, added, 4000 do
-    call('ZADD', P .. key, unpack(adds, i, min(i + 3999, added)))
+    call('ZADD', PREFIX .. key, unpack(adds, i, min(i + 3999, added)))
   end
 end
 
@@ -108,11 +108,11 @@ local function commit()
   flush_places()
   flush_zset('unparks', unparks_of)
   for i = 1, #new_add, 4000 do
-    call('RPUSH', P .. 'new', unpack(new_add, i, min(i + 3999, #new_add)))
+    call('RPUSH', PREFIX .. 'new', unpack(new_add, i, min(i + 3999, #new_add)))
   end
   for name, number in pairs(reason_add) do
-    if number ~= 0 and call('HINCRBY', P .. 'reasons', name, number) == 0 then
-      call('HDEL', P .. 'reasons', name)
+    if number ~= 0 and call('HINCRBY', PREFIX .. 'reasons', name, number) == 0 then
+      call('HDEL', PREFIX .. 'reasons', name)
     end
   end
 end

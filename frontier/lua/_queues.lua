@@ -50,20 +50,20 @@ end
 
 -- `number` (perhaps negative) more URLs wait in a band
 local function count(record, band, number)
-  record.qn = record.qn + number
+  record.queued = record.queued + number
   meta_add.queued = meta_add.queued + number
-  local qs, place = record.qs, 1
+  local qs, place = record.bands, 1
   while place <= #qs and byte(qs, place) < band do place = place + 5 end
   local behind = place
   if byte(qs, place) == band then
     behind, number = place + 5, number + unpack_struct('<I4', qs, place + 1)
   end
-  record.qs = sub(qs, 1, place - 1) .. (number > 0 and pack_struct('<BI4', band, number) or '') .. sub(qs, behind)
+  record.bands = sub(qs, 1, place - 1) .. (number > 0 and pack_struct('<BI4', band, number) or '') .. sub(qs, behind)
 end
 
 -- list of {band, number} with URLs, best first
 local function bands_of(record)
-  local bands, qs = {}, record.qs
+  local bands, qs = {}, record.bands
   for place = 1, #qs, 5 do
     local number = unpack_struct('<I4', qs, place + 1)
     bands[#bands + 1] = { byte(qs, place), number }
@@ -82,20 +82,20 @@ local function spill(authority, record)
   for _, band in ipairs(bands_of(record)) do
     local list = {}
     for i = 1, band[2] do
-      local last = inline_end(record.i, place)
-      list[i] = sub(record.i, place + 2, last)
+      local last = inline_end(record.inline, place)
+      list[i] = sub(record.inline, place + 2, last)
       place = last + 1
     end
     call('RPUSH', queue_key(authority, band[1]), unpack(list))
   end
-  record.i = ''
+  record.inline = ''
 end
 
 -- whether `bytes` more of elements may lie in the record; what lies there gives way else
 local function stays_inline(authority, record, bytes)
-  if record.qn > 0 and record.i == '' then return false end
-  if #record.i + bytes <= MOST_INLINE_BYTES then return true end
-  if record.i ~= '' then spill(authority, record) end
+  if record.queued > 0 and record.inline == '' then return false end
+  if #record.inline + bytes <= MOST_INLINE_BYTES then return true end
+  if record.inline ~= '' then spill(authority, record) end
   return false
 end
 
@@ -103,9 +103,9 @@ local function insert_inline(record, element, band, front)
   local place, before = 1, front and band or band + 1
   for _, found in ipairs(bands_of(record)) do
     if found[1] >= before then break end
-    for _ = 1, found[2] do place = inline_end(record.i, place) + 1 end
+    for _ = 1, found[2] do place = inline_end(record.inline, place) + 1 end
   end
-  record.i = sub(record.i, 1, place - 1) .. length_bytes(#element) .. element .. sub(record.i, place)
+  record.inline = sub(record.inline, 1, place - 1) .. length_bytes(#element) .. element .. sub(record.inline, place)
 end
 
 local function push(authority, record, element, front)
@@ -116,41 +116,41 @@ local function push(authority, record, element, front)
     call(front and 'LPUSH' or 'RPUSH', queue_key(authority, band), element)
   end
   count(record, band, 1)
-  change(authority)
+  mark_changed(authority)
 end
 
 local function best_band(record)
-  return byte(record.qs) or BANDS - 1
+  return byte(record.bands) or BANDS - 1
 end
 
 local function place_in_line(record)
-  return best_band(record) * BAND_UNIT + record.b
+  return best_band(record) * BAND_UNIT + record.served
 end
 
 local function pop(authority, record)
-  if record.qn == 0 then return nil end
-  local band, inline = byte(record.qs), record.i
+  if record.queued == 0 then return nil end
+  local band, inline = byte(record.bands), record.inline
   count(record, band, -1)
   if inline == '' then return call('LPOP', queue_key(authority, band)) end
   local last = inline_end(inline, 1)
-  record.i = sub(inline, last + 1)
+  record.inline = sub(inline, last + 1)
   return sub(inline, 3, last)
 end
 
 -- an element out of the first `most` of its band (a record holds fewer than any limit); whether it was there
 local function take_out(authority, record, element, band, most)
-  if record.i == '' then
+  if record.inline == '' then
     local key = queue_key(authority, band)
     if not call('LPOS', key, element, 'MAXLEN', most) then return false end
     call('LREM', key, 1, element)
     count(record, band, -1)
     return true
   end
-  local place, inline = 1, record.i
+  local place, inline = 1, record.inline
   while place < #inline do
     local last = inline_end(inline, place)
     if sub(inline, place + 2, last) == element then
-      record.i = sub(inline, 1, place - 1) .. sub(inline, last + 1)
+      record.inline = sub(inline, 1, place - 1) .. sub(inline, last + 1)
       count(record, band, -1)
       return true
     end
@@ -162,24 +162,24 @@ end
 -- parking ------------------------------------------------------------------------------------------------------------
 
 local function note_unparks(authority, record)
-  local head = call('ZRANGE', P .. 'p:' .. authority, 0, 0, 'WITHSCORES')
+  local head = call('ZRANGE', PREFIX .. 'p:' .. authority, 0, 0, 'WITHSCORES')
   others_of(record).pm = head[2] and tonumber(head[2]) or nil
-  unparks_of[authority] = record.o.pm or false
-  change(authority)
+  unparks_of[authority] = record.others.pm or false
+  mark_changed(authority)
 end
 
 -- true when it was not parked for that reason already
 local function park(authority, record, element, reason, until_ms)
-  local new = call('ZADD', P .. 'p:' .. authority, until_ms, reason .. '\0' .. element) == 1
+  local new = call('ZADD', PREFIX .. 'p:' .. authority, until_ms, reason .. '\0' .. element) == 1
   if new then
-    others_of(record).pn = (record.o.pn or 0) + 1
+    others_of(record).pn = (record.others.pn or 0) + 1
     add(meta_add, 'parked', 1)
     add(reason_add, reason, 1)
-    if not record.o.pm or until_ms < record.o.pm then
-      record.o.pm = until_ms
+    if not record.others.pm or until_ms < record.others.pm then
+      record.others.pm = until_ms
       unparks_of[authority] = until_ms
     end
-    change(authority)
+    mark_changed(authority)
   else
     note_unparks(authority, record)
   end
@@ -187,39 +187,39 @@ local function park(authority, record, element, reason, until_ms)
 end
 
 local function unpark(authority, record, until_ms, most)
-  local first = record.o.pm
+  local first = record.others.pm
   if not first or first > until_ms then return 0 end
-  local members = call('ZRANGEBYSCORE', P .. 'p:' .. authority, '-inf', until_ms, 'LIMIT', 0, most or 16)
+  local members = call('ZRANGEBYSCORE', PREFIX .. 'p:' .. authority, '-inf', until_ms, 'LIMIT', 0, most or 16)
   for _, member in ipairs(members) do
     local reason, element = string.match(member, '^(%Z*)%z(.*)$')
-    call('ZREM', P .. 'p:' .. authority, member)
+    call('ZREM', PREFIX .. 'p:' .. authority, member)
     add(reason_add, reason, -1)
     push(authority, record, element, true)
   end
   add(meta_add, 'parked', -#members)
-  local left = record.o.pn - #members
-  record.o.pn = left > 0 and left or nil
+  local left = record.others.pn - #members
+  record.others.pn = left > 0 and left or nil
   note_unparks(authority, record)
   return #members
 end
 
 local function forget_urls(authority, record)
-  local number, parked = record.qn + (record.o.pn or 0), record.o.pn or 0
+  local number, parked = record.queued + (record.others.pn or 0), record.others.pn or 0
   for _, band in ipairs(bands_of(record)) do
-    if record.i == '' then call('UNLINK', queue_key(authority, band[1])) end
+    if record.inline == '' then call('UNLINK', queue_key(authority, band[1])) end
     count(record, band[1], -band[2])
   end
-  record.i = ''
+  record.inline = ''
   for start = 0, parked - 1, 1000 do
-    for _, member in ipairs(call('ZRANGE', P .. 'p:' .. authority, start, start + 999)) do
+    for _, member in ipairs(call('ZRANGE', PREFIX .. 'p:' .. authority, start, start + 999)) do
       add(reason_add, string.match(member, '^%Z*'), -1)
     end
   end
   add(meta_add, 'parked', -parked)
-  call('UNLINK', P .. 'p:' .. authority, P .. 'h:' .. authority)
+  call('UNLINK', PREFIX .. 'p:' .. authority, PREFIX .. 'h:' .. authority)
   local others = others_of(record)
   others.pn, others.pm, others.h = nil, nil, nil
   unparks_of[authority] = false
-  change(authority)
+  mark_changed(authority)
   return number
 end

@@ -4,7 +4,7 @@
 local OUTCOME, OUTCOME_BYTES, NO_MARK, ROBOTS = '<dI4Hdddddc8', 62, string.rep('\0', MARK_BYTES), 1
 -- now was rounded down: an answer must not seem to have ended before it did
 local tick = ARGV[2] and 0 or 1
-local authorities, packed, more, equal_pages = A.h, A.o, A.more, C.equal_pages
+local authorities, packed, more, equal_pages = ARGS.authorities, ARGS.outcomes, ARGS.more, SETTINGS.equal_pages
 
 -- those accepted, by the lease's number: a bit each; 2^20 numbers a chunk -> 32 numbers a word -> bits
 local chunks = {}
@@ -28,8 +28,8 @@ local function write_ends()
       additions[last + 3], additions[last + 4] = whole(first), whole(bits)
       last = last + 4
     end
-    call('BITFIELD', P .. 'done:' .. chunk, unpack(additions))
-    call('EXPIRE', P .. 'done:' .. chunk, 1209600)
+    call('BITFIELD', PREFIX .. 'done:' .. chunk, unpack(additions))
+    call('EXPIRE', PREFIX .. 'done:' .. chunk, 1209600)
   end
   chunks = {}
 end
@@ -38,20 +38,22 @@ local LEASED_PAGE = '<BBddddI4dI4I4I4I4I4Bc0c16ddI4BI4B' -- up to the element's 
 local ENDED = '<BBddddI4dI4I4I4I4I4Bc0c16'
 local answers, counted, is_plain, page_of = {}, {}, {}, {}
 local pages_seen, bytes_seen, words_seen = 0, 0, 0
-for i, rule in ipairs(A.rows) do
-  counted[i], page_of[i] = 0, rule[8] and 1 or 0
-  is_plain[i] = rule[1] and rule[2] == 0 and rule[5] == 0 and not C.audit
+for i, rule in ipairs(ARGS.rows) do
+  counted[i], page_of[i] = 0, rule.page and 1 or 0
+  is_plain[i] = rule.sent and rule.retries == 0 and rule.rest_base_ms == 0 and not SETTINGS.audit
 end
 
--- whether it was; place: of the outcome in `packed`
+-- whether the lease of outcome i could be ended this way; place: of the outcome in `packed`
 local function end_plain(i, place, key_of_record, text)
   local flags = byte(text) - HELD
   if flags < 0 or flags >= ENDS_SLOWLY then return false end
-  local token, token_key, result, age, fetch_ms, _, bytes, words, page_mark = unpack_struct(OUTCOME, packed, place)
+  local token_number, token_key, result, age, fetch_ms, _, bytes, words, page_mark =
+    unpack_struct(OUTCOME, packed, place)
   if not is_plain[result] or more[i] then return false end
-  local _, best, b, n, an, ix, qn, all_bytes, pages, all_words, balance, lf, ad, marks, robots,
-    due, expires, key, holds, length, bits, behind = unpack_struct(LEASED_PAGE, text)
-  if b ~= token or key ~= token_key or expires <= now or holds == 0 then return false end
+  local _, best, served, next_ms, address_next_ms, address_until_ms, queued, all_bytes, pages, all_words, balance,
+    last_fetch_ms, admitted, marks, robots, due, expires, key, holds, length, bits, behind =
+    unpack_struct(LEASED_PAGE, text)
+  if served ~= token_number or key ~= token_key or expires <= now or holds == 0 then return false end
   if length == 0 or bits % 4 == ROBOTS then return false end
   if equal_pages > 0 and page_mark ~= NO_MARK then
     marks, balance = marked(marks, balance, page_mark)
@@ -59,29 +61,29 @@ local function end_plain(i, place, key_of_record, text)
   end
   local end_ms = now + tick - (age > 0 and age or 0)
   if due > end_ms then end_ms = due end
-  lf = fetch_ms > 0 and fetch_ms or 0
-  local delay, address_delay = delays_of(NO_OTHERS, lf)
-  if end_ms + delay > n then n = end_ms + delay end
-  if end_ms + address_delay > an then an = end_ms + address_delay end
+  last_fetch_ms = fetch_ms > 0 and fetch_ms or 0
+  local delay, address_delay = delays_of(NO_OTHERS, last_fetch_ms)
+  if end_ms + delay > next_ms then next_ms = end_ms + delay end
+  if end_ms + address_delay > address_next_ms then address_next_ms = end_ms + address_delay end
   pages, pages_seen = pages + page_of[result], pages_seen + page_of[result]
   bytes_seen, words_seen = bytes_seen + bytes, words_seen + words
   counted[result] = counted[result] + 1
-  local head = pack_struct(ENDED, flags, best, b, n, an, ix, qn, all_bytes + bytes, pages, all_words + words, balance,
-    lf, ad, #marks, marks, robots)
+  local head = pack_struct(ENDED, flags, best, served, next_ms, address_next_ms, address_until_ms, queued,
+    all_bytes + bytes, pages, all_words + words, balance, last_fetch_ms, admitted, #marks, marks, robots)
   set(key_of_record, head .. sub(text, behind - 1 + length))
-  if qn > 0 then
-    due_at(start_by(n, an, ix), authorities[i])
+  if queued > 0 then
+    due_at(start_by(next_ms, address_next_ms, address_until_ms), authorities[i])
   else
     ended_number = ended_number + 1
     ended[ended_number] = authorities[i]
   end
-  note_end(b)
+  note_end(served)
   return true
 end
 
 local function write_plain()
   for i, number in ipairs(counted) do
-    if number > 0 then add(result_add, A.results[i], number) end
+    if number > 0 then add(result_add, ARGS.results[i], number) end
   end
   meta_add.pages, meta_add.bytes, meta_add.words = pages_seen, bytes_seen, words_seen
   write_visits()

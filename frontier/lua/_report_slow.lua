@@ -6,7 +6,9 @@ local held, ips = {}, {}
 local function hold(i)
   local number, key = unpack_struct(TOKEN, packed, 1 + (i - 1) * OUTCOME_BYTES)
   local record = leased(authorities[i], number, key)
-  if record and record.l.holds == 1 and record.an < 0 and not addresses[record.ip] then ips[#ips + 1] = record.ip end
+  if record and record.lease.holds == 1 and record.address_next_ms < 0 and not addresses[record.address] then
+    ips[#ips + 1] = record.address
+  end
   held[i] = record or false
 end
 
@@ -16,16 +18,18 @@ local function end_lease_of(i)
   local number, _, result, age, fetch_ms, jitter, bytes, words, page_mark =
     unpack_struct(OUTCOME, packed, 1 + (i - 1) * OUTCOME_BYTES)
   -- without lease: this very token was among the outcomes before
-  if record and record.l then
-    local outcome = { r = A.results[result], f = fetch_ms, j = jitter, b = bytes, w = words }
-    if page_mark ~= NO_MARK then outcome.mk = page_mark end
+  if record and record.lease then
+    local outcome = {
+      result = ARGS.results[result], fetch_ms = fetch_ms, jitter = jitter, bytes = bytes, words = words,
+    }
+    if page_mark ~= NO_MARK then outcome.page_mark = page_mark end
     for name, value in pairs(more[i] or NO_OTHERS) do outcome[name] = value end
-    finish(authorities[i], record, outcome, A.rows[result], max(now + tick - max(0, age), record.l.due))
+    finish(authorities[i], record, outcome, ARGS.rows[result], max(now + tick - max(0, age), record.lease.due))
     note_end(number)
     return 1
   end
   if record then return 1 end
-  return call('GETBIT', P .. 'done:' .. floor(number / 1048576), number % 1048576)
+  return call('GETBIT', PREFIX .. 'done:' .. floor(number / 1048576), number % 1048576)
 end
 
 -- of those outcomes

@@ -7,32 +7,37 @@
 --
 --   2 bytes      flags (1 leased before, 2 a map, 4 the end of a lease must look at it, 8 its address is not its own
 --                alone, or not known, 16 a lease must look at the map, 32 leased now), best band (8: no URL waits)
---   if flag 1    b number of its last lease, n next fetch, an next fetch of the address when no other authority is
---                known to have it (else -1), ix end of the address' validity, qn queued, cs the counts (bytes, pages,
---                words, balance of pages alike), lf last fetch, ad admitted; length of mk; mk marks of its last pages;
---                rv rx robots version and expiry
---   if flag 32   l the lease (then flag 1, too): due, expires, key (its token's second half; b is the first), holds (1
+--   if flag 1    served (number of its last lease), next_ms, address_next_ms (when no other authority is known to have
+--                the address, else -1), address_until_ms (end of its validity), queued, counts (bytes, pages, words,
+--                balance of pages alike), last_fetch_ms, admitted; length of marks; marks of its last pages; robots_ms
+--                (version), robots_expires_ms
+--   if flag 32   lease (then flag 1, too): due, expires, key (its token's second half; served is the first), holds (1
 --                when it holds the address), length of element; element ('' = the authority's own robots.txt)
---   if flag 1    length of ip address; ip
---   if not       ad, qn
---   always       length of qs; qs; length of i; i
---   if flag 2    the others, msgpack map with the short names given in frontier/host.py; w: the address waited for
+--   if flag 1    length of address; address
+--   if not       admitted, queued
+--   always       length of bands; bands; length of inline; inline
+--   if flag 2    others, a msgpack map with short names, since they are stored with each such host:
+--                dl al delays of its own, of authority and address; mp mb most pages and bytes; cd crawl delay
+--                g gr rest and its reason; rg rgr gate and its reason (nothing but robots.txt before); rr robots.txt
+--                not asked for again before; rf its failures; f ft failures of the host, time of the last
+--                h redirected robots.txt that wait; pn pm parked URLs, the first to come back; qv URLs with a query;
+--                tn URLs parked by a trap rule; z 1: paused by hand; w the address it stands in line for
 --
--- qs: for each band with URLs, best first, the band (1 byte) and their number (4); i: these URLs themselves in the
--- order they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.
+-- bands: for each band with URLs, best first, the band (1 byte) and their number (4); inline: these URLs themselves in
+-- the order they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.
 --
 -- What a report leaves alone stands behind what it changes, so that it need not be taken apart.
 --
 -- An address that one authority has, as most do in most crawls, costs neither a look nor a write: its next fetch is the
--- record's `an`, the lease of the authority is its own, and i:ADDRESS only names the authority. When a second one
--- comes, what the record knew of the address moves there (read_address), for good.
+-- record's address_next_ms, the lease of the authority is its own, and i:ADDRESS only names the authority. When a
+-- second one comes, what the record knew of the address moves there (read_address), for good.
 
 local SERVED, MAPPED, ENDS_SLOWLY, SHARED, LOOKED, HELD = 1, 2, 4, 8, 16, 32
--- c0 is a text as long as the number before it; what may be long, i, is put behind, since struct packs byte by byte
+-- c0 is a text as long as the number before it; what may be long, inline, is put behind: struct packs byte by byte
 local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddI4c20I4I4Bc0ddBc0Bc0H'
 local LEASED_NOW = '<BBddddI4c20I4I4Bc0ddddI4BI4c0Bc0Bc0H'
 local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
-local A_PREFIX, I_PREFIX = P .. 'a:', P .. 'i:'
+local RECORD_KEY, ADDRESS_KEY = PREFIX .. 'a:', PREFIX .. 'i:'
 local MARKS_KEPT, MARK_BYTES = 8, 8
 local NO_OTHERS = {}
 local records, texts = {}, {} -- by authority; false: none, of a text also: it is a newcomer's
@@ -41,26 +46,27 @@ local dues, dues_number = {}, 0 -- places in 'due' and authorities
 local ended, ended_number = {}, 0 -- authorities that have none
 
 -- when the address allows it; at the end of its validity it is asked for anew, and may be another
-local function start_by(n, an, ix)
-  if an > n then return max(n, min(an, ix)) end
-  return n
+local function start_by(next_ms, address_next_ms, address_until_ms)
+  if address_next_ms > next_ms then return max(next_ms, min(address_next_ms, address_until_ms)) end
+  return next_ms
 end
 
-local OBEY, REFRESH = C.obey, C.robots_refresh
+local OBEY, REFRESH = SETTINGS.obey, SETTINGS.robots_refresh
 
--- whether a lease at `due` must be (no valid record) or should be (refresh) of its robots.txt; retry: not before
-local function robots_wanted(rv, rx, retry, due)
+-- whether a lease at `due` must be (no valid record) or should be (refresh) of its robots.txt; retry_ms: not before
+local function robots_wanted(robots_ms, robots_expires_ms, retry_ms, due)
   if not OBEY then return false end
-  local left = rx - due
+  local left = robots_expires_ms - due
   if left <= 0 then return true end
-  return left < REFRESH and 4 * left <= rx - rv - 4 and retry <= due
+  return left < REFRESH and 4 * left <= robots_expires_ms - robots_ms - 4 and retry_ms <= due
 end
 
-local DELAY, ADDRESS_DELAY, FACTOR, ADAPTIVE_CAP = C.delay, C.address_delay, C.factor, C.adaptive_cap
+local DELAY, ADDRESS_DELAY = SETTINGS.delay, SETTINGS.address_delay
+local FACTOR, ADAPTIVE_CAP = SETTINGS.factor, SETTINGS.adaptive_cap
 
--- delay of the authority, of its address, after a fetch of `lf` ms
-local function delays_of(others, lf)
-  local adaptive = FACTOR * lf
+-- delay of the authority, of its address, after a fetch of so many ms
+local function delays_of(others, last_fetch_ms)
+  local adaptive = FACTOR * last_fetch_ms
   adaptive = adaptive < ADAPTIVE_CAP and floor(adaptive) or ADAPTIVE_CAP
   local delay, address_delay = others.dl or DELAY, others.al or ADDRESS_DELAY
   local crawl_delay = others.cd
@@ -101,7 +107,7 @@ local function read_texts(units, most)
     local unit = units[i]
     if not texts[unit] then
       number = number + 1
-      keys[number], asked[number] = A_PREFIX .. unit, unit
+      keys[number], asked[number] = RECORD_KEY .. unit, unit
     end
   end
   if number == 0 then return end
@@ -112,13 +118,13 @@ end
 -- writes what was set, and counted
 local function write_visits()
   for i = 1, sets_number, 4000 do call('MSET', unpack(sets, i, min(i + 3999, sets_number))) end
-  if dues_number > 0 then call('ZADD', P .. 'due', unpack(dues)) end
-  if ended_number > 0 then call('ZREM', P .. 'due', unpack(ended)) end
+  if dues_number > 0 then call('ZADD', PREFIX .. 'due', unpack(dues)) end
+  if ended_number > 0 then call('ZREM', PREFIX .. 'due', unpack(ended)) end
   sets, sets_number, dues, dues_number, ended, ended_number = {}, 0, {}, 0, {}, 0
   for name, number in pairs(meta_add) do
     if number ~= 0 then call('HINCRBY', KEYS[1], name, number) end
     meta_add[name] = 0
   end
-  for name, number in pairs(result_add) do call('HINCRBY', P .. 'results', name, number) end
+  for name, number in pairs(result_add) do call('HINCRBY', PREFIX .. 'results', name, number) end
   result_add = {}
 end

@@ -4,8 +4,8 @@
 -- nothing. Nothing is written at the memory limit: what is counted can wait.
 
 local totals = {}
-for _, counters in ipairs(A) do
-  local key = P .. 'c:' .. counters[1]
+for _, counters in ipairs(ARGS) do
+  local key = PREFIX .. 'c:' .. counters[1]
   for i = 2, #counters, 2 do
     local field, values = ':' .. counters[i], counters[i + 1]
     local last = #values

@@ -14,15 +14,15 @@ end
 local function spent_budget()
   local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq')
   sequence = tonumber(meta[4] or 0)
-  if C.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= C.max_pages then return 'pages' end
-  if C.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= C.max_bytes then return 'bytes' end
-  if C.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= C.max_ms then return 'seconds' end
+  if SETTINGS.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= SETTINGS.max_pages then return 'pages' end
+  if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
+  if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
   return '', meta[3]
 end
 
 -- what is newly due joins the line; the number of units that leave 'due' for that, or for good
 local function promote()
-  local units = call('ZRANGEBYSCORE', P .. 'due', '-inf', whole(horizon), 'LIMIT', 0, A.limit + 16)
+  local units = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', whole(horizon), 'LIMIT', 0, ARGS.limit + 16)
   read_texts(units)
   for i = 1, #units do
     local unit = units[i]
@@ -31,9 +31,9 @@ local function promote()
     if score then
       join(unit, score)
     elseif byte(unit) ~= AT then
-      slow_way().stand(unit)
+      slow_way().line_up(unit)
     else
-      local head = call('ZRANGE', P .. 'w:' .. sub(unit, 2), 0, 0, 'WITHSCORES')
+      local head = call('ZRANGE', PREFIX .. 'w:' .. sub(unit, 2), 0, 0, 'WITHSCORES')
       if head[2] then join(unit, tonumber(head[2])) end
     end
   end
@@ -44,12 +44,12 @@ end
 local function try_all(units)
   local tried = 0
   local has_read = false
-  while tried < #units and granted < A.limit do
+  while tried < #units and granted < ARGS.limit do
     tried = tried + 1
     local unit = units[tried]
     local text = texts[unit]
     if not text or records[unit] ~= nil or not grant_plain(unit, text) then
-      if not has_read then slow_way().read_ahead(units, min(A.limit, #units)) end
+      if not has_read then slow_way().read_ahead(units, min(ARGS.limit, #units)) end
       has_read = true
       slow.try(unit)
     end
@@ -61,22 +61,22 @@ end
 -- most crawls); else the head of the line that it has joined.
 local function grant_all()
   local promoted = promote()
-  local new = call('LRANGE', P .. 'new', 0, A.limit + 15)
-  if new[1] then slow_way().meet(new) end
-  local in_line = joined > A.limit or call('EXISTS', P .. 'hot') == 1
+  local new = call('LRANGE', PREFIX .. 'new', 0, ARGS.limit + 15)
+  if new[1] then slow_way().line_up_new(new) end
+  local in_line = joined > ARGS.limit or call('EXISTS', PREFIX .. 'hot') == 1
   if in_line then
-    if promoted > 0 then call('ZREMRANGEBYRANK', P .. 'due', 0, promoted - 1) end
+    if promoted > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'due', 0, promoted - 1) end
     if slow then slow.flush_places() end
     local tried = try_all(head_of_line())
-    if tried > 0 then call('ZREMRANGEBYRANK', P .. 'hot', 0, tried - 1) end
+    if tried > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'hot', 0, tried - 1) end
   else
     try_all(in_order())
-    if promoted > 0 then call('ZREMRANGEBYRANK', P .. 'due', 0, promoted - 1) end
+    if promoted > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'due', 0, promoted - 1) end
   end
 end
 
-call('DEL', P .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
-local expired = call('ZRANGEBYSCORE', P .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
+call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
+local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
 if closed == '' then
@@ -89,10 +89,10 @@ end
 if slow then slow.commit() else write_visits() end
 local next_due = -1
 if closed == '' then
-  if call('EXISTS', P .. 'hot', P .. 'new') > 0 then
+  if call('EXISTS', PREFIX .. 'hot', PREFIX .. 'new') > 0 then
     next_due = now
   else
-    local head = call('ZRANGE', P .. 'due', 0, 0, 'WITHSCORES')
+    local head = call('ZRANGE', PREFIX .. 'due', 0, 0, 'WITHSCORES')
     if head[2] and tonumber(head[2]) < LEASED then next_due = max(now, tonumber(head[2])) end
   end
 end

@@ -3,7 +3,7 @@
 -- Cost O(authorities + elements). Atomic, so that each URL is in the record or in one of the lists. Made of few parts,
 -- since a crawl that scores its queues anew asks often.
 
-local most, authorities, keys, found = A[1], A[2], {}, {}
+local most, authorities, keys, found = ARGS[1], ARGS[2], {}, {}
 
 local function lists_of(authority, text)
   local flags = byte(text)
@@ -17,7 +17,7 @@ local function lists_of(authority, text)
   return lists
 end
 
-for i = 1, #authorities do keys[i] = A_PREFIX .. authorities[i] end
+for i = 1, #authorities do keys[i] = RECORD_KEY .. authorities[i] end
 local texts = call('MGET', unpack(keys))
 for i, authority in ipairs(authorities) do
   local text = texts[i] or newcomer(authority) or ''

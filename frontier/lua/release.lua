@@ -9,18 +9,18 @@ local function leave_alone(record, host_until, address_until, robots_until, reas
     local others = others_of(record)
     others.rr = max(others.rr or 0, robots_until)
   end
-  if record.l.holds == 0 then return end
-  if record.an >= 0 then
-    record.an = max(record.an, address_until)
+  if record.lease.holds == 0 then return end
+  if record.address_next_ms >= 0 then
+    record.address_next_ms = max(record.address_next_ms, address_until)
   else
-    local state = load_address(record.ip)
-    state.n = max(state.n, address_until)
+    local state = load_address(record.address)
+    state.next_ms = max(state.next_ms, address_until)
   end
 end
 
-call('DEL', P .. 'oom')
+call('DEL', PREFIX .. 'oom')
 local number = 0
-for _, lease in ipairs(A) do
+for _, lease in ipairs(ARGS) do
   local record = leased(lease[1], lease[2], lease[3])
   if record then
     if lease[4] then leave_alone(record, lease[4], lease[5], lease[6], lease[7]) end

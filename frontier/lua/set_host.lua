@@ -3,11 +3,11 @@
 --   configure {delay, address delay, most pages, most bytes; -1 = the crawl's rule} -> 1
 -- Cost O(log(authorities)), unpark and drop O(URLs parked). Atomic, so that its place in line fits its record.
 
-call('DEL', P .. 'oom')
-local verb, authority, args = A[1], A[2], A[3]
-local record = load(authority)
+call('DEL', PREFIX .. 'oom')
+local verb, authority, args = ARGS[1], ARGS[2], ARGS[3]
+local record = load_record(authority)
 if not record and verb ~= 'configure' then return cmsgpack.pack(0) end
-record = make(authority)
+record = ensure_record(authority)
 local others, answer = others_of(record), 1
 if verb == 'park' then
   others.g, others.gr = now + args[2], args[1]
@@ -26,8 +26,8 @@ elseif verb == 'configure' then
   others.mp = args[3] >= 0 and args[3] or nil
   others.mb = args[4] >= 0 and args[4] or nil
   local own = others.dl or others.al or others.mp or others.mb
-  call(own and 'SADD' or 'SREM', P .. 'configured', authority)
+  call(own and 'SADD' or 'SREM', PREFIX .. 'configured', authority)
 end
-if verb ~= 'configure' then replace(authority, record) end
+if verb ~= 'configure' then reschedule(authority, record) end
 commit()
 return cmsgpack.pack(answer)

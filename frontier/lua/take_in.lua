@@ -5,38 +5,40 @@
 -- Cost O(elements). Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
 
 local SKETCHED_FROM = 100
-local ready_key, taken_key = A.ready, A.ready and A.ready .. ':taken'
-if A.taken and tonumber(call('GET', taken_key) or 0) ~= A.taken then return cmsgpack.pack(-1) end
+local ready_key, taken_key = ARGS.ready, ARGS.ready and ARGS.ready .. ':taken'
+if ARGS.taken and tonumber(call('GET', taken_key) or 0) ~= ARGS.taken then return cmsgpack.pack(-1) end
 -- first of all a write that the memory limit refuses, so that it refuses all or nothing
 call('HINCRBY', KEYS[1], 'intakes', 1)
 
 local function query_trap(authority, record, first, second)
   local others = others_of(record)
   others.qv = (others.qv or 0) + 1
-  if others.qv <= min(SKETCHED_FROM, C.query_variants) then return '' end
-  local seen = call('BITFIELD', P .. 'v:' .. authority, 'OVERFLOW', 'SAT',
+  if others.qv <= min(SKETCHED_FROM, SETTINGS.query_variants) then return '' end
+  local seen = call('BITFIELD', PREFIX .. 'v:' .. authority, 'OVERFLOW', 'SAT',
     'INCRBY', 'u16', '#' .. first, 1, 'INCRBY', 'u16', '#' .. second, 1)
-  return min(seen[1], seen[2]) > C.query_variants and 'trap_query_variants' or ''
+  return min(seen[1], seen[2]) > SETTINGS.query_variants and 'trap_query_variants' or ''
 end
 
 local function trapped(authority, record, element, rule)
-  if (record.o.tn or 0) >= C.parked_traps then
+  if (record.others.tn or 0) >= SETTINGS.parked_traps then
     add(result_add, 'dropped:' .. rule, 1)
     return 0
   end
-  if park(authority, record, element, rule, now + C.trap_park) then others_of(record).tn = (record.o.tn or 0) + 1 end
+  if park(authority, record, element, rule, now + SETTINGS.trap_park) then
+    others_of(record).tn = (record.others.tn or 0) + 1
+  end
   return 1
 end
 
 -- 1 or 0 for those parked or counted; nil, the element is to be queued
 local function special(authority, record, item)
   local rule = item[5]
-  if rule == '' and C.host_urls > 0 and record.ad >= C.host_urls then rule = 'trap_host_urls' end
-  if rule == '' and item[3] >= 0 and C.query_variants > 0 then
+  if rule == '' and SETTINGS.host_urls > 0 and record.admitted >= SETTINGS.host_urls then rule = 'trap_host_urls' end
+  if rule == '' and item[3] >= 0 and SETTINGS.query_variants > 0 then
     rule = query_trap(authority, record, item[3], item[4])
   end
   if rule ~= '' then return trapped(authority, record, item[1], rule) end
-  record.ad = record.ad + 1
+  record.admitted = record.admitted + 1
   if item[2] > now then
     park(authority, record, item[1], 'not_before', item[2])
     return 1
@@ -45,16 +47,16 @@ local function special(authority, record, item)
 end
 
 local function plain(authority, record, element)
-  if C.host_urls > 0 and record.ad >= C.host_urls then
+  if SETTINGS.host_urls > 0 and record.admitted >= SETTINGS.host_urls then
     return trapped(authority, record, element, 'trap_host_urls')
   end
-  record.ad = record.ad + 1
+  record.admitted = record.admitted + 1
   return nil
 end
 
 -- behind those of their bands in the record; lists: band -> list of elements
 local function extend_inline(record, lists)
-  local inline, parts, place, numbers = record.i, {}, 1, {}
+  local inline, parts, place, numbers = record.inline, {}, 1, {}
   for _, found in ipairs(bands_of(record)) do numbers[found[1]] = found[2] end
   for band = 0, BANDS - 1 do
     local start = place
@@ -62,7 +64,7 @@ local function extend_inline(record, lists)
     parts[#parts + 1] = sub(inline, start, place - 1)
     for _, element in ipairs(lists[band] or {}) do parts[#parts + 1] = length_bytes(#element) .. element end
   end
-  record.i = table.concat(parts)
+  record.inline = table.concat(parts)
 end
 
 local function append(key, list)
@@ -88,20 +90,20 @@ end
 
 local function better_place(authority, record)
   local score = place_in_line(record)
-  local ip = record.o.w
+  local ip = record.others.w
   if ip then
-    call('ZADD', P .. 'w:' .. ip, 'XX', 'LT', score, authority)
-    call('ZADD', P .. 'hot', 'XX', 'LT', score, '@' .. ip)
+    call('ZADD', PREFIX .. 'w:' .. ip, 'XX', 'LT', score, authority)
+    call('ZADD', PREFIX .. 'hot', 'XX', 'LT', score, '@' .. ip)
   else
-    call('ZADD', P .. 'hot', 'XX', 'LT', score, authority)
+    call('ZADD', PREFIX .. 'hot', 'XX', 'LT', score, authority)
   end
 end
 
 local function take_group(authority, items)
-  local is_new = not load(authority)
-  local record = make(authority)
-  local empty, best, number = record.qn == 0, best_band(record), 0
-  local first_parked, waits, bytes = record.o.pm, {}, 0
+  local is_new = not load_record(authority)
+  local record = ensure_record(authority)
+  local empty, best, number = record.queued == 0, best_band(record), 0
+  local first_parked, waits, bytes = record.others.pm, {}, 0
   for _, item in ipairs(items) do
     local is_plain = type(item) == 'string'
     local element = is_plain and item or item[1]
@@ -116,25 +118,25 @@ local function take_group(authority, items)
   push_all(authority, record, waits, bytes)
   if is_new then return number end -- its place is in 'new'
   if empty and #waits > 0 then
-    replace(authority, record)
+    reschedule(authority, record)
   elseif not empty and best_band(record) < best then
     better_place(authority, record)
-  elseif empty and record.o.pm ~= first_parked then
-    replace(authority, record)
+  elseif empty and record.others.pm ~= first_parked then
+    reschedule(authority, record)
   end
   return number
 end
 
 local total, arrived = 0, {}
-for i, group in ipairs(A.groups) do arrived[i] = group[1] end
+for i, group in ipairs(ARGS.groups) do arrived[i] = group[1] end
 for first = 1, #arrived, 1000 do read_texts({ unpack(arrived, first, min(first + 999, #arrived)) }) end
-for _, group in ipairs(A.groups) do
+for _, group in ipairs(ARGS.groups) do
   total = total + take_group(group[1], group[2])
 end
-for name, number in pairs(A.refused) do add(result_add, name, number) end
-if A.taken then
-  call('LTRIM', ready_key, A.number, -1)
-  call('INCRBY', taken_key, A.number)
+for name, number in pairs(ARGS.refused) do add(result_add, name, number) end
+if ARGS.taken then
+  call('LTRIM', ready_key, ARGS.number, -1)
+  call('INCRBY', taken_key, ARGS.number)
 end
 commit()
 return cmsgpack.pack(total)

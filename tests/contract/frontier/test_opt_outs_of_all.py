@@ -103,10 +103,10 @@ def test_where_it_may_not_be_read_nothing_is_leased(make_sharing: MakeSharing, s
 def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, server: redis.Redis) -> None:
     frontier = crawl_of(make_sharing, URLS)
     text = script_text("lease", FREE)
-    asked = "redis.pcall('HLEN', C.opt_outs_of_all)"
+    asked = "redis.pcall('HLEN', SETTINGS.opt_outs_of_all)"
     assert asked in text
     says = "redis.error_reply('ERR Script attempted to access a non local key in a cluster node script: 1')"
-    text = text.replace(asked, says).replace("call('HLEN', C.opt_outs_of_all)", "error('asked again')")
+    text = text.replace(asked, says).replace("call('HLEN', SETTINGS.opt_outs_of_all)", "error('asked again')")
     frontier._scripts["lease"] = server.register_script(text)
     frontier.opt_out(["b.example"])
     assert leased(frontier) == [f"{A}/private/1"]
