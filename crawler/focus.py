@@ -21,7 +21,7 @@ from scrapy.http import Request, Response
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import Revisits
 from crawler.pages import answers
-from crawler.pages.detour import wanted
+from crawler.pages.detour import detour_memo
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site, without_secrets
@@ -45,7 +45,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RawLink:
     """A link as its page has it, before it is joined and scored."""
 
     href: str
@@ -54,8 +54,8 @@ class _Found:
     nav: bool = False
 
 
-def nothing(_response: Response) -> None:
-    """Callback of what is no page: robots.txt, feeds and sitemaps are dealt with here, not in spiders."""
+def no_items(_response: Response) -> None:
+    """Callback for robots.txt, feeds and sitemaps: the middleware deals with them, and no spider sees them."""
 
 
 class FocusMiddleware:
@@ -131,26 +131,24 @@ class FocusMiddleware:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
         page = read_page(response.body, response.url, content_type or None, self._user_agent)
-        said = answers.directives(response, page.robots_meta, self._user_agent)
+        directives = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
-        finding.page_mark = page_mark(page)
-        again = read_link_memo(lease.memo) is None
-        if again:  # equal to itself is no trap
-            finding.page_mark = b""
+        fetched_before = read_link_memo(lease.memo) is None
+        finding.page_mark = b"" if fetched_before else page_mark(page)  # a page like itself is no trap
         repeats = self._repeats(lease, finding.page_mark)
         # What we have already is worth nothing again; so the policy learns where not to look for more.
-        verdict = self._judge(page, response, lease, said, known=repeats)
+        verdict = self._judge(page, response, lease, directives, known=repeats)
         if repeats:
             verdict = replace(verdict, keep=False, reason=NEAR_IDENTICAL)
-        verdict, found = self._worker.stores.quality.look(lease, page, verdict, again)
-        finding.verdict, finding.quality = verdict, None if again else found
+        verdict, quality = self._worker.stores.quality.look(lease, page, verdict, fetched_before)
+        finding.verdict, finding.quality = verdict, None if fetched_before else quality
         # A spider without a seed file says itself which links it wants; there is no scope to go by.
-        if answers.may_follow(said) and self._worker.stores.spec is not None:
+        if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
             if repeats:
                 # The frontier stops a host that goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
-        finding.metadata = page_metadata(page, verdict, found)
+        finding.metadata = page_metadata(page, verdict, quality)
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
 
@@ -170,7 +168,9 @@ class FocusMiddleware:
             self._marks.popitem(last=False)
         return first != lease.url or self._worker.stores.quality.repeats(lease, mark)
 
-    def _judge(self, page: Page, response: Response, lease: Lease, said: frozenset[str], *, known: bool) -> Verdict:
+    def _judge(
+        self, page: Page, response: Response, lease: Lease, directives: frozenset[str], *, known: bool
+    ) -> Verdict:
         link = read_link_memo(lease.memo) or NO_LINK
         context = PageContext(
             depth=lease.depth,
@@ -181,28 +181,28 @@ class FocusMiddleware:
             known=known,
         )
         verdict = self._worker.stores.policy.judge(page, context)
-        if verdict.keep and not answers.may_keep(said):
+        if verdict.keep and not answers.may_keep(directives):
             return replace(verdict, keep=False, reason="noindex", words=0)
         return verdict
 
     def _links(self, page: Page, response: Response, lease: Lease, verdict: Verdict) -> list[Candidate]:
-        found = [
-            _Found(link.href, link.text, link.hreflang, link.context == "nav")
+        links = [
+            _RawLink(link.href, link.text, link.hreflang, link.context == "nav")
             for link in page.links[:_MOST_LINKS]
             if "nofollow" not in link.rel
         ]
-        found += [_Found(href, hreflang=language) for language, href in page.hreflangs[:_MOST_LINKS]]
-        found += [_Found(target) for target in (page.refresh, answers.refresh_of(response)) if target]
+        links += [_RawLink(href, hreflang=language) for language, href in page.hreflangs[:_MOST_LINKS]]
+        links += [_RawLink(target) for target in (page.refresh, answers.refresh_of(response)) if target]
         base = resolve_many([page.base], response.url)[0] if page.base else None
-        return self._candidates(found, base or response.url, response.url, lease, verdict)
+        return self._candidates(links, base or response.url, response.url, lease, verdict)
 
     def _candidates(
-        self, found: list[_Found], base: str, source: str, lease: Lease, verdict: Verdict
+        self, links: list[_RawLink], base: str, source: str, lease: Lease, verdict: Verdict
     ) -> list[Candidate]:
         spec, policy = self._worker.stores.spec, self._worker.stores.policy
         depth, since = lease.depth + 1, _since_relevant(lease, verdict)
         contexts: dict[str, LinkContext] = {}
-        for link, url in zip(found, resolve_many([link.href for link in found], base), strict=True):
+        for link, url in zip(links, resolve_many([link.href for link in links], base), strict=True):
             if url is None:
                 continue
             if url in contexts:
@@ -211,10 +211,10 @@ class FocusMiddleware:
                 contexts[url] = LinkContext(
                     url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
                 )
-        links = list(contexts.values())
+        ranks = policy.rank(list(contexts.values()))
         return [
             Candidate(url, source=source, depth=depth, score=score, memo=LinkMemo(since, bucket).pack())
-            for url, (score, bucket) in zip(contexts, policy.rank(links), strict=True)
+            for url, (score, bucket) in zip(contexts, ranks, strict=True)
         ]
 
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
@@ -223,9 +223,9 @@ class FocusMiddleware:
             finding.result, finding.location = "robots_redirect", location
             return
         detours, wait_ms = self._request(response).meta["detours"], answers.redirect_wait_ms(response)
-        if (memo := wanted(lease, response.url, location, detours)) is not None:
+        if (memo := detour_memo(lease, response.url, location, detours)) is not None:
             finding.memo, finding.again_in_ms = memo, wait_ms
-        elif location and self._may_lead(response, lease, location):
+        elif location and self._may_redirect_to(response, lease, location):
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
@@ -236,7 +236,7 @@ class FocusMiddleware:
             not_before_ms = time.time_ns() // 1_000_000 + wait_ms if wait_ms else 0
             finding.links = [Candidate(location, lease.kind, source, depth, lease.score, not_before_ms, memo)]
 
-    def _may_lead(self, response: Response, lease: Lease, location: str) -> bool:
+    def _may_redirect_to(self, response: Response, lease: Lease, location: str) -> bool:
         """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead, what a spider
         without a seed file asked for within its ``allowed_domains``."""
         spec = self._worker.stores.spec
@@ -264,9 +264,9 @@ def page_mark(page: Page) -> bytes:
     return xxhash.xxh3_64_digest(text.encode("utf-8", "replace")) if len(text) >= _LEAST_MARKED else b""
 
 
-def page_metadata(page: Page, verdict: Verdict, found: Quality | None = None) -> dict[str, object]:
-    """Fields of the page's WARC metadata record; found: the quality of a page that was kept. Where the page's URL was
-    found is added when it is stored."""
+def page_metadata(page: Page, verdict: Verdict, quality: Quality | None = None) -> dict[str, object]:
+    """Fields of the page's WARC metadata record; `quality` is that of a page that is kept. On which page its URL was
+    found is added when it is stored (crawler/work/committer.py)."""
     return {
         "languages": verdict.language,
         "verdict": "keep" if verdict.keep else "leave",
@@ -274,7 +274,7 @@ def page_metadata(page: Page, verdict: Verdict, found: Quality | None = None) ->
         "verdict-scores": dict(verdict.scores),
         "target-words": verdict.words,
         "blocks": [list(block) for block in verdict.blocks],
-        **(quality_fields(found) if found else {}),
+        **(quality_fields(quality) if quality else {}),
         "charset": page.charset,
         "charset-source": page.charset_source,
     }

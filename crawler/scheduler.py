@@ -22,12 +22,12 @@ from twisted.python.failure import Failure
 
 from crawler.addon import overruled
 from crawler.fetch.handler import Capture, headers_of
-from crawler.focus import nothing
+from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
-from crawler.pages.answers import failure_finding, result_of, retry_after_ms
-from crawler.pages.detour import taken
+from crawler.pages.answers import failure_finding, lease_of, result_of, retry_after_ms
+from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
-from crawler.pages.own_requests import is_own, pack, request_of
+from crawler.pages.own_requests import is_own, pack_request, request_of
 from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.outcomes import row
@@ -79,29 +79,34 @@ class FrontierScheduler(BaseScheduler):
         except ValueError as error:
             logger.warning("Not fetched: %s", error)
             return False
-        answered = _lease(request)
-        again = answered is not None and canonicalize(answered.url) == url
-        if answered is not None and "finding" not in request.meta:
+        parent = lease_of(request)  # of the page that the request was made from
+        again = parent is not None and canonicalize(parent.url) == url
+        if parent is not None and "finding" not in request.meta:
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
             capture = request.meta.get("capture")
-            self._end(answered, answered.url, _replaced(answered, capture, again=again), capture)
+            self._end(parent, parent.url, _finding_of_replaced(parent, capture, again=again), capture)
         if again:
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
             return False
         if request.cookies and not self._cookies:
             logger.warning("Fetched without its cookies, since COOKIES_ENABLED is off: %s", request.url)
         try:
-            # `response.request.replace(url=...)` has our own errback.
-            if answered is not None and request.errback == self._failed:
-                request = request.replace(errback=request_of(answered, self._spider).errback)
-            memo = pack(request, self._spider)
+            candidate = self._candidate(request, parent)
         except ValueError as error:
             logger.warning("Not fetched: %s: %s", request.url, error)
             return False
-        depth = answered.depth if answered is not None else 0
-        score = max(0.0, min(1.0, 0.5 + request.priority / 100))
-        self._worker.enqueue(Candidate(request.url, source="spider", depth=depth, score=score, memo=memo))
+        self._worker.enqueue(candidate)
         return True
+
+    def _candidate(self, request: Request, parent: Lease | None) -> Candidate:
+        """A spider's own request as it waits in the frontier. ValueError says what of it cannot be kept."""
+        # `response.request.replace(url=...)` has our own errback.
+        if parent is not None and request.errback == self._failed:
+            request = request.replace(errback=request_of(parent, self._spider).errback)
+        memo = pack_request(request, self._spider)
+        depth = parent.depth if parent is not None else 0
+        score = max(0.0, min(1.0, 0.5 + request.priority / 100))
+        return Candidate(request.url, source="spider", depth=depth, score=score, memo=memo)
 
     def next_request(self) -> Request | None:
         while (held := self._worker.next_due()) is not None:
@@ -113,8 +118,9 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def _request(self, held: HeldLease) -> Request:
-        """ValueError for a URL that cannot be read."""
-        lease, detour = taken(held.lease)
+        """What is sent on a lease: the spider's own request, the poll of a feed, or a plain request for the page or
+        robots.txt. ValueError for a URL or memo that cannot be read."""
+        lease, detour = read_detour(held.lease)
         meta: dict[str, Any] = {"lease": lease, "grant": held, "depth": lease.depth, "download_slot": "frontier"}
         if lease.kind in RECURRING:
             poll = self._worker.stores.polls.request(lease)
@@ -127,13 +133,13 @@ class FrontierScheduler(BaseScheduler):
             return own.replace(url=as_parsed(url), errback=self._failed, meta={**own.meta, **meta}, dont_filter=True)
         callback = None
         if lease.kind is not Kind.PAGE:
-            callback, meta["handle_httpstatus_all"] = nothing, True
-        sent = _sent(headers)
-        return Request(as_parsed(url), callback, headers=sent, errback=self._failed, meta=meta, dont_filter=True)
+            callback, meta["handle_httpstatus_all"] = no_items, True
+        raw = _raw_headers(headers)
+        return Request(as_parsed(url), callback, headers=raw, errback=self._failed, meta=meta, dont_filter=True)
 
     def _failed(self, failure: Failure) -> Any:
-        """No answer, or none that may be used: what that means is the outcome table's to say. What the spider's own
-        errback gives."""
+        """The errback of every request: no answer came, or none that may be used. Ends the lease, and returns what the
+        spider's own errback gives."""
         request: Request = failure.request  # type: ignore[attr-defined]
         lease = request.meta["lease"]
         error = failure.value
@@ -158,11 +164,11 @@ class FrontierScheduler(BaseScheduler):
             self._worker.finish(lease, judged, request.meta.get("capture"))
             return None
         request.meta["finding"] = judged
-        return self._told(failure, lease, judged)
+        return self._call_errback(failure, lease, judged)
 
-    def _told(self, failure: Failure, lease: Lease, finding: Finding) -> Any:
-        """What the spider's errback gives, when the page is not tried again; then the end of the lease. The other way
-        round a kill in between would lose the requests of the errback."""
+    def _call_errback(self, failure: Failure, lease: Lease, finding: Finding) -> Any:
+        """Call the spider's errback, unless the page is tried again, and end the lease when its output has been
+        consumed: the other way round a kill in between would lose the requests of the errback."""
 
         def end() -> None:
             self._end(lease, request.url, finding, request.meta.get("capture"))
@@ -170,47 +176,42 @@ class FrontierScheduler(BaseScheduler):
         request: Request = failure.request  # type: ignore[attr-defined]
         errback = self._errback(lease) if _is_last(lease, finding) else None
         try:
-            given = errback(failure) if errback is not None else None
+            output = errback(failure) if errback is not None else None
         except Exception:
             end()
             raise
-        if given is None or isinstance(given, Failure):
+        if output is None or isinstance(output, Failure):
             end()
-            return given
-        return _given(given, end)
+            return output
+        return _followed_by(output, end)
 
     def _errback(self, lease: Lease) -> Callable[[Failure], Any] | None:
         return request_of(lease, self._spider).errback if is_own(lease) else None
 
     def _end(self, lease: Lease, asked: str, finding: Finding, capture: Capture | None) -> None:
-        """The end of a lease that nobody has answered; a feed learns from that when to be asked again."""
+        """Finish a lease whose request for the URL `asked` got no answer; a feed learns from that when to be asked
+        again."""
         if lease.kind in RECURRING:
             finding = self._worker.stores.polls.fail(lease, asked, finding.result)
         self._worker.finish(lease, finding, capture)
 
 
-def _sent(conditions: Mapping[str, str]) -> dict[str, bytes]:
+def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
     """Validators go back byte for byte as they came (seeds/harvest/validators.py); Scrapy would make UTF-8 of them."""
-    return {name: value.encode("latin-1", "replace") for name, value in conditions.items()}
+    return {name: value.encode("latin-1", "replace") for name, value in headers.items()}
 
 
-def _lease(request: Request) -> Lease | None:
-    """The lease on which a request runs, or the page that it was made from; not what a spider itself calls a lease."""
-    found = request.meta.get("lease")
-    return found if isinstance(found, Lease) else None
-
-
-def _replaced(lease: Lease, capture: Capture | None, *, again: bool) -> Finding:
-    """What a lease has come to for which a downloader middleware gave a request, the same one `again` or another: a
-    host that is busy or away rests all the same."""
+def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) -> Finding:
+    """The finding of a lease whose answer a downloader middleware replaced by a request, for the same URL `again` or
+    for another: a host that is busy or away rests all the same."""
     if lease.kind is not Kind.PAGE or capture is None:
         return Finding("protocol")
     if capture.answer is None:
         return Finding("timeout")
-    said = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
-    result = result_of(said)
+    answer = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
+    result = result_of(answer)
     if row(result).retries:
-        return Finding(result, retry_after_ms=retry_after_ms(said))
+        return Finding(result, retry_after_ms=retry_after_ms(answer))
     return Finding("protocol" if again else "redirect")
 
 
@@ -220,17 +221,17 @@ def _is_last(lease: Lease, finding: Finding) -> bool:
     return not follows and lease.attempt >= row(finding.result).retries
 
 
-async def _given(given: Any, end: Callable[[], None]) -> AsyncIterator[Any]:
-    """What an errback gives, whatever kind of function it is, and `end` after it."""
+async def _followed_by(output: Any, end: Callable[[], None]) -> AsyncIterator[Any]:
+    """The output of an errback (coroutine, async or plain generator, or one value), and `end` called after it."""
     try:
-        if inspect.isawaitable(given):
-            given = await given
-        if isinstance(given, AsyncIterable):
-            async for one in given:
-                yield one
+        if inspect.isawaitable(output):
+            output = await output
+        if isinstance(output, AsyncIterable):
+            async for item in output:
+                yield item
         else:
-            for one in arg_to_iter(given):
-                yield one
+            for item in arg_to_iter(output):
+                yield item
     except Exception:
         end()
         raise

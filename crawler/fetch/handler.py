@@ -51,8 +51,12 @@ _HANG_UP_S = 0.02
 _MOST_LOOKUPS = 256
 
 
-class Grant(Protocol):
-    """What ``request.meta["grant"]`` must offer: the politeness side of one leased request."""
+class RequestGrant(Protocol):
+    """What ``request.meta["grant"]`` must offer: to which address, and until when, one request may be sent.
+
+    In a crawl a lease as this process holds it (crawler/work/held.py), beside it a turn of the polite client
+    (crawler/console/polite_client.py).
+    """
 
     address: str
     start_by: float
@@ -129,7 +133,7 @@ class FetchHandler(BaseDownloadHandler):
 
     async def _fetch(self, request: Request) -> Response:
         scheme, host, port = _server(request.url)
-        grant: Grant | None = request.meta.get("grant")
+        grant: RequestGrant | None = request.meta.get("grant")
         address = await self._address(host, grant)
         key = (scheme, host, port, address)
         capture = Capture(request.url, address, datetime.now(UTC), request_head(request))
@@ -146,7 +150,7 @@ class FetchHandler(BaseDownloadHandler):
         self._pool.give(key, connection)
         return self._response(request, answer, address)
 
-    async def _address(self, host: str, grant: Grant | None) -> str:
+    async def _address(self, host: str, grant: RequestGrant | None) -> str:
         if grant is not None and grant.address:
             return self._resolver.check(grant.address)
         address = await self._resolver.resolve(host)
@@ -155,7 +159,7 @@ class FetchHandler(BaseDownloadHandler):
         return address
 
     async def _exchange(
-        self, key: PoolKey, request: Request, capture: Capture, grant: Grant | None
+        self, key: PoolKey, request: Request, capture: Capture, grant: RequestGrant | None
     ) -> tuple[Answer, HttpConnection]:
         payload = capture.request_head + request.body
         deadline = time.monotonic() + float(request.meta.get("download_timeout", self._limits.timeout_s))
@@ -189,7 +193,7 @@ class FetchHandler(BaseDownloadHandler):
             connection.close()
             raise
 
-    def _still_good(self, grant: Grant | None) -> None:
+    def _still_good(self, grant: RequestGrant | None) -> None:
         """The last look before bytes leave: a stopped process or a lost Redis must not send on an old lease."""
         if self._aborted:
             raise AbortedError("the crawl is stopping")

@@ -172,9 +172,10 @@ def _address(response: Response, name: str) -> str:
 
 
 def lease_of(request: Request) -> Lease | None:
-    """The lease on which `request` runs; None for a request that Scrapy's own tools made."""
-    lease: Lease | None = request.meta.get("lease")
-    return lease
+    """The lease on which `request` runs, or of the page whose `meta` it copies; None for any other request, also one
+    whose spider calls something of its own a lease."""
+    lease = request.meta.get("lease")
+    return lease if isinstance(lease, Lease) else None
 
 
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:

@@ -28,7 +28,7 @@ class Detour(NamedTuple):
     turns: int
 
 
-def wanted(lease: Lease, asked: str, location: str, count: int) -> bytes | None:
+def detour_memo(lease: Lease, asked: str, location: str, count: int) -> bytes | None:
     """The memo with which the page has to come again to be fetched as `location`; None when that is another URL, the
     one that was `asked`, or one detour too many."""
     here, there = canonicalize_many([lease.url, location])
@@ -37,7 +37,7 @@ def wanted(lease: Lease, asked: str, location: str, count: int) -> bytes | None:
     return _FORM.pack(_MARK, count + 1, len(lease.memo)) + lease.memo + location.encode()
 
 
-def taken(lease: Lease) -> tuple[Lease, Detour]:
+def read_detour(lease: Lease) -> tuple[Lease, Detour]:
     """The lease with the memo that it had before any detour, and what to fetch on it; ValueError: no memo of ours."""
     if lease.kind is not Kind.PAGE or not lease.memo.startswith(_MARK):
         return lease, Detour(lease.url, 0)

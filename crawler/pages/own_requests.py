@@ -29,7 +29,7 @@ _KEPT = ("callback", "errback", "cb_kwargs", "cookies", "flags")
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
-def pack(request: Request, spider: Spider | None) -> bytes:
+def pack_request(request: Request, spider: Spider | None) -> bytes:
     """The memo of a request; b"" for one that is only a URL. ValueError says what cannot be kept."""
     said = request.to_dict(spider=spider)
     kept = {name: said[name] for name in _KEPT if said[name]}
@@ -62,7 +62,7 @@ def is_on_site(spider: Spider | None, url: str) -> bool:
 
 
 def is_own(lease: Lease) -> bool:
-    """Whether a lease is of a request that :func:`pack` had more of than its URL."""
+    """Whether a lease is of a request that :func:`pack_request` had more of than its URL."""
     return lease.kind is Kind.PAGE and lease.memo.startswith(OWN_MARK)
 
 
@@ -73,7 +73,7 @@ def request_of(lease: Lease, spider: Spider | None) -> Request:
         return Request(lease.url)
     try:
         said = _read(lease.memo)
-        # Only what pack() keeps: from a memo of another's hand no method, no body, no class to be loaded.
+        # Only what pack_request() keeps: from a memo of another's hand no method, no body, no class to be loaded.
         said = {name: value for name, value in said.items() if name in (*_KEPT, "meta", "headers")}
         said["meta"] = {name: value for name, value in said.get("meta", {}).items() if name not in _OF_ONE_FETCH}
         said["headers"] = {

@@ -3,7 +3,7 @@ from email.utils import formatdate
 
 import pytest
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Request, Response
 
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
 from crawler.pages import answers
@@ -218,3 +218,8 @@ def test_a_redirect_in_latin_1_is_taken_for_that() -> None:
     assert answers.location_of(answer(302, Location="")) == ""
     response = Response("http://a.test/", 302, {"Location": "/ö".encode("latin-1")})
     assert answers.location_of(response) == "http://a.test/%C3%B6"
+
+
+def test_what_a_spider_itself_calls_a_lease_is_none_of_the_frontier() -> None:
+    assert answers.lease_of(Request("http://a.test/", meta={"lease": "of a flat"})) is None
+    assert answers.lease_of(Request("http://a.test/", meta={"lease": lease()})) == lease()

@@ -20,25 +20,25 @@ def lease(memo: bytes = b"", kind: Kind = Kind.PAGE) -> Lease:
 @pytest.mark.parametrize("memo", [b"", b"\x03421010", b"\x06\x00" + b"\xff" * 600])
 def test_what_was_known_of_the_page_comes_back(memo: bytes) -> None:
     first = lease(memo)
-    assert detour.taken(first) == (first, detour.Detour(URL, 0))
-    sent = detour.wanted(first, URL, CLEAN, 0)
+    assert detour.read_detour(first) == (first, detour.Detour(URL, 0))
+    sent = detour.detour_memo(first, URL, CLEAN, 0)
     assert sent is not None
-    assert detour.taken(lease(sent)) == (first, detour.Detour(CLEAN, 1))
+    assert detour.read_detour(lease(sent)) == (first, detour.Detour(CLEAN, 1))
 
 
 @pytest.mark.parametrize("location", [URL, "http://a.test/y", "http://b.test/x", "http://a.test/x?v=1", ""])
 def test_another_url_is_none_nor_is_the_one_asked(location: str) -> None:
-    assert detour.wanted(lease(), URL, location, 0) is None
+    assert detour.detour_memo(lease(), URL, location, 0) is None
 
 
 def test_going_round_ends() -> None:
-    assert detour.wanted(lease(), CLEAN, URL, detour.MOST - 1) is not None
-    assert detour.wanted(lease(), CLEAN, URL, detour.MOST) is None
+    assert detour.detour_memo(lease(), CLEAN, URL, detour.MOST - 1) is not None
+    assert detour.detour_memo(lease(), CLEAN, URL, detour.MOST) is None
 
 
 def test_feeds_have_memos_of_their_own() -> None:
-    sent = detour.wanted(lease(), URL, CLEAN, 0)
+    sent = detour.detour_memo(lease(), URL, CLEAN, 0)
     assert sent is not None
     feed = lease(sent, Kind.FEED)
-    assert detour.taken(feed) == (feed, detour.Detour(URL, 0))
-    assert detour.wanted(replace(feed, memo=b""), URL, CLEAN, 0) is None
+    assert detour.read_detour(feed) == (feed, detour.Detour(URL, 0))
+    assert detour.detour_memo(replace(feed, memo=b""), URL, CLEAN, 0) is None

@@ -10,7 +10,7 @@ from scrapy.http import Request, Response
 
 from crawler.fetch.handler import request_head
 from crawler.pages.link_memo import NO_LINK, OWN_MARK, read_link_memo
-from crawler.pages.own_requests import is_on_site, is_own, pack, request_of, without_secrets
+from crawler.pages.own_requests import is_on_site, is_own, pack_request, request_of, without_secrets
 from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
 
 
@@ -45,7 +45,7 @@ def test_all_of_it_comes_back() -> None:
         cookies={"sid": "1"},
         flags=["f"],
     )
-    memo = pack(made, SPIDER)
+    memo = pack_request(made, SPIDER)
     back = request_of(leased(memo), SPIDER)
     assert is_own(leased(memo))
     assert (back.url, back.callback, back.errback) == (URL, SPIDER.parse_item, SPIDER.failed)
@@ -56,7 +56,7 @@ def test_all_of_it_comes_back() -> None:
 
 
 def test_a_url_alone_takes_nothing_along() -> None:
-    assert pack(Request(URL, meta={"depth": 2}, priority=3, dont_filter=True), SPIDER) == b""
+    assert pack_request(Request(URL, meta={"depth": 2}, priority=3, dont_filter=True), SPIDER) == b""
     assert request_of(leased(b""), SPIDER).callback is None
 
 
@@ -72,11 +72,11 @@ def test_a_url_alone_takes_nothing_along() -> None:
 )
 def test_what_would_not_come_back_as_it_was_is_refused(more: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        pack(Request(URL, **more), SPIDER)
+        pack_request(Request(URL, **more), SPIDER)
 
 
 def test_a_callback_that_is_gone_is_said() -> None:
-    memo = pack(Request(URL, SPIDER.parse_item), SPIDER)
+    memo = pack_request(Request(URL, SPIDER.parse_item), SPIDER)
     with pytest.raises(ValueError, match="parse_item"):
         request_of(leased(memo), Spider("other"))
 
@@ -110,14 +110,14 @@ def test_of_a_memo_of_anothers_hand_only_what_we_keep_is_taken() -> None:
 
 def test_secrets_stay_with_their_host() -> None:
     headers = {"Authorization": "Basic x", "Cookie": "a=1", "X-Own": "1"}
-    memo = pack(Request(URL, SPIDER.parse_item, headers=headers, cookies={"sid": "1"}), SPIDER)
+    memo = pack_request(Request(URL, SPIDER.parse_item, headers=headers, cookies={"sid": "1"}), SPIDER)
     for there in ("http://a.test/y", "https://a.test/x"):
         assert without_secrets(memo, URL, there) == memo
     for asked, there in ((URL, "http://b.test/x"), (URL, "http://a.test:8080/x"), ("https://a.test/x", URL)):
         found = request_of(leased(without_secrets(memo, asked, there)), SPIDER)
         assert (found.headers, found.cookies, found.callback) == ({b"X-Own": [b"1"]}, {}, SPIDER.parse_item)
     assert without_secrets(b"\x00link", URL, "http://b.test/") == b"\x00link"
-    alone = pack(Request(URL, cookies={"sid": "1"}), SPIDER)
+    alone = pack_request(Request(URL, cookies={"sid": "1"}), SPIDER)
     assert without_secrets(alone, URL, "http://b.test/") == b""
 
 
