@@ -61,7 +61,7 @@ class Payloads:
 
 
 @cache
-def commit() -> str:
+def program_commit() -> str:
     """The program's git commit, "-dirty" behind it where files differ; "" when neither a checkout nor pip knows it."""
     if (_HOME / ".git").exists():
         asked = ["git", "-C", str(_HOME), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]

@@ -47,7 +47,7 @@ class StateGoneError(Exception):
 
 
 class StateWatch:
-    """Looks whether the state that a worker found when it began is still there.
+    """Checks that the state that a worker found when it began is still there.
 
     Without it no delay is known, and a crawl that has lost all its URLs looks like one that is done.
     """
@@ -55,17 +55,17 @@ class StateWatch:
     def __init__(self, url: str, crawl: str) -> None:
         self._client = client(url)
         self._crawl = crawl
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
 
-    def look(self, every_s: float = 0.0) -> None:
-        """:class:`StateGoneError`, FrontierUnavailable. Costs nothing when the last look was within `every_s`."""
-        if time.monotonic() < self._looked + every_s:
+    def check(self, every_s: float = 0.0) -> None:
+        """:class:`StateGoneError`, FrontierUnavailable. Costs nothing when it was checked within `every_s`."""
+        if time.monotonic() < self._checked + every_s:
             return
         with answering(self._crawl):
             number = self._client.get(_key(self._crawl))
         if number is None:
             raise StateGoneError(self._crawl)
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
 
     def close(self) -> None:
         """Let go of the connection."""

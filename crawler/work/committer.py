@@ -1,4 +1,4 @@
-"""Makes finished leases count, in the one order in which nothing can be lost or kept twice.
+"""Stores and reports finished leases, in the one order in which nothing can be lost or kept twice.
 
 0. pages that are one too many of their kind are left (crawler/pages/quality_caps.py);
 1. the exchanges go to the archive's journal and are synced;
@@ -49,9 +49,9 @@ _LONGEST_PAUSE_S = 5.0
 
 @dataclass(slots=True)
 class Committer:
-    """The stores of one worker. `stopped` is asked while waiting: True gives up with the last error; `polls_of` is the
-    day that polls were last counted for, `blocked_by` what finished pages wait for now: "redis", "disk" or "", and
-    `full` whether that is a Redis at its memory limit."""
+    """See the module. `stopped` is asked while waiting: True gives up with the last error; `polls_of` is the day that
+    polls were last counted for, `blocked_by` what finished pages wait for now: "redis", "disk" or "", and `full`
+    whether that is a Redis at its memory limit."""
 
     archive: WarcWriter
     sieve: RedisSieve
@@ -72,8 +72,22 @@ class Committer:
     def commit(self, batch: Sequence[Finished], more: Sequence[Candidate] = ()) -> list[bool]:
         """Store and report `batch`, and enqueue `more`; says of each whether the frontier accepted it."""
         self.quality.settle(batch, self._patiently)
-        archived = [done for done in batch if self._is_kept(done)]
-        self._name_sources(archived)
+        archived = self._journal(batch)
+        entries = self._enqueue(batch, more)
+        accepted = self._report(batch, entries) if batch else []
+        ours = [done for done, is_ours in zip(batch, accepted, strict=True) if is_ours]
+        late = [done for done, is_ours in zip(batch, accepted, strict=True) if not is_ours]
+        if archived:
+            kept, dropped = ([done.lease.token for done in part] for part in (ours, late))
+            self._patiently(lambda: self.archive.settle(kept, dropped))
+        self.quality.give_back(late, self._patiently)
+        self._count(ours)
+        return accepted
+
+    def _journal(self, batch: Sequence[Finished]) -> bool:
+        """Write the exchanges that the archive is to have into its journal, durably; whether there are any."""
+        archived = [done for done in batch if self._is_archived(done)]
+        self._add_sources(archived)
         for done in archived:
             assert done.capture is not None
             finding, kind = done.finding, str(done.lease.kind)
@@ -81,44 +95,41 @@ class Committer:
             self.archive.write(exchange, done.lease.token)
         if archived:
             self._patiently(self.archive.sync)
+        return bool(archived)
+
+    def _enqueue(self, batch: Sequence[Finished], more: Sequence[Candidate]) -> list[Entry]:
+        """Put the links of `batch`, and `more`, into the sieve; what was put in."""
         links = [link for done in batch for link in done.finding.links]
         self.sources.remember({link.source for link in links})
         entries = [entry_of(link) for link in (*self._for_sieve(links), *more)]
         if entries:
             self._patiently(lambda: self.sieve.enqueue(entries))
-        accepted = self._report(batch, entries) if batch else []
-        stay = [done for done, was in zip(batch, accepted, strict=True) if was]
-        go = [done for done, was in zip(batch, accepted, strict=True) if not was]
-        if archived:
-            tokens = [[done.lease.token for done in part] for part in (stay, go)]
-            self._patiently(lambda: self.archive.settle(*tokens))
-        self.quality.give_back(go, self._patiently)
-        self._count(stay)
-        return accepted
+        return entries
 
     def _for_sieve(self, links: list[Candidate]) -> list[Candidate]:
-        """All but where feeds have moved to, which the sieve may know as a page."""
+        """All but feeds that the frontier takes in past the sieve, which may know their URL as a page (NamedLater)."""
         feeds = [link for link in links if link.kind is Kind.FEED]
         if not feeds:
             return links
-        stay = self._patiently(lambda: self.named.for_sieve(feeds))
-        return [link for link in links if link.kind is not Kind.FEED or link in stay]
+        for_sieve = self._patiently(lambda: self.named.for_sieve(feeds))
+        return [link for link in links if link.kind is not Kind.FEED or link in for_sieve]
 
     def share(self, learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Add what this worker's policy learnt to the fleet's counts; the fleet's totals of the same keys."""
         return self._patiently(lambda: self.frontier.add_counts({"yield": learnt}))["yield"] if learnt else {}
 
-    def _name_sources(self, batch: Sequence[Finished]) -> None:
+    def _add_sources(self, batch: Sequence[Finished]) -> None:
         """Write into the metadata of every answer but robots.txt how far from the seeds and on which page its URL was
         found; the frontier knows a tag of that page only."""
-        told = [done for done in batch if done.lease.kind is not Kind.ROBOTS]
-        urls = self.sources.urls({done.lease.source for done in told})
-        for done in told:
+        found_on_pages = [done for done in batch if done.lease.kind is not Kind.ROBOTS]
+        urls = self.sources.urls({done.lease.source for done in found_on_pages})
+        for done in found_on_pages:
             source = done.lease.source
-            named = {"source": urls.get(source, source), "depth": done.lease.depth}
-            done.finding.metadata = {**done.finding.metadata, **named}
+            where = {"source": urls.get(source, source), "depth": done.lease.depth}
+            done.finding.metadata = {**done.finding.metadata, **where}
 
-    def _is_kept(self, done: Finished) -> bool:
+    def _is_archived(self, done: Finished) -> bool:
+        """Whether the archive is to have the exchange: there was an answer, and ``WARC_KEEP`` wants it."""
         if done.capture is None or done.capture.answer is None:
             return False
         finding = done.finding

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,12 +23,13 @@ from crawler.options import OPTIONS
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
-from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, commit
+from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, program_commit
 from crawler.state.redis_link import RedisHome, client, private_neighbours, redis_home
 from crawler.state.run_record import RunRecord, told_of
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
+from crawler.work.committer import Committer
 from crawler.work.start_urls import StartUrls
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -97,7 +98,7 @@ class Stores:
             frontier = open_frontier(settings, home, spider.name, spec)
             opened.callback(frontier.close)
             sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
-            # Before and after: a worker that was killed, now or while this one runs, leaves no file open.
+            # Now and when this worker ends: one that is killed, before or meanwhile, leaves no file open.
             _recover(folder, frontier)
             opened.callback(_recover, folder, frontier)
             known, payloads = (
@@ -161,9 +162,23 @@ class Stores:
         ]
         return self.named.for_sieve(seeds)
 
-    def look(self, every_s: float) -> None:
-        """Whether the crawl's state is still there, and that this worker is: StateGoneError, FrontierUnavailable."""
-        self.watch.look(every_s)
+    def committer(self, stopped: Callable[[], bool]) -> Committer:
+        """What stores and reports this worker's finished leases; `stopped`: whether it is to wait no longer."""
+        return Committer(
+            archive=self.archive,
+            sieve=self.sieve,
+            frontier=self.frontier,
+            sources=self.sources,
+            quality=self.quality,
+            named=self.named,
+            stopped=stopped,
+            keep_all=self.settings.get("WARC_KEEP") == "fetched",
+        )
+
+    def check(self, every_s: float) -> None:
+        """Make sure that the crawl's state is still there, and note that this worker is; StateGoneError,
+        FrontierUnavailable."""
+        self.watch.check(every_s)
         self.record.refresh()
 
     def revive(self) -> None:
@@ -173,7 +188,7 @@ class Stores:
 
     def quiet(self, budget_spent: bool) -> bool:
         """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""
-        self.watch.look()
+        self.watch.check()
         return self.frontier.status().leased == 0 and (budget_spent or not self.sieve.pending())
 
 
@@ -260,7 +275,7 @@ def archive_config(settings: BaseSettings, crawl: str, rules: FrontierConfig, pa
         remember=payloads.remember,
         warcinfo={
             "software": f"Ulwembu/{VERSION}",
-            "commit": commit() or "unknown",
+            "commit": program_commit() or "unknown",
             "format": f"WARC File Format {settings.get('WARC_VERSION')}",
             "isPartOf": crawl,
             "robots": "obey (RFC 9309)",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import heapq
 import logging
 import time
@@ -27,7 +28,6 @@ from crawler.pages.rescoring import Rescorer
 from crawler.preflight import data_folder, settings_faults
 from crawler.signals import stopping
 from crawler.state.state_format import StateGoneError
-from crawler.work.committer import Committer
 from crawler.work.held import HeldLease
 from crawler.work.stores import Stores, open_patiently
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -46,7 +46,7 @@ _LONGEST_WAIT_S = 0.2
 _SHORTEST_WAIT_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
-_LOOK_AT_STATE_S = 1.0
+_CHECK_STATE_EVERY_S = 1.0
 # Answers under way when the crawl is stopped get this long before they are given back.
 _GRACE_S = 3.0
 _MOST_A_COMMIT = 500
@@ -62,27 +62,27 @@ class Worker:
         self._ahead_ms = settings.getint("FRONTIER_AHEAD_MS")
         self._idle_close_s = settings.getfloat("FRONTIER_IDLE_CLOSE_S")
         self._fetch_timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
-        self._asks = ThreadPoolExecutor(1, thread_name_prefix="ask")
-        self._commits = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._buffer: list[HeldLease] = []
-        self._held: set[str] = set()
+        self._ask_thread = ThreadPoolExecutor(1, thread_name_prefix="ask")
+        self._commit_thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._buffer: list[HeldLease] = []  # heap: leases that nothing was sent on yet, the first that is due in front
+        self._held: set[str] = set()  # tokens of all leases of this process
         self._ended: set[str] = set()  # of those held: finished, and not reported yet
-        self._returned: list[str] = []
-        self._finished: list[Finished] = []
-        self._found: list[Candidate] = []
+        self._returned: list[str] = []  # tokens to be given back with the next round of leasing
+        self._finished: list[Finished] = []  # to be committed
+        self._enqueued: list[Candidate] = []  # to be committed with them: a spider's own requests
         self._loops: list[asyncio.Task[None]] = []
-        self._end: asyncio.Future[None] | None = None
-        self._news = asyncio.Event()
-        self._work = asyncio.Event()
+        self._closing_task: asyncio.Future[None] | None = None
+        self._to_commit = asyncio.Event()  # wakes the loop that commits
+        self._to_lease = asyncio.Event()  # wakes the loop that leases
         self._closing = False
         self._stays = False
-        self._away = False
-        self._full = False
+        self._away = False  # the frontier's Redis, as the last round of leasing found it
+        self._full = False  # likewise: at its memory limit
         self._quiet_looks = 0
-        self._rest_s = _SHORTEST_WAIT_S
+        self._lease_pause_s = _SHORTEST_WAIT_S
         self.exhausted = False
         self.unfinished = False
-        self._held_open = contextlib.ExitStack()
+        self._opened = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
         crawler.signals.connect(self._await_closed, signals.engine_stopped)
 
@@ -121,27 +121,18 @@ class Worker:
         settings = self._crawler.settings
         folder = data_folder(settings, spider.name)
         self._stays = bool(getattr(spider, "stays", False))
-        self._stores = await self._off(self._asks, lambda: open_patiently(self._held_open, settings, spider, folder))
-        stores = self._stores
-        self._committer = Committer(
-            archive=stores.archive,
-            sieve=stores.sieve,
-            frontier=stores.frontier,
-            sources=stores.sources,
-            quality=stores.quality,
-            named=stores.named,
-            stopped=lambda: self._closing,
-            keep_all=settings.get("WARC_KEEP") == "fetched",
-        )
+        opening = functools.partial(open_patiently, self._opened, settings, spider, folder)
+        self._stores = stores = await self._in_thread(self._ask_thread, opening)
+        self._committer = stores.committer(stopped=lambda: self._closing)
         self._rescorer = Rescorer(stores.policy, stores.frontier)
-        await self._off(self._commits, lambda: self._committer.begin(stores.seeds))
+        await self._in_thread(self._commit_thread, lambda: self._committer.begin(stores.seeds))
         self._loops = [asyncio.ensure_future(self._guarded(loop())) for loop in (self._lease_loop, self._commit_loop)]
 
     async def close(self) -> None:
         """Store and report what is finished, give everything else back, let go of the stores."""
         self._closing = True
-        self._news.set()
-        self._work.set()
+        self._to_commit.set()
+        self._to_lease.set()
         await asyncio.gather(*self._loops)
         unused = [*(held.lease.token for held in self._buffer), *self._returned]
         try:
@@ -153,12 +144,12 @@ class Worker:
             logger.warning("Leases are not given back, they run out: %s", error)
         finally:
             await self._let_go()
-            self._asks.shutdown()
-            self._commits.shutdown()
+            self._ask_thread.shutdown()
+            self._commit_thread.shutdown()
 
     async def _let_go(self) -> None:
         try:
-            await self._off(self._commits, self._held_open.close)
+            await self._in_thread(self._commit_thread, self._opened.close)
         except (ArchiveError, OSError) as error:
             self.unfinished = True
             logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)
@@ -178,9 +169,9 @@ class Worker:
 
     def enqueue(self, candidate: Candidate) -> None:
         """A URL that no page of ours led to (a spider's own request); however late it comes, there is work again."""
-        self._found.append(candidate)
+        self._enqueued.append(candidate)
         self.exhausted, self._quiet_looks = False, 0
-        self._news.set()
+        self._to_commit.set()
 
     # What the fetch and the middlewares say
 
@@ -217,7 +208,7 @@ class Worker:
 
     async def ask(self, question: Callable[[RedisFrontier], T]) -> T:
         """The answer of a question to the frontier, off the reactor."""
-        return await self._off(self._asks, lambda: question(self._stores.frontier))
+        return await self._in_thread(self._ask_thread, lambda: question(self._stores.frontier))
 
     def finish(self, lease: Lease, finding: Finding, capture: Capture | None) -> None:
         """A lease is done with; from here on it is stored and reported."""
@@ -225,7 +216,7 @@ class Worker:
             return
         self._ended.add(lease.token)
         self._finished.append(Finished(lease, finding, capture))
-        self._news.set()
+        self._to_commit.set()
 
     def give_back(self, lease: Lease) -> None:
         """A lease on which nothing was sent; the frontier gets it back with the next round of leasing, or as soon as it
@@ -235,7 +226,7 @@ class Worker:
 
     def _drop(self, lease: Lease) -> None:
         self._held.discard(lease.token)
-        self._work.set()
+        self._to_lease.set()
 
     # The loops
 
@@ -251,7 +242,7 @@ class Worker:
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
         assert self._crawler.engine is not None
         # Not awaited: the close waits for this very loop.
-        self._end = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
+        self._closing_task = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
 
     async def _lease_loop(self) -> None:
         grace_until = 0.0
@@ -260,13 +251,13 @@ class Worker:
                 grace_until = grace_until or time.monotonic() + _GRACE_S
                 if time.monotonic() > grace_until:
                     self._crawler.signals.send_catch_log(stopping)
-                await self._pause(self._work, _LONGEST_WAIT_S)
+                await self._pause(self._to_lease, _LONGEST_WAIT_S)
                 continue
             wait_s = await self._lease_some()
             # Not at once again, whatever happens: a fleet would ask for the same few leases all the time.
-            await asyncio.sleep(min(wait_s, self._rest_s))
-            if wait_s > self._rest_s:
-                await self._pause(self._work, wait_s - self._rest_s)
+            await asyncio.sleep(min(wait_s, self._lease_pause_s))
+            if wait_s > self._lease_pause_s:
+                await self._pause(self._to_lease, wait_s - self._lease_pause_s)
 
     async def _lease_some(self) -> float:
         """One round of leasing; the seconds to wait before the next."""
@@ -274,29 +265,29 @@ class Worker:
         if room <= 0:
             return _LONGEST_WAIT_S
         try:
-            grant, asked = await self._off(self._asks, lambda: self._lease_round(room))
+            grant, asked = await self._in_thread(self._ask_thread, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
             if not self._away:
                 logger.warning("No new requests until it answers again: %s", error)
             self._away = True
-            await self._off(self._asks, self._stores.revive)
+            await self._in_thread(self._ask_thread, self._stores.revive)
             return _AWAY_PAUSE_S
         if self._away:
             logger.info("The frontier answers again, the crawl goes on")
         self._away = False
         self._accept(grant, asked)
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
-        slower_s = min(2 * self._rest_s, self._ahead_ms / 2000)
-        self._rest_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
+        slower_s = min(2 * self._lease_pause_s, self._ahead_ms / 2000)
+        self._lease_pause_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
         if len(grant.leases) == room:
             return _LONGEST_WAIT_S
-        if not (grant.leases or self._held or self._finished or self._found):
+        if not (grant.leases or self._held or self._finished or self._enqueued):
             return await self._look_for_end(grant)
         self._quiet_looks = 0
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
-        self._stores.look(_LOOK_AT_STATE_S)
+        self._stores.check(_CHECK_STATE_EVERY_S)
         self._stores.decider.check()
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
@@ -339,7 +330,7 @@ class Worker:
             self._quiet_looks = 0
             return self._wait_s(grant)
         try:
-            quiet = await self._off(self._asks, lambda: self._stores.quiet(bool(grant.closed)))
+            quiet = await self._in_thread(self._ask_thread, lambda: self._stores.quiet(bool(grant.closed)))
         except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
         self._quiet_looks = self._quiet_looks + 1 if quiet else 0
@@ -352,25 +343,26 @@ class Worker:
 
     async def _commit_loop(self) -> None:
         while True:
-            await self._pause(self._news, _LONGEST_WAIT_S)
-            while self._finished or self._found:
+            await self._pause(self._to_commit, _LONGEST_WAIT_S)
+            while self._finished or self._enqueued:
                 batch, self._finished = self._finished[:_MOST_A_COMMIT], self._finished[_MOST_A_COMMIT:]
-                found, self._found = self._found, []
-                await self._commit(batch, found)
+                requests, self._enqueued = self._enqueued, []
+                await self._commit(batch, requests)
             if self._closing:
                 return
             await asyncio.sleep(_COMMIT_EVERY_S)
 
-    async def _commit(self, batch: list[Finished], found: list[Candidate]) -> None:
+    async def _commit(self, batch: list[Finished], requests: list[Candidate]) -> None:
         try:
             # What the policy has learnt goes to the fleet, and the fleet's totals come back.
             learnt = self._stores.policy.deltas()
-            accepted = await self._off(self._commits, lambda: self._committer.commit(batch, found))
-            self._stores.policy.absorb(await self._off(self._commits, lambda: self._committer.share(learnt)))
+            accepted = await self._in_thread(self._commit_thread, lambda: self._committer.commit(batch, requests))
+            totals = await self._in_thread(self._commit_thread, lambda: self._committer.share(learnt))
+            self._stores.policy.absorb(totals)
             self._rescorer.found(link.url for done in batch for link in done.finding.links)
             scored = self._stores.spec is not None  # else no link is, and the memos of what waits are long
             judged = [done.lease.authority for done in batch if scored and done.finding.verdict is not None]
-            await self._off(self._commits, lambda: self._rescorer.pages(judged))
+            await self._in_thread(self._commit_thread, lambda: self._rescorer.pages(judged))
         except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:
             # Only when the worker is told to stop while it waits for them (see Committer).
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
@@ -380,12 +372,12 @@ class Worker:
         self._ended -= tokens
         if late := accepted.count(False):
             logger.warning("%d leases had run out before their pages were stored; those pages go to others", late)
-        self._work.set()
+        self._to_lease.set()
 
     # Small parts
 
-    async def _off(self, threads: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(threads, call)
+    async def _in_thread(self, thread: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(thread, call)
 
     @staticmethod
     async def _pause(event: asyncio.Event, timeout_s: float) -> None:

@@ -14,7 +14,7 @@ import redis
 
 from archive import Reader
 from crawler.records.captures import fields
-from crawler.records.provenance import commit
+from crawler.records.provenance import program_commit
 from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import FORGETFUL, Crawl, wait_for
 from tests.web.server import serve
@@ -81,7 +81,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
                 elif record.type in ("response", "revisit"):
                     pages.add(record.url)
     assert infos
-    assert all(info["commit"] == (commit() or "unknown") for info in infos)
+    assert all(info["commit"] == (program_commit() or "unknown") for info in infos)
     found = {source for source in sources.values() if source != "seed"}
     assert "seed" in sources.values()
     assert len(found) > 10

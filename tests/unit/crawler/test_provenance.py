@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from archive import Exchange, Reader, RevisitTarget, WarcWriter, WriterConfig
-from crawler.records.provenance import Payloads, Sources, commit
+from crawler.records.provenance import Payloads, Sources, program_commit
 from crawler.state.redis_link import client
 from crawler.state.shared_table import SharedTable
 from frontier.payload import source_tag
@@ -93,4 +93,4 @@ def test_a_target_comes_back_as_it_was(server: redis.Redis) -> None:
 
 @pytest.mark.skipif(not (Path(__file__).parents[3] / ".git").exists(), reason="not a git checkout")
 def test_the_commit_is_known_in_a_checkout() -> None:
-    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?", commit())
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?", program_commit())
