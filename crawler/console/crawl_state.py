@@ -110,11 +110,11 @@ class Action:
             except NoStateError:
                 self.spider(settings, name, opts.seeds)
                 raise no_state(settings, name) from None
-            told, now_ms = run_record.workers(home.url, name)
-            taken = take_over(settings, told, now_ms, folder)
+            records, now_ms = run_record.workers(home.url, name)
+            taken = take_over(settings, records, now_ms, folder)
             for line in taken.notes:
                 self.note(line)
-            spec = self._spec(settings, name, opts.seeds, taken.seeds, ran=bool(told))
+            spec = self._spec(settings, name, opts.seeds, taken.seeds, ran=bool(records))
             # What would change the frontier on opening it.
             opt_outs_file = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
             settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")

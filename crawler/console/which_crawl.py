@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from crawler.errors import PreflightError
 from crawler.preflight import data_folder
 from crawler.state.redis_link import ping, redis_home, without_password
-from crawler.state.run_record import FILES, RECORDED, Told, crawls_of, differences
+from crawler.state.run_record import FILES, RECORDED, WorkerRecord, crawls_of, differences
 from seeds.crawl import load_crawl
 
 _SAID = SETTINGS_PRIORITIES["cmdline"]
@@ -88,20 +88,20 @@ class Taken:
     notes: tuple[str, ...] = ()
 
 
-def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder: Path) -> Taken:
-    """Put into `settings` what the worker that started last goes by (of those that run, if any does), but for what the
+def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: int, folder: Path) -> Taken:
+    """Put into `settings` those of the worker that started last (of those that run, if any does), but for what the
     command line says. `folder` is the data folder as the settings have it."""
-    if not told:
+    if not records:
         return Taken(folder, "", "")
-    running = [one for one in told if one.runs(now_ms)]
-    last = (running or told)[0]
+    running = [one for one in records if one.runs(now_ms)]
+    last = (running or records)[0]
     notes = [
         f"workers of this crawl go by different {name}: "
         + ", ".join(f"{value} ({worker})" for value, worker in values.items())
         + f"; taken here: {settings.get(name) if said(settings, name) else last.settings.get(name)}"
         for name, values in differences(running).items()
     ]
-    here = [one for one in (last, *told) if one.host == socket.gethostname()]
+    here = [one for one in (last, *records) if one.host == socket.gethostname()]
     if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
         folder = next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
     for name in RECORDED:
@@ -116,9 +116,9 @@ def take_over(settings: BaseSettings, told: Sequence[Told], now_ms: int, folder:
             continue
         settings.set(name, value, priority="spider")
     # By any worker: containers of one image have many names and the same paths.
-    files = () if said(settings, "SEEDS_DIR") else (last, *told)
+    files = () if said(settings, "SEEDS_DIR") else (last, *records)
     seeds = next((one.seeds for one in files if one.seeds and _is_file(Path(one.seeds))), "")
-    machines = "" if here or _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in told}))
+    machines = "" if here or _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in records}))
     return Taken(folder, seeds, machines, tuple(notes))
 
 

@@ -1,7 +1,7 @@
-"""What a fleet's workers tell each other of the pages they keep: fingerprints of texts, and counts of flags by host.
+"""The fleet's log of the pages that it keeps: fingerprints of their texts, and counts of their quality flags by host.
 
-A log in Redis, bounded by number, which every worker reads from where it stopped; and a table of counts. Telling and
-hearing are one round trip (``lua/note_kept.lua``).
+A log in Redis, bounded by number, to which every worker appends what it keeps and which it reads on from where it
+stopped, in one round trip (``lua/note_kept.lua``); and a table of counts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ MOST_COUNTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What the others have told, `older` in the log before, `newer` in the one now. `whole`: it is all there is, not
-    only what is new; `turned`: the log has become the one before since the last time; `counts`: of the fields."""
+class LogUpdate:
+    """What other workers have appended since the last time: `older` entries in the log before the current one, `newer`
+    ones in the current. `whole`: these are all entries there are, not only the new ones; `rotated`: a new log was begun
+    since; `counts`: the totals of the fields that were added to."""
 
     whole: bool
-    turned: bool
+    rotated: bool
     older: bytes
     newer: bytes
     counts: Mapping[str, int]
@@ -47,10 +48,10 @@ class KeptLog:
         self._most_bytes = most_pages * ENTRY_BYTES
         self._turn, self._size = -1, 0
 
-    def tell(self, entries: bytes, counts: Mapping[str, int]) -> News | None:
-        """Append `entries`, add to `counts`; None while Redis is full: nothing was told or heard then.
+    def publish(self, entries: bytes, counts: Mapping[str, int]) -> LogUpdate | None:
+        """Append `entries`, add to `counts`, and read what is new; None while Redis is full: nothing was done then.
 
-        FrontierUnavailable while it is away; to be called again, which may tell a thing twice."""
+        FrontierUnavailable while it is away; to be called again, by which entries may be in the log twice."""
         asked = [str(part) for count in counts.items() for part in count]
         given: list[bytes | str | int] = [entries, self._turn, self._size, self._most_bytes, MOST_COUNTS, *asked]
         try:
@@ -58,8 +59,8 @@ class KeptLog:
                 turn, size, whole, older, newer, totals = self._script(self._keys, given)
         except FrontierFull:
             return None
-        turned, self._turn, self._size = turn != self._turn, turn, size
-        return News(bool(whole), turned, older, newer, dict(zip(counts, totals, strict=True)))
+        rotated, self._turn, self._size = turn != self._turn, turn, size
+        return LogUpdate(bool(whole), rotated, older, newer, dict(zip(counts, totals, strict=True)))
 
     def close(self) -> None:
         """Give the connection back."""

@@ -1,4 +1,4 @@
-"""This worker's copy of the fleet's log of kept texts, by host: is a page like one that was kept before?"""
+"""This worker's copy of the fleet's log of kept pages (kept_log), by host: is a page like one that was kept before?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, News
+from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, LogUpdate
 from frontier.types import Lease
 from relevance.pages.simhash import NEAR, distances
 
@@ -19,7 +19,7 @@ _NO_MARK = b"\0" * 8
 _FAR = 64
 
 
-class Alike(NamedTuple):
+class Likeness(NamedTuple):
     """How a page is like other pages of its host. bits: by which its main text differs from the nearest that is near,
     None without one; equal: one has the same mark."""
 
@@ -27,13 +27,16 @@ class Alike(NamedTuple):
     equal: bool = False
 
 
-def entry(lease: Lease, simhash: int, mark: bytes) -> bytes:
+def log_entry(lease: Lease, simhash: int, mark: bytes) -> bytes:
     """A kept page as the log has it; simhash 0 and mark b"": not to be compared."""
     return _ENTRY.pack(_hash(lease.authority), _hash(lease.url), simhash, int.from_bytes(mark or _NO_MARK, "little"))
 
 
 class KnownTexts:
-    """Texts of two logs; when there is a new one the older is dropped. Memory: 24 bytes a page, some 0.3 KB a host."""
+    """Pages of the current log and of the one before, which is dropped when a new one is begun.
+
+    Memory: 24 bytes a page, some 0.3 KB a host.
+    """
 
     def __init__(self, most: int = MOST_PAGES) -> None:
         self._most = most
@@ -41,8 +44,8 @@ class KnownTexts:
         self._older: dict[int, array[int]] = {}
         self._pages = 0
 
-    def find(self, page: bytes) -> Alike:
-        """How a page, given as its entry, is like others of its host. A page is not compared with itself."""
+    def likeness(self, page: bytes) -> Likeness:
+        """How like others of its host a page is, given as its log entry. A page is not compared with itself."""
         host, url, simhash, mark = _ENTRY.unpack(page)
         bits, equal = NEAR + 1, False
         for known in (self._newer, self._older):
@@ -54,24 +57,24 @@ class KnownTexts:
                 apart[urls == url] = _FAR
                 bits = min(bits, int(apart.min()))
             equal = equal or (mark != 0 and bool(((marks == mark) & (urls != url)).any()))
-        return Alike(bits if bits <= NEAR else None, equal)
+        return Likeness(bits if bits <= NEAR else None, equal)
 
     def add(self, entries: bytes) -> None:
         """Pages of ours that are kept."""
         self._extend(entries)
         if self._pages > 2 * self._most:  # only while the log, which says when, is out of reach
-            self._turn()
+            self._rotate()
 
-    def hear(self, news: News) -> None:
-        """What the others have kept."""
-        if news.whole:
+    def apply(self, update: LogUpdate) -> None:
+        """Pages that other workers keep."""
+        if update.whole:
             self._newer.clear()
-        self._extend(news.older)
-        if news.whole or news.turned:
-            self._turn()
-        self._extend(news.newer)
+        self._extend(update.older)
+        if update.whole or update.rotated:
+            self._rotate()
+        self._extend(update.newer)
 
-    def _turn(self) -> None:
+    def _rotate(self) -> None:
         self._older, self._newer, self._pages = self._newer, defaultdict(_column), 0
 
     def _extend(self, entries: bytes) -> None:

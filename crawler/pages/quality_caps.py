@@ -4,12 +4,12 @@ Flags are those of relevance.pages.quality, and "near_duplicate": its main text 
 host that was kept. A crawl can cap the flags it names (``RELEVANCE_CAPPED``, ``RELEVANCE_CAP``): what comes beyond is
 left with the reason "capped_FLAG". A page that differs from a kept one in numbers only is left as "near_identical".
 
-The fleet knows together what was kept (kept_log), across restarts too. A page is judged by what this worker
-knows (`look`), and once more when it is stored (`settle`), which is final: first its counts are claimed in Redis and
-the others' texts are heard. So a fleet never keeps more of a host than the cap says. A page that only the second look
-finds to be one too many has had its links ranked as a kept page's. A worker that is killed between claim and report
-leaves the cap so many pages short. While Redis is away pages are judged by what the worker knows and stored when it is
-back, like all pages; while it is full nobody hears of what is kept.
+What was kept is shared by the fleet (kept_log), across restarts too. A page is judged twice: when it was fetched, by
+what this worker knows (`look`), and when it is stored (`settle`), which is final: first its counts are claimed in Redis
+and the entries of other workers are read. So a fleet never keeps more of a host than the cap says. A page that only
+`settle` finds to be one too many has had its links ranked as a kept page's. A worker that is killed between claim and
+report leaves the cap so many pages short. While Redis is away pages are judged by what the worker knows and stored when
+it is back, like all pages; while it is full other workers do not learn what is kept.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from crawler.pages.findings import Finished
-from crawler.pages.kept_log import KeptLog, News
-from crawler.pages.known_texts import Alike, KnownTexts, entry
+from crawler.pages.kept_log import KeptLog, LogUpdate
+from crawler.pages.known_texts import KnownTexts, Likeness, log_entry
 from frontier.types import Lease
 from relevance.pages.page import Page
 from relevance.pages.quality import FLAGS, Quality, quality
@@ -33,7 +33,7 @@ NEAR_IDENTICAL = "near_identical"
 ALL_FLAGS = (*FLAGS, NEAR_DUPLICATE)
 _MOST_COUNTS = 1 << 16
 _Claim = tuple[Finished, str]
-Patience = Callable[[Callable[[], News | None]], News | None]
+Patiently = Callable[[Callable[[], LogUpdate | None]], LogUpdate | None]
 
 
 class QualityCaps:
@@ -47,27 +47,27 @@ class QualityCaps:
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._lock = threading.Lock()
 
-    def look(self, lease: Lease, page: Page, verdict: Verdict, again: bool) -> tuple[Verdict, Quality | None]:
-        """The verdict on a page, left if it is known to be one too many of its host; and its quality, None when it is
-        not kept. again: it was kept before, so it is counted no more."""
+    def look(self, lease: Lease, page: Page, verdict: Verdict, fetched_before: bool) -> tuple[Verdict, Quality | None]:
+        """The verdict on a page, which is now to leave it if it is known to be one too many of its host; and its
+        quality, None when `verdict` does not keep it. A page that was `fetched_before` is not capped any more."""
         if not verdict.keep:
             return verdict, None
         found = quality(page)
         with self._lock:
-            found = _with(found, self._texts.find(entry(lease, found.simhash, b"")))
+            found = _with_likeness(found, self._texts.likeness(log_entry(lease, found.simhash, b"")))
             fields = {flag: _field(flag, lease.authority) for flag in sorted(found.flags & self._capped)}
             over = [flag for flag, field in fields.items() if self._counts.get(field, 0) >= self._most > 0]
-        return _left(verdict, f"capped_{over[0]}") if over and not again else verdict, found
+        return _left(verdict, f"capped_{over[0]}") if over and not fetched_before else verdict, found
 
     def repeats(self, lease: Lease, mark: bytes) -> bool:
         """Whether another page of the host with this mark was kept."""
         with self._lock:
-            return bool(mark) and self._texts.find(entry(lease, 0, mark)).equal
+            return bool(mark) and self._texts.likeness(log_entry(lease, 0, mark)).equal
 
-    def settle(self, batch: Sequence[Finished], patiently: Patience) -> None:
-        """The last word on pages that are to be stored: claims what they count for, and changes the findings of those
-        that are one too many. At most three round trips, mostly one; none without a page that is kept. patiently:
-        makes a call, and makes it again where FrontierUnavailable may pass."""
+    def settle(self, batch: Sequence[Finished], patiently: Patiently) -> None:
+        """The final verdict on pages that are to be stored: claims what they count for, and changes the findings of
+        those that are one too many. At most three round trips, mostly one; none without a page that is kept.
+        `patiently` makes a call, and makes it again while it raises FrontierUnavailable."""
         kept = [done for done in batch if _quality(done)]
         if not kept:
             return
@@ -77,36 +77,37 @@ class QualityCaps:
             self._claim(late, patiently)
         self.give_back([done for done in kept if not _quality(done)], patiently)
 
-    def give_back(self, pages: Iterable[Finished], patiently: Patience) -> None:
-        """These are not kept, or not by this worker: the frontier has not accepted them, so another one counts them."""
+    def give_back(self, pages: Iterable[Finished], patiently: Patiently) -> None:
+        """Take back what was claimed for pages that are not kept after all, or whose report the frontier has not
+        accepted: another worker will fetch them, and count them."""
         if counts := {field: -number for field, number in Counter(_unclaim(pages)).items()}:
-            self._hear(patiently(lambda: self._log.tell(b"", counts)), counts)
+            self._apply(patiently(lambda: self._log.publish(b"", counts)), counts)
 
     def close(self) -> None:
         """Give the connection back."""
         self._log.close()
 
-    def _claim(self, claims: Sequence[_Claim], patiently: Patience, entries: bytes = b"") -> None:
+    def _claim(self, claims: Sequence[_Claim], patiently: Patiently, entries: bytes = b"") -> None:
         """Count for each page its flag, and leave those that are too many."""
         counts = Counter(_field(flag, done.lease.authority) for done, flag in claims)
-        news = patiently(lambda: self._log.tell(entries, counts))
-        totals = self._hear(news, counts)
+        update = patiently(lambda: self._log.publish(entries, counts))
+        totals = self._apply(update, counts)
         number = {field: totals[field] - count for field, count in counts.items()}
         for done, flag in claims:
             field = _field(flag, done.lease.authority)
             number[field] += 1
-            if news is not None:
+            if update is not None:
                 done.finding.claimed += (field,)
             if number[field] > self._most > 0 and flag in self._capped and _quality(done):
                 _leave(done, f"capped_{flag}")
 
-    def _hear(self, news: News | None, counts: Mapping[str, int]) -> dict[str, int]:
+    def _apply(self, update: LogUpdate | None, counts: Mapping[str, int]) -> dict[str, int]:
         """The fleet's totals after adding `counts`; this worker's own where Redis was full."""
         with self._lock:
-            if news is not None:
-                self._texts.hear(news)
+            if update is not None:
+                self._texts.apply(update)
             totals = {
-                field: news.counts[field] if news else self._counts.get(field, 0) + number
+                field: update.counts[field] if update else self._counts.get(field, 0) + number
                 for field, number in counts.items()
             }
             for field, total in totals.items():
@@ -117,26 +118,28 @@ class QualityCaps:
             return totals
 
     def _compare(self, kept: Sequence[Finished]) -> list[_Claim]:
-        """Looks at pages once more, with what other workers have told of meanwhile; from now on they are known. Leaves
-        those that are like another but for numbers; the claims of those that are near-duplicates only now."""
+        """Compare pages with those that other workers have kept meanwhile, and add them to what is known. Those that
+        differ from another in numbers only are left; returned are the claims of those that only now turn out to be
+        near-duplicates."""
         late = []
         with self._lock:
             for done in kept:
-                alike, before = self._texts.find(_entry(done)), _quality(done)
+                alike, before = self._texts.likeness(_entry(done)), _quality(done)
                 if before is None:
                     continue
                 if alike.equal:
                     _leave(done, NEAR_IDENTICAL)
                     continue
                 self._texts.add(_entry(done))
-                if (found := _with(before, alike)).flags != before.flags:
+                if (found := _with_likeness(before, alike)).flags != before.flags:
                     done.finding.quality = found
                     done.finding.metadata = {**done.finding.metadata, **quality_fields(found)}
                     late.append((done, NEAR_DUPLICATE))
         return late
 
 
-def _with(found: Quality, alike: Alike) -> Quality:
+def _with_likeness(found: Quality, alike: Likeness) -> Quality:
+    """With the flag near_duplicate, when it is one."""
     if alike.bits is None:
         return found
     return replace(found, flags=found.flags | {NEAR_DUPLICATE}, terms={**found.terms, "differing_bits": alike.bits})
@@ -163,7 +166,7 @@ def _unclaim(pages: Iterable[Finished]) -> Iterator[str]:
 
 def _entry(done: Finished) -> bytes:
     found = done.finding.quality
-    return entry(done.lease, found.simhash if found else 0, done.finding.page_mark)
+    return log_entry(done.lease, found.simhash if found else 0, done.finding.page_mark)
 
 
 def _quality(done: Finished) -> Quality | None:

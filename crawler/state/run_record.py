@@ -1,4 +1,4 @@
-"""What the workers of a crawl go by, left in its Redis for the commands that look at the crawl.
+"""The settings that a crawl's workers run with, left in its Redis for the commands that look at the crawl.
 
 ``{crawl}:workers`` is a hash: a worker's name -> JSON with its start, when it was last seen and whether it has left
 (instants of Redis' clock), its data folder, its seed file and its settings, of :data:`RECORDED` and no others: no URL,
@@ -63,8 +63,9 @@ _KINDS = {"host": str, "folder": str, "seeds": str, "settings": dict, "started_m
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one worker has left; `host` is its machine's name, `seeds` "" when it has no seed file."""
+class WorkerRecord:
+    """What one worker has left there; `host` is its machine's name, `seeds` its seed file ("": it has none), `worker`
+    its own name."""
 
     host: str
     folder: str
@@ -80,28 +81,28 @@ class Told:
         return not self.ended and self.seen_ms > now_ms - RUNS_MS
 
 
-def told_of(settings: BaseSettings, folder: Path, seeds: str) -> Told:
-    """What a worker of this process has to leave."""
+def worker_record(settings: BaseSettings, folder: Path, seeds: str) -> WorkerRecord:
+    """The record of this process' worker."""
     options = _options()
     values = {name: typed(settings, options[name]) for name in RECORDED}
     # A project may give them as a list.
     values["RELEVANCE_OPTIONS"] = ",".join(settings.getlist("RELEVANCE_OPTIONS"))
     values |= {name: str(Path(str(values[name])).resolve()) for name in FILES if values[name]}
-    return Told(socket.gethostname(), str(folder), str(Path(seeds).resolve()) if seeds else "", values)
+    return WorkerRecord(socket.gethostname(), str(folder), str(Path(seeds).resolve()) if seeds else "", values)
 
 
 class RunRecord:
-    """One worker's part; what Redis has against it is passed over."""
+    """Keeps one worker's record in Redis, from its start to its end; a Redis that fails is passed over."""
 
-    def __init__(self, url: str, crawl: str, told: Told) -> None:
+    def __init__(self, url: str, crawl: str, record: WorkerRecord) -> None:
         self._client = client(url, _WITHIN_S)
         self._crawl = crawl
-        self._name = f"{told.host}:{os.getpid()}:{secrets.token_hex(2)}"
-        self._told = told
+        self._name = f"{record.host}:{os.getpid()}:{secrets.token_hex(2)}"
+        self._record = record
         self._written = time.monotonic()
         with contextlib.suppress(redis.RedisError):
             now_ms = _now_ms(self._client)
-            self._told = replace(told, started_ms=now_ms)
+            self._record = replace(record, started_ms=now_ms)
             gone = [one.worker for one in _read(self._client, crawl) if not one.runs(now_ms)]
             self._write(now_ms)
             self._client.sadd(_CRAWLS, crawl)
@@ -109,7 +110,7 @@ class RunRecord:
                 self._client.hdel(_key(crawl), *gone)
 
     def refresh(self) -> None:
-        """Say that the worker is there; costs nothing when it was said a moment ago."""
+        """Note that the worker still runs; costs nothing when that was noted a moment ago."""
         if time.monotonic() < self._written + _REFRESH_S:
             return
         self._written = time.monotonic()
@@ -117,20 +118,21 @@ class RunRecord:
             self._write(_now_ms(self._client))
 
     def close(self) -> None:
-        """Say that the worker has left; lets go of the connection."""
-        self._told = replace(self._told, ended=True)
+        """Note that the worker has left, and close the connection."""
+        self._record = replace(self._record, ended=True)
         with contextlib.suppress(redis.RedisError), contextlib.closing(self._client):
             if has_state(self._client, self._crawl):  # else it was emptied meanwhile, and is not begun anew by this
                 self._write(_now_ms(self._client))
 
     def _write(self, now_ms: int) -> None:
-        told = {name: value for name, value in asdict(replace(self._told, seen_ms=now_ms)).items() if name != "worker"}
-        self._client.hset(_key(self._crawl), self._name, json.dumps(told))
+        values = asdict(replace(self._record, seen_ms=now_ms))
+        del values["worker"]  # the name of the field
+        self._client.hset(_key(self._crawl), self._name, json.dumps(values))
 
 
-def workers(url: str, crawl: str) -> tuple[list[Told], int]:
-    """What the workers of `crawl` have left, the last to start first, and Redis' clock; nothing where it cannot be
-    read, as of a crawl of a version that left none."""
+def workers(url: str, crawl: str) -> tuple[list[WorkerRecord], int]:
+    """The records of `crawl`'s workers, the last to start first, and the instant by Redis' clock; none where they
+    cannot be read, or are of a version that left none."""
     with contextlib.closing(client(url)) as server, contextlib.suppress(redis.RedisError):
         return sorted(_read(server, crawl), key=lambda one: one.started_ms, reverse=True), _now_ms(server)
     return [], 0
@@ -144,23 +146,23 @@ def crawls_of(url: str) -> list[str]:
     return []
 
 
-def differences(told: Sequence[Told]) -> dict[str, dict[str, str]]:
+def differences(records: Sequence[WorkerRecord]) -> dict[str, dict[str, str]]:
     """The settings that workers do not agree on: name -> value -> one who has it."""
     found: dict[str, dict[str, str]] = {}
     for name in RECORDED:
-        values = {json.dumps(one.settings[name]): one.worker for one in reversed(told) if name in one.settings}
+        values = {json.dumps(one.settings[name]): one.worker for one in reversed(records) if name in one.settings}
         if len(values) > 1:
             found[name] = values
     return found
 
 
-def _read(server: redis.Redis, crawl: str) -> list[Told]:
+def _read(server: redis.Redis, crawl: str) -> list[WorkerRecord]:
     found = []
     for name, value in server.hgetall(_key(crawl)).items():
-        with contextlib.suppress(ValueError, TypeError, RecursionError):
-            told = Told(**json.loads(value), worker=_text(name))
-            if all(type(getattr(told, part)) is kind for part, kind in _KINDS.items()):
-                found.append(replace(told, settings=_usable(told.settings)))
+        with contextlib.suppress(ValueError, TypeError, RecursionError):  # of another version, or by hand
+            record = WorkerRecord(**json.loads(value), worker=_text(name))
+            if all(type(getattr(record, part)) is kind for part, kind in _KINDS.items()):
+                found.append(replace(record, settings=_usable(record.settings)))
     return found
 
 

@@ -25,7 +25,7 @@ from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, program_commit
 from crawler.state.redis_link import RedisHome, client, private_neighbours, redis_home
-from crawler.state.run_record import RunRecord, told_of
+from crawler.state.run_record import RunRecord, worker_record
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
@@ -115,8 +115,8 @@ class Stores:
                 contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
             )
             named = opened.enter_context(contextlib.closing(NamedLater(client(home.url), spider.name, frontier)))
-            told = told_of(settings, folder, spec.path if spec else "")
-            record = opened.enter_context(contextlib.closing(RunRecord(home.url, spider.name, told)))
+            ours = worker_record(settings, folder, spec.path if spec else "")
+            record = opened.enter_context(contextlib.closing(RunRecord(home.url, spider.name, ours)))
             yield cls(
                 crawl=spider.name,
                 folder=folder,

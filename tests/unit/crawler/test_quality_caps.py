@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from crawler.pages.findings import Finding, Finished
-from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, KeptLog, News
+from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, KeptLog, LogUpdate
 from crawler.pages.quality_caps import QualityCaps
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.errors import FrontierUnavailable
@@ -253,7 +253,7 @@ def test_without_redis_pages_are_judged_and_wait(tmp_path: Path) -> None:
             worker.settle(done)
         tries: list[FrontierUnavailable] = []
 
-        def patiently(call: Callable[[], News | None]) -> News | None:
+        def patiently(call: Callable[[], LogUpdate | None]) -> LogUpdate | None:
             while True:
                 try:
                     return call()

@@ -21,7 +21,7 @@ from crawler.errors import PreflightError
 from crawler.state import run_record
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisHome
-from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, told_of, workers
+from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, worker_record, workers
 from crawler.state.state_format import ensure_format
 from crawler.work.stores import open_frontier
 from frontier.types import Candidate
@@ -44,7 +44,7 @@ def start(url: str, tmp_path: Path) -> Iterator[Callable[..., RunRecord]]:
 
         def begin(crawl: str = "x", seeds: str = "", **values: Any) -> RunRecord:
             ensure_format(url, crawl)
-            record = RunRecord(url, crawl, told_of(given(**values), tmp_path, seeds))
+            record = RunRecord(url, crawl, worker_record(given(**values), tmp_path, seeds))
             opened.callback(record.close)
             return record
 
@@ -266,7 +266,7 @@ def test_a_data_folder_without_a_name_in_its_path_has_one_crawl(tmp_path: Path) 
     settings = given(DATA_DIR=str(tmp_path), REDIS_URL="")
     with EmbeddedRedis(tmp_path / "state" / "redis") as server:
         ensure_format(server.url, "spider")
-        RunRecord(server.url, "spider", told_of(settings, tmp_path, "")).close()
+        RunRecord(server.url, "spider", worker_record(settings, tmp_path, "")).close()
         assert named_crawl(settings, "", "") == "spider"
     (tmp_path / "state" / "crawl").write_text("inanda")
     assert named_crawl(settings, "", "") == "inanda"
