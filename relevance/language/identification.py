@@ -1,18 +1,20 @@
 """Which language a text is in.
 
-`identify` sums the evidence of the different words: one that comes again, as a name does in a list, says no more than
-at first. Long texts are judged by four slices of together LETTERS letters, so the cost of a text is bounded. Between
-close siblings a second look decides where the sums hardly do (relevance.language.contrast).
+In this order, for each text:
 
-Only text of MIN_SECOND words or more may be called by a second-stage language (Zimbabwean Ndebele), and only by a
-margin: as an equal class it takes 5-10 % of out-of-domain isiZulu sentences. A language of the family is named only
-when it leads what is not of the family by GUARD nats a word and by what its words cost the family more than is usual
-(relevance.language.strangeness), up to STRANGEST: names and loans in thousands of languages look like isiZulu, while
-true text leads by seven. (African languages never seen in training called isiZulu: 0.01 % of sentences, 0.22 % of 1-4
-words.)
-
-The language that is wanted (a crawl's target, else the one that the model is made for) is named, too, where a sibling
-is likelier but it is likely enough (relevance.language.calibration).
+1. Its words; of a long text those of SAMPLE_SLICES slices, together SAMPLE_LETTERS letters, so its cost is bounded.
+2. The evidence of its different words against each language is summed (relevance.language.model). A word that comes
+   again, as a name does in a list, says no more than at first.
+3. A second-stage language (Zimbabwean Ndebele) may only be the answer for SECOND_STAGE_WORDS words or more, and only by
+   a margin: as an equal class it takes 5-10 % of out-of-domain isiZulu sentences.
+4. A language of the model's family (Nguni) is the answer only when it leads all that are not of the family by
+   FAMILY_LEAD nats a word, and by what its words cost the family more than is usual (relevance.language.strangeness),
+   up to MOST_STRANGENESS: names and loans in thousands of languages look like isiZulu, while true text leads by seven.
+   (African languages never seen in training called isiZulu: 0.01 % of sentences, 0.22 % of 1-4 words.)
+5. Close siblings whose sums hardly differ are told apart by n-grams across words, words and pairs of words
+   (relevance.language.contrast).
+6. The language that is wanted (a crawl's target, else the one that the model is made for) is the answer, too, where a
+   sibling is likelier but it is likely enough (relevance.language.calibration).
 """
 
 from __future__ import annotations
@@ -36,43 +38,43 @@ from relevance.types import UNDETERMINED, Identification
 
 Costs = npt.NDArray[np.floating[Any]]
 
-LETTERS = 1000
-SLICES = 4
-MIN_SECOND = 25
-SECOND_MARGIN = 0.1
-"""Nats a word."""
-GUARD = 0.2
-STRANGEST = 8.0
-"""Nats a text; with the guard of GUARDED words it is the most that mixed text has to make up for."""
-TOGETHER = 256
+SAMPLE_LETTERS = 1000
+SAMPLE_SLICES = 4
+SECOND_STAGE_WORDS = 25
+SECOND_STAGE_MARGIN = 0.1
+"""Nats a word by which a second-stage language must be ahead of the one it was split from."""
+FAMILY_LEAD = 0.2
+"""Nats a word, of at most FAMILY_LEAD_WORDS words."""
+MOST_STRANGENESS = 8.0
+"""Nats a text; with the lead of FAMILY_LEAD_WORDS words it is the most that mixed text has to make up for."""
+BATCH = 256
 """Texts worked on at a time: bounds the memory of a call."""
 FOREIGN = (4.0, 6.0)
 """Nats by which another language is ahead of all siblings for a word: from the first on it says less of one sibling
 against another, from the second on nothing, as an English word in an isiZulu tweet."""
-GUARDED = 8
-"""Words after which the guard grows no more: mixed text keeps its chance."""
+FAMILY_LEAD_WORDS = 8
+"""Words after which the lead grows no more: mixed text keeps its chance."""
 
-
-NOTHING = Identification(UNDETERMINED, 0.0, 0.0, 0.0, 0)
+NO_WORDS = Identification(UNDETERMINED, 0.0, 0.0, 0.0, 0)
 
 
 def sampled(text: str) -> str:
-    """The text, or SLICES pieces of it where it is long; pieces begin and end at white space."""
-    if len(text) <= LETTERS + LETTERS // 4:
+    """The text, or SAMPLE_SLICES pieces of it where it is long; pieces begin and end at white space."""
+    if len(text) <= SAMPLE_LETTERS + SAMPLE_LETTERS // 4:
         return text
-    piece = LETTERS // SLICES
-    stride = (len(text) - piece) // (SLICES - 1)
+    piece = SAMPLE_LETTERS // SAMPLE_SLICES
+    stride = (len(text) - piece) // (SAMPLE_SLICES - 1)
     parts = []
-    for k in range(SLICES):
+    for k in range(SAMPLE_SLICES):
         part = text[k * stride : k * stride + piece]
         parts.append(" ".join(part.split()[1:-1]) or part)
     return " ".join(parts)
 
 
-def _looked_at(text: str) -> list[str]:
+def _sample_words(text: str) -> list[str]:
     """The words of a sample of the text; its first ones where the slices happen to have none, as in tables of
     numbers."""
-    return words(sampled(text)) or words(text)[: LETTERS // 5]
+    return words(sampled(text)) or words(text)[: SAMPLE_LETTERS // 5]
 
 
 class Identifier:
@@ -91,24 +93,25 @@ class Identifier:
         family = model.meta.get("family", ())
         self._family = np.array([name in family for name in names])
         stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
-        self._guarded = languages is None and bool(self._family.any() and not self._family.all())
-        self._others = strangeness.columns(np.flatnonzero(~self._family).tolist())
+        self._needs_lead = languages is None and bool(self._family.any() and not self._family.all())
+        self._outside = strangeness.columns(np.flatnonzero(~self._family).tolist())
         wanted, siblings = wanted or model.meta.get("wanted", ""), model.meta.get("siblings", ())
         self._wanted = names.index(wanted) if wanted in names else 0
         self._rivals = _rivals(names, wanted, siblings)
-        self._next = min(1, len(names) - 1)
+        self._second_best = min(1, len(names) - 1)
         alone = languages is not None and len(names) == 1
         self._contrasts = list(self._narrow_contrasts(columns))
-        self._second = [] if alone else [(names.index(s), names.index(f)) for s, f in stages.items() if f in names]
+        pairs = [(names.index(second), names.index(first)) for second, first in stages.items() if first in names]
+        self._second = [] if alone else pairs
 
     def __call__(self, texts: Sequence[str]) -> list[Identification]:
-        parts = (texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER))
-        return [found for part in parts for found in self.of_words([_looked_at(text) for text in part])]
+        parts = (texts[at : at + BATCH] for at in range(0, len(texts), BATCH))
+        return [found for part in parts for found in self.of_words([_sample_words(text) for text in part])]
 
     def of_words(self, tokens: Sequence[list[str]]) -> list[Identification]:
         """The language of texts whose words (relevance.language.alphabet.words) are known, all of them together."""
         full = [place for place, some in enumerate(tokens) if some]
-        out = [NOTHING] * len(tokens)
+        out = [NO_WORDS] * len(tokens)
         if not full:
             return out
         different = [list(dict.fromkeys(tokens[place])) for place in full]
@@ -119,7 +122,7 @@ class Identifier:
         bounds = [0, *accumulate(counts)]
         sums = np.add.reduceat(evidence, bounds[:-1], axis=0, dtype=np.int32)
         costs = self._costs(sums, counts)
-        self._look_again(costs, [tokens[place] for place in full], evidence, bounds)
+        self._tell_siblings_apart(costs, [tokens[place] for place in full], evidence, bounds)
         shares = (sums[:, len(self._labels)] / counts).tolist()
         sizes = [(len(tokens[place]), count) for place, count in zip(full, counts, strict=True)]
         for place, found in zip(full, self._decide(costs, shares, sizes), strict=True):
@@ -134,7 +137,7 @@ class Identifier:
                 whole = len(places) == len(group)
                 yield [at for at, _ in places], table if whole else table[:, [n for _, n in places]]
 
-    def _look_again(
+    def _tell_siblings_apart(
         self, costs: Costs, tokens: Sequence[list[str]], evidence: npt.NDArray[np.uint8], bounds: Sequence[int]
     ) -> None:
         """Texts whose best two are siblings hardly apart are decided without words of other languages, and with a
@@ -145,8 +148,8 @@ class Identifier:
             rows = [row for row, place in enumerate(best) if place in group and _hardly_apart(costs[row, group])]
             if rows:
                 among = costs[rows][:, group]
-                said = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
-                seen = among - _of_foreign_words(said) - contrast.scores(table, [tokens[row] for row in rows])
+                by_word = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
+                seen = among - _foreign_word_costs(by_word) - contrast.scores(table, [tokens[row] for row in rows])
                 costs[np.ix_(rows, group)] = seen + (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
 
     def _narrowed(self, evidence: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -160,10 +163,10 @@ class Identifier:
         """Nats that speak against each class, from `sums`: evidence of a text's words, by class."""
         costs: Costs = sums[:, : len(self._labels)] * STEP
         for second, first in self._second:
-            self._settle(costs, second, first, counts)
-        if self._guarded:
+            self._apply_second_stage(costs, second, first, counts)
+        if self._needs_lead:
             pairs = zip(sums[:, len(self._labels) + 1].tolist(), counts, strict=True)
-            costs[:, self._others] -= [[_guard(steps, count)] for steps, count in pairs]
+            costs[:, self._outside] -= [[_needed_lead(steps, count)] for steps, count in pairs]
         return costs
 
     def _decide(
@@ -171,11 +174,11 @@ class Identifier:
     ) -> Iterator[Identification]:
         """One answer a row of `costs`. shares: of words that fit the family; sizes: words, different words."""
         leading = costs.copy()
-        leading.partition(self._next, axis=1)
-        heats = [temperature(different) for _, different in sizes]
-        behind = (leading[:, :1] - costs) / np.array(heats)[:, np.newaxis]
+        leading.partition(self._second_best, axis=1)
+        temperatures = [temperature(different) for _, different in sizes]
+        behind = (leading[:, :1] - costs) / np.array(temperatures)[:, np.newaxis]
         weights = np.add.reduce(np.exp(behind), axis=1).tolist()
-        best, lowest = costs.argmin(axis=1).tolist(), leading[:, : self._next + 1].tolist()
+        best, lowest = costs.argmin(axis=1).tolist(), leading[:, : self._second_best + 1].tolist()
         wanted = behind[:, self._wanted].tolist()
         answers = zip(best, weights, lowest, wanted, shares, sizes, strict=True)
         for place, weight, ends, other, share, (count, different) in answers:
@@ -187,14 +190,14 @@ class Identifier:
             yield Identification(self._labels[place], 1.0 / weight, margin, share, count)
 
     @staticmethod
-    def _settle(costs: Costs, second: int, first: int, counts: Sequence[int]) -> None:
+    def _apply_second_stage(costs: Costs, second: int, first: int, counts: Sequence[int]) -> None:
         """Where the language split from another one does not stand, it is out; if only for its margin, its words count
         for the first."""
         pairs = zip(counts, costs[:, second].tolist(), costs[:, first].tolist(), strict=True)
         for row, (count, cost, other) in enumerate(pairs):
-            if count < MIN_SECOND:
+            if count < SECOND_STAGE_WORDS:
                 costs[row, second] = inf
-            elif cost + SECOND_MARGIN * count > other:
+            elif cost + SECOND_STAGE_MARGIN * count > other:
                 costs[row, first], costs[row, second] = min(cost, other), inf
 
 
@@ -213,13 +216,13 @@ def _rivals(names: Sequence[str], wanted: str, groups: Sequence[Sequence[str]]) 
     return frozenset(place for place, name in enumerate(names) if wanted in names and name in siblings)
 
 
-def _guard(steps: int, count: int) -> float:
+def _needed_lead(steps: int, count: int) -> float:
     """Nats by which the family must lead in a text of so many different words; steps: what they cost the family."""
-    strange = (steps - strangeness.NONE * count) * strangeness.UNIT
-    return GUARD * min(count, GUARDED) + min(max(strange, 0.0), STRANGEST)
+    strange = (steps - strangeness.USUAL_STEPS * count) * strangeness.UNIT
+    return FAMILY_LEAD * min(count, FAMILY_LEAD_WORDS) + min(max(strange, 0.0), MOST_STRANGENESS)
 
 
-def _of_foreign_words(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
+def _foreign_word_costs(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
     """Nats that words of other languages speak against each sibling, text x sibling; they mean something against one
     another only. texts: evidence, word x sibling."""
     words = np.concatenate(texts) * STEP

@@ -28,8 +28,8 @@ USUAL = 2.0
 """Nats a letter that a text may cost a family without harm."""
 UNIT = 0.1
 """Nats of one step of what words cost the family."""
-NONE = 100
-"""Steps of a word that costs just what is usual; below it are words that make up for others."""
+USUAL_STEPS = 100
+"""Steps of a word that costs the family just what is usual; those with fewer make up for others of the text."""
 
 Columns = slice | list[int]
 Nats = npt.NDArray[np.floating[Any]]
@@ -80,6 +80,6 @@ class Strangeness:
         mean = np.add.reduceat(some, self._starts, axis=0) / self._sizes
         some -= (some - mean.take(self._group, axis=0)) * lost.take(self._group, axis=0)
         evidence[:, self._siblings] = np.rint(some, out=some).T
-        excess = (lowest[0] - USUAL * lengths) * (1 / UNIT) + (NONE + 0.5)
+        excess = (lowest[0] - USUAL * lengths) * (1 / UNIT) + (USUAL_STEPS + 0.5)
         steps: Rows = np.minimum(np.maximum(excess, 0), 255).astype(np.uint8)
         return steps

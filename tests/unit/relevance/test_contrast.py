@@ -118,14 +118,17 @@ def test_only_what_is_near_is_looked_at_again_and_the_lead_over_others_stays(mad
     costs = np.array([[1.0, 2.0, 9.0], [1.0, 1.0 + far, 9.0], [5.0, 5.0, 1.0]])
     looked = costs.copy()
     identifier._contrasts = [([0, 1], table)]
-    identifier._look_again(looked, [["aba"], ["aba"], ["aba"]], np.zeros((3, 5), dtype=np.uint8), [0, 1, 2, 3])
+    identifier._tell_siblings_apart(looked, [["aba"], ["aba"], ["aba"]], np.zeros((3, 5), dtype=np.uint8), [0, 1, 2, 3])
     assert looked[0, 1] == 1.0
     assert looked[0, 0] > 2.0
     assert looked[0, 2] == 9.0
     assert np.array_equal(looked[1:], costs[1:])
 
 
-@pytest.mark.parametrize(("behind", "off"), [(0, 0), (FOREIGN[0], 0), (sum(FOREIGN) / 2, 1), (FOREIGN[1], 2), (7.5, 2)])
+@pytest.mark.parametrize(
+    ("behind", "off"),
+    [(0, 0), (FOREIGN[0], 0), (sum(FOREIGN) / 2, 1), (FOREIGN[1], 2), (7.5, 2)],
+)
 def test_words_of_another_language_do_not_tell_siblings_apart(
     made: storage.Parameters, behind: float, off: float
 ) -> None:
@@ -133,7 +136,9 @@ def test_words_of_another_language_do_not_tell_siblings_apart(
     identifier._contrasts = [([1, 2], np.zeros((1 << contrast.BUCKETS, 2), dtype=np.int8))]
     words = np.array([[9, 0, 3], [0, behind, behind + 2], [0, behind + 2, behind]])
     costs = np.array([[9.0, 1.0, 4.0], [9.0, 2.0, 2.5]])
-    identifier._look_again(costs, [["aba", "town"], ["town"]], np.rint(words / STEP).astype(np.uint8), [0, 2, 3])
+    identifier._tell_siblings_apart(
+        costs, [["aba", "town"], ["town"]], np.rint(words / STEP).astype(np.uint8), [0, 2, 3]
+    )
     assert costs == pytest.approx(np.array([[9.0, 1.0, 4.0 - off], [9.0, 2.0, 2.5 + off]]))
 
 

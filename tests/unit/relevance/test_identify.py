@@ -10,10 +10,10 @@ import relevance
 from relevance.errors import UnknownLanguageError
 from relevance.language.alphabet import words
 from relevance.language.calibration import temperature, threshold
-from relevance.language.identification import GUARD, GUARDED, STRANGEST, Identifier, sampled
+from relevance.language.identification import FAMILY_LEAD, FAMILY_LEAD_WORDS, MOST_STRANGENESS, Identifier, sampled
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import SHIPPED, STEP, load, shipped
-from relevance.language.strangeness import NONE, UNIT
+from relevance.language.strangeness import UNIT, USUAL_STEPS
 from tests.sample import sentences
 
 
@@ -114,8 +114,8 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
     counts = [len(some) for some in tokens]
     costs = identifier._costs(sums, counts)
     for row, (some, count) in enumerate(zip(sums.tolist(), counts, strict=True)):
-        strange = (some[len(labels) + 1] - NONE * count) * UNIT
-        guard = GUARD * min(count, GUARDED) + min(max(strange, 0.0), STRANGEST)
+        strange = (some[len(labels) + 1] - USUAL_STEPS * count) * UNIT
+        guard = FAMILY_LEAD * min(count, FAMILY_LEAD_WORDS) + min(max(strange, 0.0), MOST_STRANGENESS)
         plain = {name: some[n] * STEP for n, name in enumerate(shipped().classes)}
         for n, name in enumerate(shipped().classes):
             if name in shipped().meta["second_stage"] or name in shipped().meta["second_stage"].values():
@@ -167,7 +167,7 @@ def test_family_share_falls_with_foreign_words() -> None:
 def test_zimbabwean_ndebele_needs_a_long_text() -> None:
     text = sentences("nde", random.Random(7), 400)
     assert relevance.codes([text]) == ["nde"]
-    short = " ".join(text.split()[: GUARDED + 4])
+    short = " ".join(text.split()[: FAMILY_LEAD_WORDS + 4])
     assert relevance.codes([short]) != ["nde"]
 
 

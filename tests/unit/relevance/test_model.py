@@ -23,7 +23,7 @@ from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
 from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
 from relevance.language.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
-from relevance.language.strangeness import LEAST, NONE, PLAIN, SLOPE, UNIT, USUAL
+from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
 from relevance.learning import training
 from relevance.learning.evaluation import folder_texts, leave_one_out
@@ -202,7 +202,7 @@ def test_evidence_is_what_the_probabilities_say() -> None:
             share = np.clip(1 - SLOPE * (strange - PLAIN), LEAST, 1)[:, np.newaxis]
             mean = behind[:, group].mean(axis=1, keepdims=True)
             assert found[:, group] == pytest.approx(mean + (behind[:, group] - mean) * share, abs=0.51)
-        cost = (-logs[:, family].max(axis=1) - USUAL * lengths) / UNIT + NONE
+        cost = (-logs[:, family].max(axis=1) - USUAL * lengths) / UNIT + USUAL_STEPS
         assert found[:, len(classes) + 1] == pytest.approx(np.clip(cost, 0, 255), abs=0.51)
 
 

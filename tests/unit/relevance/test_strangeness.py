@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.language.identification import GUARD, STRANGEST, Identifier
+from relevance.language.identification import FAMILY_LEAD, MOST_STRANGENESS, Identifier
 from relevance.language.model import Model
-from relevance.language.strangeness import LEAST, NONE, PLAIN, UNIT, USUAL, Strangeness, columns
+from relevance.language.strangeness import LEAST, PLAIN, UNIT, USUAL, USUAL_STEPS, Strangeness, columns
 from relevance.learning import training
 from relevance.learning.making import in_memory, make
 
@@ -48,8 +48,8 @@ def test_siblings_keep_their_order_and_their_sum(evidence: list[int], cost: floa
 @given(st.floats(0, 60))
 def test_what_a_word_costs_the_family_is_counted_from_what_is_usual(cost: float) -> None:
     steps = weighed([0, 0, 0, 0], [cost + 5, cost, cost + 3, 0.0])[1]
-    assert (steps - NONE) * UNIT == pytest.approx(
-        min(max(cost - 10 * USUAL, -NONE * UNIT), (255 - NONE) * UNIT), abs=0.06
+    assert (steps - USUAL_STEPS) * UNIT == pytest.approx(
+        min(max(cost - 10 * USUAL, -USUAL_STEPS * UNIT), (255 - USUAL_STEPS) * UNIT), abs=0.06
     )
 
 
@@ -84,8 +84,8 @@ def test_strange_words_must_lead_by_more(model: Model) -> None:
     for word in ("abantu", "qxqxqxqx"):
         sums = model.evidence([word]).astype(np.int32)
         costs[word] = identifier._costs(sums, [1])[0] - sums[0, :3] * 0.05
-    assert costs["abantu"].tolist() == pytest.approx([0, 0, -GUARD])
-    assert costs["qxqxqxqx"].tolist() == pytest.approx([0, 0, -GUARD - STRANGEST])
+    assert costs["abantu"].tolist() == pytest.approx([0, 0, -FAMILY_LEAD])
+    assert costs["qxqxqxqx"].tolist() == pytest.approx([0, 0, -FAMILY_LEAD - MOST_STRANGENESS])
 
 
 def test_no_guard_among_named_languages(model: Model) -> None:
