@@ -10,7 +10,7 @@ import logging
 import sys
 
 from archive.commands import convert, get, index, ls, repair, stats, verify
-from archive.commands.common import GOOD, INTERRUPTED, Command, UsageFault, told
+from archive.commands.common import GOOD, INTERRUPTED, Command, UsageFault, report_error
 from archive.errors import ArchiveError
 from archive.terminal import escape_what_does_not_fit, give_up_stdout
 
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.getLogger("archive").addHandler(logging.NullHandler())
     logging.getLogger("archive").propagate = False
     if sys.stdout is None:
-        return told(UsageFault("standard output is closed"))
+        return report_error(UsageFault("standard output is closed"))
     escape_what_does_not_fit()
     try:
         code = COMMANDS[options.command].run(options)
@@ -80,6 +80,6 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.filename is None:
             give_up_stdout()
-        return told(error)
+        return report_error(error)
     except (UsageFault, ArchiveError) as error:
-        return told(error)
+        return report_error(error)

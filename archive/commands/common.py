@@ -41,7 +41,7 @@ class UsageFault(Exception):  # noqa: N818
     """What was asked for cannot be done; `str()` says why."""
 
 
-def told(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Say what went wrong; the exit code for it."""
     if isinstance(error, OSError):
         print(f"archive: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
@@ -61,9 +61,9 @@ def each(options: argparse.Namespace, work: Callable[[str], int], *, folders: bo
         except OSError as error:
             if error.filename is None:  # standard output: nothing more can be told
                 raise
-            code = max(code, told(error))
+            code = max(code, report_error(error))
         except (UsageFault, ConvertError) as error:
-            code = max(code, told(error))
+            code = max(code, report_error(error))
     return code
 
 

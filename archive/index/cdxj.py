@@ -63,8 +63,8 @@ class Entry:
     size: int
     id: str = ""
 
-    def hear(self, record: Record) -> None:
-        """Take in what a metadata record says of this one, if it is of the same exchange."""
+    def add_metadata(self, record: Record) -> None:
+        """Take from a metadata record what the index says of its exchange; one of another exchange changes nothing."""
         ours = record.type == "metadata" and record.in_memory and record.field("WARC-Concurrent-To") == self.id
         if ours and (flags := _flags(record.block())):
             self.fields["quality"] = ",".join(flags)
@@ -184,7 +184,7 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
             here.append(entry)
             last = entry
         elif last is not None:
-            last.hear(record)
+            last.add_metadata(record)
     yield from _lines([*done, *ended()], file_name)
 
 

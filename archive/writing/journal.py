@@ -9,9 +9,7 @@ Guarantees
 * :meth:`Journal.rewrite` replaces the file by one with the given frames only: new file, fsync, lock, rename, folder
   fsync.
 
-Frames, their bodies in msgpack: ``I`` configuration, ``G`` a group (:meth:`Group.frame`), ``S`` settled ids (accepted,
-rejected), ``F`` the ``.open`` file in use, ``P`` a pack stands in it up to an offset (with the ids in it), ``C`` that
-file is finished.
+A frame's kind is one letter, its body msgpack: see CONFIG to FILE_CLOSED.
 """
 
 from __future__ import annotations
@@ -35,14 +33,26 @@ _NAME = b"ulwembu-journal-"
 MAGIC = _NAME + b"1\n"
 _FRAME = struct.Struct("<2scII")
 _MARK = b"\xf6J"
+CONFIG = b"I"
+"""The writer's settings; the first frame."""
+GROUP = b"G"
+"""An exchange that was taken on (:meth:`Group.frame`)."""
+SETTLED = b"S"
+"""The frontier's answer: idents accepted, idents rejected."""
+FILE_OPENED = b"F"
+"""The name of the ``.open`` file in use, and how many bytes of it are good."""
+PACK_WRITTEN = b"P"
+"""A pack stands in that file: its name, up to which offset it is good now, the idents in the pack."""
+FILE_CLOSED = b"C"
+"""The name of a file that is finished."""
 Frame = tuple[bytes, tuple[Any, ...]]
 _SHAPES: dict[bytes, tuple[type, ...]] = {
-    b"I": (dict,),
-    b"G": (int, str, str, bytes, int),
-    b"S": (list, list),
-    b"F": (str, int),
-    b"P": (str, int, list),
-    b"C": (str,),
+    CONFIG: (dict,),
+    GROUP: (int, str, str, bytes, int),
+    SETTLED: (list, list),
+    FILE_OPENED: (str, int),
+    PACK_WRITTEN: (str, int, list),
+    FILE_CLOSED: (str,),
 }
 
 
@@ -57,7 +67,7 @@ class Group:
     size: int
 
     def frame(self) -> Frame:
-        return b"G", (self.ident, self.token, self.host, self.body, self.size)
+        return GROUP, (self.ident, self.token, self.host, self.body, self.size)
 
 
 @dataclass(slots=True)
@@ -76,19 +86,19 @@ class State:
         """ValueError: no frame of ours, and nothing has changed."""
         if not _fits(kind, values):
             raise ValueError(f"frame of kind {kind!r}")
-        if kind == b"G":
+        if kind == GROUP:
             group = Group(*values)
             self.groups[group.ident] = group
             self.next_ident = max(self.next_ident, group.ident + 1)
-        elif kind == b"S":
+        elif kind == SETTLED:
             self.accepted.update(values[0])
             self._forget(values[1])
-        elif kind == b"P":
+        elif kind == PACK_WRITTEN:
             self.good_bytes = values[1]
             self._forget(values[2])
-        elif kind == b"F":
+        elif kind == FILE_OPENED:
             self.open_name, self.good_bytes = values
-        elif kind == b"C":
+        elif kind == FILE_CLOSED:
             self.open_name, self.good_bytes = "", 0
         else:
             self.config = values[0]
@@ -138,7 +148,7 @@ class Journal:
         try:
             _lock(descriptor, path)
             journal._waiting.append(MAGIC)
-            journal.add(b"I", (config,))
+            journal.add(CONFIG, (config,))
             journal.commit()
             fsync_folder(path.parent)
         except (OSError, ArchiveError):
@@ -193,7 +203,7 @@ class Journal:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
         fresh = self.path.with_suffix(".journal-new")
         descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        parts = [MAGIC, *_encode(b"I", (config,))]
+        parts = [MAGIC, *_encode(CONFIG, (config,))]
         try:
             for kind, values in frames:
                 parts += _encode(kind, values)

@@ -98,7 +98,7 @@ class Job:
                 entry.inner = place.inner
                 lines.append((entry, place))
             elif lines:
-                lines[-1][0].hear(record)
+                lines[-1][0].add_metadata(record)
         for entry, place in lines:
             yield entry.line(file_name, start + place.offset, place.length, shared=shared)
 

@@ -35,7 +35,7 @@ from archive.storage.warcfile import OPEN, OpenFile, file_name
 from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
 from archive.writing.exchange import Exchange
-from archive.writing.journal import Frame, Group, Journal, State
+from archive.writing.journal import FILE_CLOSED, FILE_OPENED, PACK_WRITTEN, SETTLED, Frame, Group, Journal, State
 from archive.writing.packing import Job, freeze
 from archive.writing.records import warcinfo
 from archive.writing.seen import SeenPayloads
@@ -159,7 +159,7 @@ class WarcWriter:
         with self._lock:
             taken = [group for token in accepted for group in self._unsettled.pop(token, ())]
             dropped = [group for token in rejected for group in self._unsettled.pop(token, ())]
-            self._journal.add(b"S", ([group.ident for group in taken], [group.ident for group in dropped]))
+            self._journal.add(SETTLED, ([group.ident for group in taken], [group.ident for group in dropped]))
             for group in taken:
                 self._accept(group)
             self.config.step("settle-commit")
@@ -325,7 +325,7 @@ class WarcWriter:
     def _note(self, file: OpenFile, idents: list[int]) -> None:
         with self._lock:
             self._noted = (file.name, file.size)
-            self._journal.add(b"P", (file.name, file.size, idents))
+            self._journal.add(PACK_WRITTEN, (file.name, file.size, idents))
             for ident in idents:
                 self._accepted.pop(ident, None)
 
@@ -339,7 +339,7 @@ class WarcWriter:
         self.config.step("file-note")
         with self._lock:
             self._noted = (name, 0)
-            self._journal.add(b"F", self._noted)
+            self._journal.add(FILE_OPENED, self._noted)
             self._journal.commit()
         self.config.step("file-create")
         file = OpenFile.create(self.folder, name)
@@ -372,15 +372,15 @@ class WarcWriter:
         self.config.step("finish-note")
         with self._lock:
             self._noted = ("", 0)
-            self._journal.add(b"C", (file.name,))
+            self._journal.add(FILE_CLOSED, (file.name,))
 
     def _rewrite_journal(self) -> None:
         with self._lock:
             self._journal.commit()
             frames: list[Frame] = []
             if self._noted[0]:
-                frames.append((b"F", self._noted))
+                frames.append((FILE_OPENED, self._noted))
             frames += [group.frame() for groups in self._unsettled.values() for group in groups]
             frames += [group.frame() for group in self._accepted.values()]
-            frames.append((b"S", (list(self._accepted), [])))
+            frames.append((SETTLED, (list(self._accepted), [])))
             self._journal.rewrite(self._settings, frames)

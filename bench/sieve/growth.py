@@ -55,7 +55,7 @@ def grown(size: int, urls: int, scratch: Path) -> dict[str, float]:
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=scratch))
     fill(folder / "s", known_fingerprints(size, scratch))
     started = time.perf_counter()
-    sieve = MercatorSieve(folder / "s", MercatorConfig(ready_made=True, durable=False))
+    sieve = MercatorSieve(folder / "s", MercatorConfig(already_canonical=True, durable=False))
     opened = time.perf_counter() - started
     cpu, pauses, out, new = 0.0, [], 0, 0
     for batch in stream(urls, known=size):

@@ -14,7 +14,7 @@ _LOG = logging.getLogger(__name__)
 _AGAIN_S = 1.0
 _LOOK_S = 0.1
 _BUSY_S = 1.0
-_TOLD_EVERY_S = 60.0
+_LOG_EVERY_S = 60.0
 _DISK_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
@@ -31,11 +31,11 @@ class Decider:
         self._sieve = sieve
         self._interval_s = interval_s
         self._stop = threading.Event()
-        self._news = threading.Event()
+        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self.error: Exception | None = None
         self._fault: Exception | None = None
-        self._tell_at = 0.0
+        self._log_from = 0.0
         self._others_until = 0.0
 
     def check(self) -> None:
@@ -46,14 +46,14 @@ class Decider:
     def start(self) -> None:
         """Start the thread; once."""
         if self._thread is None:
-            self._sieve.on_append = self._news.set
+            self._sieve.on_append = self._wake.set
             self._thread = threading.Thread(target=self._run, name="sieve-decider", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
         """Let the epoch in progress end and join the thread. The sieve stays open."""
         self._stop.set()
-        self._news.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -66,31 +66,31 @@ class Decider:
 
     def _decide_on(self) -> None:
         while not self._stop.is_set():
-            told = self._news.is_set()
-            self._news.clear()
+            woken = self._wake.is_set()
+            self._wake.clear()
             try:
                 decided = self._sieve.decide()
             except (FencedError, LinkError, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _DISK_FULL:
                     raise
-                self._tell(error)
+                self._log_error(error)
                 self._stop.wait(_AGAIN_S)
                 continue
             self.error = None
             if not decided:
                 self._rest()
-            elif not told:
+            elif not woken:
                 self._others_until = time.monotonic() + _BUSY_S
 
     def _rest(self) -> None:
         holds = self._sieve.holds
         self._stop.wait(self._interval_s if holds else self._sieve.retry_s)
         if holds and time.monotonic() >= self._others_until and not self._stop.is_set():
-            self._news.wait(_LOOK_S)
+            self._wake.wait(_LOOK_S)
 
-    def _tell(self, error: Exception) -> None:
+    def _log_error(self, error: Exception) -> None:
         now = time.monotonic()
-        if self.error is None or now >= self._tell_at:
+        if self.error is None or now >= self._log_from:
             _LOG.warning("sieve not decided, will try again: %s", error)
-            self._tell_at = now + _TOLD_EVERY_S
+            self._log_from = now + _LOG_EVERY_S
         self.error = error

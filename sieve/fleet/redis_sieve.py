@@ -26,7 +26,7 @@ from sieve.disk.files import Step, no_step
 from sieve.errors import ClosedError, FencedError, LinkError, LockedError, SpecError
 from sieve.fleet.holder import Holder, store_id
 from sieve.fleet.redis_link import RedisLink, Tally
-from sieve.queues.items import Batch, Keys, chosen_items
+from sieve.queues.items import Batch, Fingerprinter, chosen_items
 from sieve.sets.filter import RecentTable
 from sieve.sets.seen import SeenConfig
 from sieve.spec import Spec
@@ -46,7 +46,7 @@ class RedisConfig:
 
     folder: Path | None = None
     lease_ms: int = 5000
-    ready_made: bool = False
+    already_canonical: bool = False
     # Small runs: until a run is on disk, its fingerprints are in Redis as well.
     seen: SeenConfig = field(default_factory=lambda: SeenConfig(run_keys=1 << 16))
 
@@ -67,7 +67,7 @@ class RedisSieve:
         self._config = config
         self._step = step
         self._home = store_id(config.folder)
-        self._keys = Keys(link.seed(secrets.randbits(63)), config.ready_made)
+        self._fingerprinter = Fingerprinter(link.seed(secrets.randbits(63)), config.already_canonical)
         self._appending = threading.Lock()
         self._sent = RecentTable(_SENT_BITS)
         self._was_away = False
@@ -95,7 +95,7 @@ class RedisSieve:
     def enqueue(self, urls: Sequence[Item]) -> None:
         """See :class:`~sieve.types.Sieve`; one round trip, none when all were sent lately by this process."""
         self._check_open()
-        batch = self._keys.batch(urls)
+        batch = self._fingerprinter.batch(urls)
         with self._appending:
             try:
                 self._send(batch)
@@ -181,7 +181,7 @@ class RedisSieve:
             with self._deciding:
                 if self._holder is not None:
                     seen = self._holder.seen
-                    return not bool(seen.unknown(seen.snapshot(), self._keys.of(url))[0])
+                    return not bool(seen.unknown(seen.snapshot(), self._fingerprinter.fingerprint_of(url))[0])
             time.sleep(self.retry_s)
 
     @property

@@ -26,7 +26,7 @@ from sieve.disk.scratch import Scratch
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints, Mask, Places
 from sieve.kinds.local import LocalSieve
-from sieve.queues.items import Batch, Keys
+from sieve.queues.items import Batch, Fingerprinter
 from sieve.queues.ready import ReadyQueue
 from sieve.sets.filter import first_places
 from sieve.spec import Spec
@@ -46,7 +46,7 @@ class BloomConfig:
     error: float = 1e-6
     blocked: bool = True
     durable: bool = True
-    ready_made: bool = False
+    already_canonical: bool = False
     seed: int = 0
 
 
@@ -173,7 +173,7 @@ class BloomSieve(LocalSieve):
         self._saved = Place(0, 0)
         self._saved_count = 0
         self._read_filter()
-        self._keys = Keys(config.seed, config.ready_made)
+        self._fingerprinter = Fingerprinter(config.seed, config.already_canonical)
         self.ready = ReadyQueue(self.folder, durable=config.durable)
         for keys in self.ready.recover(self._saved):
             self._filter.add_new(keys)

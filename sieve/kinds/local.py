@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sieve.disk.files import FolderLock, Place, Step, no_step
 from sieve.errors import ClosedError
-from sieve.queues.items import Batch, Keys
+from sieve.queues.items import Batch, Fingerprinter
 from sieve.queues.ready import ReadyQueue
 from sieve.types import Item
 
@@ -24,7 +24,7 @@ class LocalSieve:
     """
 
     ready: ReadyQueue
-    _keys: Keys
+    _fingerprinter: Fingerprinter
     _next: int = 0
 
     def __init__(self, folder: Path, step: Step = no_step) -> None:
@@ -43,7 +43,7 @@ class LocalSieve:
     def enqueue(self, urls: Sequence[Item]) -> None:
         """See :class:`~sieve.types.Sieve`."""
         self._check_open()
-        batch = self._keys.batch(urls)
+        batch = self._fingerprinter.batch(urls)
         for start in range(0, len(batch), _SLICE):
             self._take(batch if len(batch) <= _SLICE else batch.part(start, start + _SLICE))
 

@@ -18,7 +18,7 @@ from sieve.disk.files import Place, Step, no_step
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.kinds.local import LocalSieve
-from sieve.queues.items import Batch, Keys
+from sieve.queues.items import Batch, Fingerprinter
 from sieve.queues.ready import ReadyQueue
 from sieve.sets.filter import first_places
 from sieve.spec import Spec
@@ -32,7 +32,7 @@ class LsmConfig:
     """Settings: `durable`: also safe against a power cut."""
 
     durable: bool = True
-    ready_made: bool = False
+    already_canonical: bool = False
     seed: int = 0
 
 
@@ -60,7 +60,7 @@ class LsmSieve(LocalSieve):
         elif int(seed) != self._config.seed:
             self._db.close()
             raise StoreError(f"{self.folder} was made with seed {int(seed)}, not {self._config.seed}")
-        self._keys = Keys(self._config.seed, self._config.ready_made)
+        self._fingerprinter = Fingerprinter(self._config.seed, self._config.already_canonical)
         self.ready = ReadyQueue(self.folder, durable=self._config.durable)
         for keys in self.ready.recover(self._stored()):
             self._put(keys)

@@ -18,23 +18,23 @@ from sieve.urls.canonical import canonical
 class MemorySieve:
     """See the module."""
 
-    def __init__(self, *, ready_made: bool = False) -> None:
+    def __init__(self, *, already_canonical: bool = False) -> None:
         self._seen: set[str] = set()
         self._queue: deque[Item] = deque()
-        self._ready_made = ready_made
+        self._already_canonical = already_canonical
         self._closed = False
 
     @classmethod
     def open(cls, spec: Spec) -> MemorySieve:
         """From ``memory:?canonical=no``."""
         spec.known({"canonical"})
-        return cls(ready_made=spec.flag("canonical"))
+        return cls(already_canonical=spec.flag("canonical"))
 
     def enqueue(self, urls: Sequence[Item]) -> None:
         """See :class:`~sieve.types.Sieve`."""
         self._check_open()
         texts = [item.url if isinstance(item, Entry) else item for item in urls]
-        forms = texts if self._ready_made else list(map(canonical, texts))
+        forms = texts if self._already_canonical else list(map(canonical, texts))
         for item, form in zip(urls, forms, strict=True):
             if form not in self._seen:
                 self._seen.add(form)

@@ -26,7 +26,7 @@ from sieve.disk.files import Place, Step, no_step, replace_text
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.kinds.local import LocalSieve
-from sieve.queues.items import Batch, Keys, Numbers
+from sieve.queues.items import Batch, Fingerprinter, Numbers
 from sieve.queues.ready import ReadyQueue
 from sieve.queues.waiting import Waiting, WaitingRoom
 from sieve.sets.filter import first_places
@@ -50,7 +50,7 @@ class MercatorConfig:
     buffer: int = 1 << 18
     seen: SeenConfig = field(default_factory=SeenConfig)
     durable: bool = True
-    ready_made: bool = False
+    already_canonical: bool = False
     seed: int | None = None
 
     @classmethod
@@ -108,7 +108,7 @@ class MercatorSieve(LocalSieve):
 
     def contains(self, url: str) -> bool:
         """Whether a URL equal to `url` was decided to be known; one that still waits is not."""
-        keys = self._keys.of(url)
+        keys = self._fingerprinter.fingerprint_of(url)
         return not bool(self.seen.unknown(self.seen.snapshot(), keys)[0])
 
     def _take(self, batch: Batch) -> None:
@@ -221,7 +221,7 @@ class MercatorSieve(LocalSieve):
     def _open(self) -> None:
         durable = self._config.durable
         self.store = RunStore(self.folder, durable=durable, step=self._step)
-        self._keys = Keys(self._seed(), self._config.ready_made)
+        self._fingerprinter = Fingerprinter(self._seed(), self._config.already_canonical)
         self.seen = Seen(self.store, self._config.seen)
         self.waiting = WaitingRoom(self.folder, durable=durable)
         self.ready = ReadyQueue(self.folder, durable=durable)

@@ -17,7 +17,7 @@ from sieve.disk.files import Place, Step, no_step
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.kinds.local import LocalSieve
-from sieve.queues.items import Batch, Keys
+from sieve.queues.items import Batch, Fingerprinter
 from sieve.queues.ready import ReadyQueue
 from sieve.queues.waiting import WaitingRoom
 from sieve.sets.filter import first_places
@@ -33,7 +33,7 @@ class OfflineConfig:
 
     buffer: int = 1 << 20
     durable: bool = True
-    ready_made: bool = False
+    already_canonical: bool = False
     seed: int = 0
 
 
@@ -62,7 +62,7 @@ class OfflineSieve(LocalSieve):
         seed = self._z.facts.get("seed", self._config.seed)
         if seed != self._config.seed:
             raise StoreError(f"{self.folder} was made with seed {seed}, not {self._config.seed}")
-        self._keys = Keys(seed, self._config.ready_made)
+        self._fingerprinter = Fingerprinter(seed, self._config.already_canonical)
         self._a = WaitingRoom(self.folder, durable=self._config.durable)
         self.ready = ReadyQueue(self.folder, durable=self._config.durable)
         admitted = [*self.ready.recover(self._stored()), np.zeros(0, np.uint64)]

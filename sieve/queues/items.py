@@ -1,4 +1,4 @@
-"""Items as they travel: keys of what is enqueued, and batches packed for logs.
+"""Items as they travel: fingerprints of what is enqueued, and batches packed for logs.
 
 A packed batch is msgpack ``[fingerprints, urls, payloads]``: little-endian 64-bit fingerprints, the URLs as found, and
 one payload or nil (an item that was a plain string) each; ``payloads`` is nil when all are plain strings. Where the
@@ -92,11 +92,12 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """How a sieve makes keys: `seed` of its fingerprints; `ready_made`: what is enqueued is canonical already."""
+class Fingerprinter:
+    """Makes the fingerprints of what is enqueued, which are the sieve's keys: seeded with `seed`, of the canonical form
+    unless the URLs are `already_canonical`."""
 
     seed: int = 0
-    ready_made: bool = False
+    already_canonical: bool = False
 
     def batch(self, items: Sequence[Item]) -> Batch:
         """Items with their fingerprints; :class:`ValueError` names one that has no canonical form."""
@@ -108,11 +109,11 @@ class Keys:
             return Batch(self._of_all(urls), urls, payloads)
 
     def _of_all(self, urls: Sequence[Any]) -> Fingerprints:
-        return fingerprints(urls if self.ready_made else list(map(canonical, urls)), self.seed)
+        return fingerprints(urls if self.already_canonical else list(map(canonical, urls)), self.seed)
 
-    def of(self, url: str) -> Fingerprints:
+    def fingerprint_of(self, url: str) -> Fingerprints:
         """The fingerprint of one URL, in an array of one."""
-        return fingerprints([url if self.ready_made else canonical(url)], self.seed)
+        return fingerprints([url if self.already_canonical else canonical(url)], self.seed)
 
 
 def pack_numbered(numbers: Numbers, batch: Batch) -> bytes:

@@ -16,7 +16,7 @@ from sieve.errors import DamagedError, FencedError, SpecError, StoreError
 from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
 from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
 from sieve.kinds.mercator import MercatorConfig, MercatorSieve
-from sieve.queues.items import Batch, Keys, pack_numbered, unpack_numbered
+from sieve.queues.items import Batch, Fingerprinter, pack_numbered, unpack_numbered
 from sieve.sets.filter import RecentTable, WordFilter, first_places
 from sieve.sets.jobs import Job, Work
 from sieve.sets.runs import Run, RunWriter
@@ -322,7 +322,7 @@ def test_replaced_files_are_whole(tmp_path: Path) -> None:
 
 def test_numbered_batches_lie_in_logs_as_they_always_did() -> None:
     numbers = np.array([3, 9], np.uint64)
-    packed = pack_numbered(numbers, Keys().batch(["http://a/", "http://b/"]))
+    packed = pack_numbered(numbers, Fingerprinter().batch(["http://a/", "http://b/"]))
     stored = (
         "02000000" "0300000000000000" "0900000000000000"
         "93c41036d5070348ffcb2893d818bf75fae6a6" "92a9687474703a2f2f612fa9687474703a2f2f622fc0"
@@ -334,7 +334,7 @@ def test_numbered_batches_lie_in_logs_as_they_always_did() -> None:
 
 def test_batches_travel_packed() -> None:
     items: list[Item] = ["http://a/", Entry("http://b/", b"x"), Entry("http://c/")]
-    batch = Keys(7).batch(items)
+    batch = Fingerprinter(7).batch(items)
     again = Batch.unpack(batch.pack())
     assert again.items() == items
     assert (again.keys == batch.keys).all()
@@ -342,7 +342,7 @@ def test_batches_travel_packed() -> None:
     assert batch.at(np.array([0, 2])).items() == [items[0], items[2]]
     assert batch.at(np.arange(3)) is batch
     assert batch.part(1, 3).items() == items[1:]
-    plain = Keys(ready_made=True).batch(["x", "y"])
+    plain = Fingerprinter(already_canonical=True).batch(["x", "y"])
     assert Batch.join([plain, batch]).items() == ["x", "y", *items]
     assert Batch.join([plain, plain]).items() == ["x", "y", "x", "y"]
     assert plain.part(0, 1).items() == ["x"]
