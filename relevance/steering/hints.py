@@ -43,6 +43,10 @@ _LIKELY = 0.5
 
 SIBLING, NEITHER, OTHER, OURS = 1, 0, 2, 3
 """What a hint says; the digits of a bucket."""
+AT_SINCE, AT_ANCHOR, AT_URL, AT_TAG, AT_NAV, AT_AWAY = range(6)
+"""Places of a bucket's characters, see :meth:`Hints.buckets`."""
+KIND = 6
+"""Characters of a bucket that say what kind of link it is; behind them stands who links."""
 
 
 class Hints:
@@ -111,8 +115,12 @@ class Hints:
         return len(tokens) <= 3 and not self._ours.isdisjoint(tokens)
 
     def buckets(self, links: Sequence[LinkContext]) -> list[str]:
-        """The kinds of links: distance to the last relevant page, anchor, URL, hreflang, navigation, other host;
-        behind these six characters a tag of the host that a link to another host stands on."""
+        """The buckets of links: strings of KIND characters by which alike links are known.
+
+        Irrelevant pages since the last relevant one (at most 4; "s": a seed); what the anchor, the URL and the hreflang
+        say (SIBLING, NEITHER, OTHER, OURS); 1 for navigation; 1 for a link to another host, and of such a link, behind
+        these six characters, a tag of the host that it stands on.
+        """
         out = []
         tags: dict[str, int] = {"": NEITHER}
         source, home = "", ""

@@ -23,7 +23,22 @@ from relevance.language.model import Model
 from relevance.pages.measure import Measured
 from relevance.pages.page import Page
 from relevance.steering.estimates import ALL, Estimates, logit, sigmoid
-from relevance.steering.hints import NEITHER, OTHER, OURS, SIBLING, Hints, places, short_tag
+from relevance.steering.hints import (
+    AT_ANCHOR,
+    AT_AWAY,
+    AT_NAV,
+    AT_SINCE,
+    AT_TAG,
+    AT_URL,
+    KIND,
+    NEITHER,
+    OTHER,
+    OURS,
+    SIBLING,
+    Hints,
+    places,
+    short_tag,
+)
 from relevance.steering.inlinks import NO_LINKS, InLinks, Links
 from relevance.steering.plain_policies import ThresholdPolicy, option
 from relevance.steering.policy import Counts, LinkContext, PageContext, Target, Verdict
@@ -35,17 +50,21 @@ _LANG = {NEITHER: 0.0, SIBLING: 0.0, OURS: 2.1, OTHER: -2.3}
 _NAV, _AWAY = -0.2, -0.8
 _GOOD, _BAD, _OURS, _OTHER = 0.6, -0.2, 1.1, -0.5
 """First guesses, in log-odds, of what a link's traits and one more link say."""
-KIND = 6
-"""Characters of a bucket that say what kind of link it is; behind them stands who links."""
 _CLASSES = (0.1, 0.5, 0.85)
 """Gains of hosts that bound the classes in which the worth of links is learnt apart."""
 _HUB = 3.0
 """Worth of a relevant page on an unknown host found through a host, per page fetched of that host."""
-NOVELTY, GROWN, FIRST = 0.1, 500, 2
-"""What is added for an unknown host at first; after how many fetches twice that; for how many pages it is one."""
-OPENS, OPENED = 20.0, 0.25
-"""What a page of a host without a relevant one may open: so many pages, divided by those the host has had; and the most
-that this makes of its gain. Else a site whose first pages happen to be irrelevant waits for all others."""
+FIRST = 2
+"""Pages after which a host is unknown no more."""
+NOVELTY = 0.1
+"""What is added for a page of an unknown host at first."""
+GROWN = 500
+"""Fetches after which twice that is added."""
+OPENS = 20.0
+"""Pages that one of a host without a relevant one may open, divided by those the host has had. Else a site whose first
+pages happen to be irrelevant waits for all others."""
+OPENED = 0.25
+"""The most that this makes of the gain of such a page."""
 _ENDS = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.8, 0.92, 1.0)
 """Worths at which a frontier's eight bands end, nearly even in log-odds: when all good pages are fetched, what
 matters is whether one page in a hundred or in ten is relevant where the crawl looks next."""
@@ -56,8 +75,15 @@ NEW = "all:new"
 
 
 class _Evidence(NamedTuple):
-    """What the links to a URL say: keys under which it is learnt, each with its first guess."""
+    """What the links to a URL say: keys under which it is learnt, each with its first guess.
 
+    kind: what kind of link led there; links: how many stand on relevant and irrelevant pages; anchors: how many are in
+    the language and in others. since: as in a bucket, "0" where a relevant page links there, too. hopeful: something
+    speaks for the URL, be it that or a sign of the language in its address, hreflang or anchors.
+    """
+
+    since: str
+    hopeful: bool
     kind: str
     kind_guess: float
     links: str
@@ -83,7 +109,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self.places: dict[tuple[str, ...], _Place] = {}
-        self.said: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}
+        self.evidence: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}  # with the sum of its effects
         self.priorities: dict[tuple[_Place, str, Links, bool], float] = {}
 
 
@@ -127,10 +153,10 @@ class YieldPolicy(ThresholdPolicy):
             guess = self._guess(key, evidence)
             estimates.add(key, gain, sigmoid(sum(effects.values()) + place.log_odds - effect + guess))
             effects[key] = guess + estimates.effect(key)[0]
-        said = sum(effects.values())
-        estimates.add(where[0], gain, sigmoid(said), sections=where[-1] not in known)
+        expected = sigmoid(sum(effects.values()))
+        estimates.add(where[0], gain, expected, sections=where[-1] not in known)
         for key in where[1:]:
-            estimates.add(key, gain, sigmoid(said))
+            estimates.add(key, gain, expected)
         if place.pages < FIRST:
             estimates.add(NEW, gain, 0.0)
             if len(bucket) > KIND:
@@ -159,8 +185,8 @@ class YieldPolicy(ThresholdPolicy):
         found = {link.url: (link, bucket) for link, bucket in zip(links, buckets, strict=True) if not link.nav}
         for url, (link, bucket) in found.items():
             if link.source_verdict is not None:
-                said = {OURS: (2,), OTHER: (3,)}.get(int(bucket[1]), ())
-                self._inlinks.add(url, (0 if link.source_verdict.keep else 1, *said))
+                by_anchor = {OURS: (2,), OTHER: (3,)}.get(int(bucket[AT_ANCHOR]), ())
+                self._inlinks.add(url, (0 if link.source_verdict.keep else 1, *by_anchor))
 
     def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
         shared = _Shared()
@@ -180,7 +206,7 @@ class YieldPolicy(ThresholdPolicy):
             "pages that speak for the place": round(place.support, 1),
             "gain": round(self._expected(place, sum(effects.values())), 3),
             "hub": round(place.hub, 3),
-            "novelty": round(self._novelty(place.pages, evidence.kind[2]), 3),
+            "novelty": round(self._novelty(place.pages, evidence.since), 3),
             "priority": round(self.rescore([(url, since_relevant, bucket)])[0], 3),
         }
 
@@ -203,21 +229,21 @@ class YieldPolicy(ThresholdPolicy):
     def _priority(self, place: _Place, bucket: str, links: Links, far: bool, shared: _Shared) -> float:
         """The priority of a URL. far: too many irrelevant pages in a row lead there."""
         key = (place.group, bucket, links)
-        if (said := shared.said.get(key)) is None:
+        if (known := shared.evidence.get(key)) is None:
             evidence = self._evidence(*key)
-            said = shared.said[key] = evidence, sum(self._effects(evidence).values())
-        evidence, log_odds = said
-        if far and not place.known and _is_hopeless(evidence):
+            known = shared.evidence[key] = evidence, sum(self._effects(evidence).values())
+        evidence, log_odds = known
+        if far and not place.known and not evidence.hopeful:
             return 0.0
         mean = self._expected(place, log_odds)
-        worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.kind[2])
+        worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.since)
         worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.support + 4.0))
         return _evened(min(1.0, max(0.0001, worth)))
 
     @staticmethod
-    def _expected(place: _Place, said: float) -> float:
-        """The gain expected, 0..1, of the page and of what it may open. said: log-odds of what the links say."""
-        mean = sigmoid(place.log_odds + said)
+    def _expected(place: _Place, log_odds: float) -> float:
+        """The gain expected, 0..1, of the page and of what it may open. log_odds: of what the links say."""
+        mean = sigmoid(place.log_odds + log_odds)
         if place.known or place.pages < FIRST:
             return mean
         return max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
@@ -232,9 +258,10 @@ class YieldPolicy(ThresholdPolicy):
     def _links(self, url: str, bucket: str) -> Links:
         """The links to a URL, as far as it matters how many."""
         seen = self._inlinks.seen(url)
-        if seen == NO_LINKS and bucket[4] == "0" and bucket[0] != "s":
+        since, anchor = bucket[AT_SINCE], bucket[AT_ANCHOR]
+        if seen == NO_LINKS and bucket[AT_NAV] == "0" and since != "s":
             # another worker read the link
-            return Links(int(bucket[0] == "0"), int(bucket[0] != "0"), int(bucket[1] == "3"), int(bucket[1] == "2"))
+            return Links(int(since == "0"), int(since != "0"), int(anchor == str(OURS)), int(anchor == str(OTHER)))
         if max(seen) <= 3:
             return seen
         good, bad, ours, other = seen
@@ -242,13 +269,19 @@ class YieldPolicy(ThresholdPolicy):
 
     def _evidence(self, group: int, bucket: str, seen: Links) -> _Evidence:
         good, bad, ours, other = seen
-        since = "0" if good and bucket[0] != "s" else bucket[0]
-        kind = f"c:{since}{bucket[2:KIND]}"
-        guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[int(bucket[2])] + _LANG[int(bucket[3])]
-        guess += _NAV * (bucket[4] == "1") + _AWAY * (bucket[5] == "1")
-        links_guess = _GOOD * max(good - 1, 0) + _BAD * bad
+        since = "0" if good and bucket[AT_SINCE] != "s" else bucket[AT_SINCE]
+        url, tag = int(bucket[AT_URL]), int(bucket[AT_TAG])
+        guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[url] + _LANG[tag]
+        guess += _NAV * (bucket[AT_NAV] == "1") + _AWAY * (bucket[AT_AWAY] == "1")
         return _Evidence(
-            kind, guess, f"i:{group}{good}{bad}", links_guess, f"w:{group}{ours}{other}", _OURS * ours + _OTHER * other
+            since=since,
+            hopeful=since == "0" or OURS in (url, tag) or ours > 0,
+            kind=f"c:{since}{bucket[AT_URL:KIND]}",
+            kind_guess=guess,
+            links=f"i:{group}{good}{bad}",
+            links_guess=_GOOD * max(good - 1, 0) + _BAD * bad,
+            anchors=f"w:{group}{ours}{other}",
+            anchors_guess=_OURS * ours + _OTHER * other,
         )
 
     def _effects(self, evidence: _Evidence) -> dict[str, float]:
@@ -291,10 +324,3 @@ def _evened(worth: float) -> float:
     """0..1 to 0..1, so that each of a frontier's eight bands goes from one of _ENDS to the next."""
     band = min(bisect_right(_ENDS, worth), len(_ENDS) - 1) - 1
     return (band + (worth - _ENDS[band]) / (_ENDS[band + 1] - _ENDS[band])) / (len(_ENDS) - 1)
-
-
-def _is_hopeless(evidence: _Evidence) -> bool:
-    """Whether nothing speaks for a link that stands far from any relevant page: no relevant page that links there too,
-    no sign of the language in its URL, hreflang or anchors."""
-    hopeful = evidence.kind[2] == "0" or str(OURS) in evidence.kind[3:5] or evidence.anchors[3] != "0"
-    return not hopeful
