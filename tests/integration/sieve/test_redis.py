@@ -323,7 +323,7 @@ def test_a_decider_without_redis_says_so_once(
 
     monkeypatch.setattr(sieve, "decide", away_for_a_while)
     monkeypatch.setattr("sieve.fleet.decider._AGAIN_S", 0.01)
-    monkeypatch.setattr("sieve.fleet.decider._TOLD_EVERY_S", math.inf)
+    monkeypatch.setattr("sieve.fleet.decider._LOG_EVERY_S", math.inf)
     decider = Decider(sieve)
     decider.start()
     assert over.wait(120)
