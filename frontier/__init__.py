@@ -7,7 +7,7 @@ Contract and guarantees: :mod:`frontier.types`. Implementations: :class:`MemoryF
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierError, FrontierFull, FrontierUnavailable, UnknownOutcome
 from frontier.memory import MemoryFrontier
-from frontier.traps import Limits
+from frontier.traps import TrapLimits
 from frontier.types import (
     Bound,
     Budget,
@@ -42,11 +42,11 @@ __all__ = [
     "HostState",
     "Kind",
     "Lease",
-    "Limits",
     "MemoryFrontier",
     "Outcome",
     "Queued",
     "RobotsRecord",
+    "TrapLimits",
     "UnknownOutcome",
     "Waiting",
 ]

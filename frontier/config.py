@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from frontier.outcomes import DAY, HOUR, MINUTE, SECOND
-from frontier.traps import Limits
+from frontier.traps import TrapLimits
 from frontier.types import Budget
 
 
@@ -36,7 +36,7 @@ class FrontierConfig:
     audit: bool = False
     audit_rows: int = 1_000_000
     budget: Budget = field(default_factory=Budget)
-    limits: Limits = field(default_factory=Limits)
+    limits: TrapLimits = field(default_factory=TrapLimits)
 
     def __post_init__(self) -> None:
         if self.lease_ms <= 0 or self.delay_ms < 0 or self.address_delay_ms < 0:

@@ -274,8 +274,8 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrangebyscore(keys.due, wire.LEASED, "inf", start=0, num=limit)
             pipe.zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
-            units = pipe.lrange(keys.known, 0, last).lrange(keys.new, 0, last).execute()
-            named = (_text(unit) for unit in itertools.chain.from_iterable(units) if unit[:1] != b"@")
+            waiters = pipe.lrange(keys.known, 0, last).lrange(keys.new, 0, last).execute()
+            named = (_text(waiter) for waiter in itertools.chain.from_iterable(waiters) if waiter[:1] != b"@")
             names = dict.fromkeys(named)
         states = [wire.host_state(name, data, self.config) for name, data, _ in self._read(names) if data]
         return admin.in_order(states)[:limit]

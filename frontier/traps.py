@@ -23,7 +23,7 @@ MARKS_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TrapLimits:
     """0 turns a limit off. `host_urls`: URLs ever admitted of one authority; `query_variants`: of one path;
     `equal_pages`: balance of pages of a host that look like one of its last few; `parked_traps`: URLs of a host kept
     parked for having broken a rule (more are only counted)."""
@@ -40,7 +40,7 @@ class Limits:
     parked_traps: int = 1000
 
 
-def check(url: str, depth: int, limits: Limits) -> str:
+def check(url: str, depth: int, limits: TrapLimits) -> str:
     """Name of the rule that `url` breaks ("trap_depth", …), "" when none."""
     if limits.depth and depth > limits.depth:
         return "trap_depth"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bench.focus.webs import Node, Web
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.rescoring import Rescorer
-from frontier import Candidate, FrontierConfig, Kind, Lease, Limits, MemoryFrontier, Outcome
+from frontier import Candidate, FrontierConfig, Kind, Lease, MemoryFrontier, Outcome, TrapLimits
 from relevance.pages.measure import Measured
 from relevance.pages.page import Page
 from relevance.steering.hints import host_of
@@ -196,7 +196,7 @@ class _Steered:
         self._web, self._policy = web, policy
         self._places = {node.url: place for place, node in enumerate(web.nodes)}
         self._seen = set(web.seeds)
-        limits = Limits(depth=0, query_variants=0)
+        limits = TrapLimits(depth=0, query_variants=0)
         free = FrontierConfig(delay_ms=0, address_delay_ms=0, delay_factor=0, obey_robots=False, limits=limits)
         self._frontier = MemoryFrontier(free, clock=lambda: 1)
         self._rescorer = Rescorer(policy, self._frontier)

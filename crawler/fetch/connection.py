@@ -45,7 +45,7 @@ _SUITE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FetchLimits:
     """Bounds of one exchange; a payload beyond `max_body_bytes` is cut there and marked."""
 
     max_body_bytes: int = 10 * 1024 * 1024
@@ -71,20 +71,20 @@ class Answer:
 class HttpConnection(asyncio.Protocol):
     """A connection to one server, for one exchange at a time."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: FetchLimits) -> None:
         self._limits = limits
         self._transport: asyncio.Transport | None = None
         self._done: asyncio.Future[Answer] | None = None
         self._answer = Answer()
         self._head = bytearray()
         self._parser: httptools.HttpResponseParser | None = None
-        self._interim = 0
-        self._in_body = False
-        self._odd_head = False
-        self._looked = 0
-        self._mended = False
+        self._interim_answers = 0  # 1xx answers before the real one
+        self._in_body = False  # the head is complete
+        self._head_refused = False  # by the parser: to be fed again, mended, when it is complete
+        self._searched = 0  # bytes of the head in which its end was looked for
+        self._head_mended = False  # what the parser was fed is not what came
         self._keep_alive = False
-        self._surplus = False
+        self._sent_too_much = False  # bytes came behind the end of the answer
         self.on_close: Callable[[HttpConnection], None] | None = None
 
     # What the pool asks.
@@ -99,7 +99,7 @@ class HttpConnection(asyncio.Protocol):
     @property
     def hung_up(self) -> bool:
         """Whether the last answer was left while the server may still be sending it."""
-        return self._surplus or self._answer.truncated is not None
+        return self._sent_too_much or self._answer.truncated is not None
 
     def tls_facts(self) -> tuple[str, str]:
         """``(protocol, cipher suite by its IANA name)`` of the TLS layer, empty strings without one."""
@@ -151,10 +151,10 @@ class HttpConnection(asyncio.Protocol):
         self._answer = Answer()
         self._head = bytearray()
         self._in_body = False
-        self._interim = 0
-        self._odd_head = False
-        self._looked = 0
-        self._mended = False
+        self._interim_answers = 0
+        self._head_refused = False
+        self._searched = 0
+        self._head_mended = False
         self._parser = self._new_parser()
 
     def _new_parser(self) -> httptools.HttpResponseParser:
@@ -201,9 +201,9 @@ class HttpConnection(asyncio.Protocol):
             if not self._head:
                 data = data.lstrip(_BEFORE_A_HEAD)
             self._head += data
-        if not self._odd_head:
+        if not self._head_refused:
             self._feed(self._parser, data)
-        while self._odd_head and self._feed_mended():
+        while self._head_refused and self._feed_mended():
             pass
         if not self._in_body and len(self._head) > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
@@ -216,22 +216,22 @@ class HttpConnection(asyncio.Protocol):
             self._finish(CutError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             if self._done.done():  # bytes behind the end of the answer: no further exchange can be trusted
-                self._surplus = True
+                self._sent_too_much = True
                 self.close()
-            elif not self._in_body and not self._mended and self._head.startswith(b"HTTP/"):
-                self._odd_head = True
+            elif not self._in_body and not self._head_mended and self._head.startswith(b"HTTP/"):
+                self._head_refused = True
             else:
                 self._finish(CutError(f"not a valid HTTP answer: {error}"))
 
     def _feed_mended(self) -> bool:
         """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came.
         False: it has not."""
-        end = end_of(self._head, self._looked)
+        end = end_of(self._head, self._searched)
         if not end:
-            self._looked = max(0, len(self._head) - 3)
+            self._searched = max(0, len(self._head) - 3)
             return False
         head, rest = self._head[:end], self._head[end:]
-        self._odd_head, self._mended = False, True
+        self._head_refused, self._head_mended = False, True
         self._answer = Answer()
         self._parser = self._new_parser()
         self._feed(self._parser, mended(head) + rest)
@@ -272,7 +272,7 @@ class HttpConnection(asyncio.Protocol):
         assert self._parser is not None
         end = end_of(self._head)
         head = bytes(self._head[:end])
-        if not self._mended and (not end or ends_early(head)):
+        if not self._head_mended and (not end or ends_early(head)):
             raise CutError("no empty line ends the head")  # to the parser, which has taken another for it
         status = self._parser.get_status_code()
         if 100 <= status < 200 and status != 101:
@@ -297,15 +297,15 @@ class HttpConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         assert self._parser is not None
         if not self._in_body:  # an interim answer: the real one follows
-            self._interim += 1
-            if self._interim > _MOST_INTERIM:
+            self._interim_answers += 1
+            if self._interim_answers > _MOST_INTERIM:
                 self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
                 return
             self._head = self._head[end_of(self._head) :].lstrip(_BEFORE_A_HEAD)
             self._answer = Answer()
-            self._looked, self._mended = 0, False
+            self._searched, self._head_mended = 0, False
             return
-        self._keep_alive = self._parser.should_keep_alive() and not self._mended
+        self._keep_alive = self._parser.should_keep_alive() and not self._head_mended
         self._finish()
 
 
@@ -350,7 +350,7 @@ def _unpack(answer: Answer, most_bytes: int) -> CutError | None:
 
 
 async def connect(
-    address: str, port: int, server_name: str | None, tls: ssl.SSLContext | None, limits: Limits
+    address: str, port: int, server_name: str | None, tls: ssl.SSLContext | None, limits: FetchLimits
 ) -> HttpConnection:
     """Open a connection to `address`; with `tls`, `server_name` is verified and sent as SNI.
 

@@ -27,7 +27,7 @@ from scrapy.http import Headers, Request, Response
 from scrapy.responsetypes import responsetypes
 
 from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
-from crawler.fetch.connection import Answer, HttpConnection, Limits, connect
+from crawler.fetch.connection import Answer, FetchLimits, HttpConnection, connect
 from crawler.fetch.errors import (
     AbortedError,
     ConnectError,
@@ -94,7 +94,7 @@ class FetchHandler(BaseDownloadHandler):
         guard = AddressGuard(settings.getlist("FETCH_ALLOWED_NETWORKS"))
         hosts_file = settings.get("FETCH_HOSTS_FILE")
         hosts = read_hosts_file(Path(hosts_file)) if hosts_file else None
-        self._limits = Limits(
+        self._limits = FetchLimits(
             max_body_bytes=settings.getint("DOWNLOAD_MAXSIZE"),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
             connect_timeout_s=settings.getfloat("FETCH_CONNECT_TIMEOUT_S"),

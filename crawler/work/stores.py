@@ -35,7 +35,7 @@ from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.opt_outs import spelled_out
 from frontier.redis_frontier import RedisFrontier
-from frontier.traps import Limits
+from frontier.traps import TrapLimits
 from frontier.turns import TurnTakingFrontier
 from frontier.types import Budget, Candidate, HostPolicy, Kind
 from relevance.steering.policy import Policy
@@ -217,7 +217,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         robots_ttl_ms=_ms(settings, "ROBOTS_MAX_AGE_S"),
         audit=settings.getbool("FRONTIER_AUDIT"),
         budget=Budget(spec.max_pages, spec.max_bytes, spec.max_seconds) if spec else Budget(),
-        limits=Limits(
+        limits=TrapLimits(
             depth=settings.getint("FRONTIER_MAX_DEPTH"),
             host_urls=settings.getint("FRONTIER_MAX_HOST_URLS"),
             equal_pages=settings.getint("FRONTIER_MAX_EQUAL_PAGES"),

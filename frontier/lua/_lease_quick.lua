@@ -14,27 +14,27 @@ elseif of_all > 0 then
   opt_outs[#opt_outs + 1] = SETTINGS.opt_outs_of_all
 end
 local leases, granted, sequence = {}, 0, nil
-local fresh, scores, joined = {}, {}, 0 -- units that join the line in this call, their places in it
+local fresh, scores, joined = {}, {}, 0 -- waiters that join the line in this call, their places in it
 local LEASE_MS, KEY = SETTINGS.lease, ARGS.key
 local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number
 local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
 local GRANTED_OF_SOME = GRANTED .. 'BI4'
 local most_flags = SETTINGS.audit and 0 or SHARED
 
-local function join(unit, score)
+local function join(waiter, score)
   joined = joined + 1
-  fresh[joined], scores[joined] = unit, score
+  fresh[joined], scores[joined] = waiter, score
 end
 
 local function in_order()
-  local order, units = {}, {}
+  local order, waiters = {}, {}
   for i = 1, joined do order[i] = i end
   table.sort(order, function(a, b)
     if scores[a] ~= scores[b] then return scores[a] < scores[b] end
     return fresh[a] < fresh[b]
   end)
-  for i = 1, joined do units[i] = fresh[order[i]] end
-  return units
+  for i = 1, joined do waiters[i] = fresh[order[i]] end
+  return waiters
 end
 
 -- the first of the line, after what is fresh has joined it
@@ -44,9 +44,9 @@ local function head_of_line()
     for i = 1, joined do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
     call('ZADD', PREFIX .. 'hot', unpack(adds))
   end
-  local units = call('ZRANGE', PREFIX .. 'hot', 0, ARGS.limit + 15)
-  read_texts(units, min(ARGS.limit, #units))
-  return units
+  local waiters = call('ZRANGE', PREFIX .. 'hot', 0, ARGS.limit + 15)
+  read_texts(waiters, min(ARGS.limit, #waiters))
+  return waiters
 end
 
 -- the place in line that a text's authority has when it is due; nil when all of its record must be looked at

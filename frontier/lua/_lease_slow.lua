@@ -109,8 +109,8 @@ local function start_of(authority, record)
 end
 
 local function try_address(ip)
-  local unit, state = '@' .. ip, load_address(ip)
-  hot_of[unit] = false
+  local waiter, state = '@' .. ip, load_address(ip)
+  hot_of[waiter] = false
   if state.held == 1 then return end
   for _ = 1, 8 do
     if state.next_ms > horizon then break end
@@ -133,7 +133,7 @@ local function try_address(ip)
       return
     end
   end
-  if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[unit] = max(state.next_ms, now) end
+  if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[waiter] = max(state.next_ms, now) end
 end
 
 local function wait_for(ip, authority, record)
@@ -206,8 +206,8 @@ local function line_up_new(authorities)
   end
 end
 
-local function try(unit)
-  if byte(unit) == AT then try_address(sub(unit, 2)) else try_authority(unit) end
+local function try(waiter)
+  if byte(waiter) == AT then try_address(sub(waiter, 2)) else try_authority(waiter) end
 end
 
 return {

@@ -152,17 +152,17 @@ local function load_addresses(asked)
   for i = 1, #asked do read_address(asked[i], found[i]) end
 end
 
--- what the first `most` units need: newcomers' buckets, and addresses that are not an authority's alone; in two calls
-local function read_ahead(units, most)
+-- what the first `most` waiters need: newcomers' buckets, and addresses that are not an authority's alone; in two calls
+local function read_ahead(waiters, most)
   local newcomers, asked = {}, {}
   for i = 1, most do
-    local unit = units[i]
-    if records[unit] == nil and texts[unit] == false then newcomers[#newcomers + 1] = unit end
+    local waiter = waiters[i]
+    if records[waiter] == nil and texts[waiter] == false then newcomers[#newcomers + 1] = waiter end
   end
   read_buckets(newcomers)
   for i = 1, most do
-    local text = texts[units[i]]
-    local record = text and byte(text) % LOOKED >= SHARED and load_record(units[i])
+    local text = texts[waiters[i]]
+    local record = text and byte(text) % LOOKED >= SHARED and load_record(waiters[i])
     local address = record and record.address_next_ms < 0 and record.address or ''
     if address ~= '' and not addresses[address] then asked[#asked + 1] = address end
   end

@@ -36,7 +36,7 @@ local SERVED, MAPPED, ENDS_SLOWLY, SHARED, LOOKED, HELD = 1, 2, 4, 8, 16, 32
 -- c0 is a text as long as the number before it; what may be long, inline, is put behind: struct packs byte by byte
 local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddI4c20I4I4Bc0ddBc0Bc0H'
 local LEASED_NOW = '<BBddddI4c20I4I4Bc0ddddI4BI4c0Bc0Bc0H'
-local AT = 64 -- the first byte of '@ADDRESS' in 'due' and 'hot'
+local AT = 64 -- who stands in 'due' and 'hot', a waiter, is an authority or '@ADDRESS'; this is the first byte of such
 local RECORD_KEY, ADDRESS_KEY = PREFIX .. 'a:', PREFIX .. 'i:'
 local MARKS_KEPT, MARK_BYTES = 8, 8
 local NO_OTHERS = {}
@@ -100,14 +100,14 @@ local function due_at(score, authority)
   dues_number = dues_number + 2
 end
 
--- the texts of the first `most` units' records that are not known yet, in one call; an address has none
-local function read_texts(units, most)
+-- the texts of the first `most` waiters' records that are not known yet, in one call; an address has none
+local function read_texts(waiters, most)
   local keys, asked, number = {}, {}, 0
-  for i = 1, most or #units do
-    local unit = units[i]
-    if not texts[unit] then
+  for i = 1, most or #waiters do
+    local waiter = waiters[i]
+    if not texts[waiter] then
       number = number + 1
-      keys[number], asked[number] = RECORD_KEY .. unit, unit
+      keys[number], asked[number] = RECORD_KEY .. waiter, waiter
     end
   end
   if number == 0 then return end

@@ -20,38 +20,38 @@ local function spent_budget()
   return '', meta[3]
 end
 
--- what is newly due joins the line; the number of units that leave 'due' for that, or for good
+-- what is newly due joins the line; the number of waiters that leave 'due' for that, or for good
 local function promote()
-  local units = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', whole(horizon), 'LIMIT', 0, ARGS.limit + 16)
-  read_texts(units)
-  for i = 1, #units do
-    local unit = units[i]
-    local text, score = texts[unit], nil
-    if text and records[unit] == nil then score = score_in(text) end
+  local waiters = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', whole(horizon), 'LIMIT', 0, ARGS.limit + 16)
+  read_texts(waiters)
+  for i = 1, #waiters do
+    local waiter = waiters[i]
+    local text, score = texts[waiter], nil
+    if text and records[waiter] == nil then score = score_in(text) end
     if score then
-      join(unit, score)
-    elseif byte(unit) ~= AT then
-      slow_way().line_up(unit)
+      join(waiter, score)
+    elseif byte(waiter) ~= AT then
+      slow_way().line_up(waiter)
     else
-      local head = call('ZRANGE', PREFIX .. 'w:' .. sub(unit, 2), 0, 0, 'WITHSCORES')
-      if head[2] then join(unit, tonumber(head[2])) end
+      local head = call('ZRANGE', PREFIX .. 'w:' .. sub(waiter, 2), 0, 0, 'WITHSCORES')
+      if head[2] then join(waiter, tonumber(head[2])) end
     end
   end
-  return #units
+  return #waiters
 end
 
--- the number of the first units that have been tried
-local function try_all(units)
+-- the number of the first waiters that have been tried
+local function try_all(waiters)
   local tried = 0
   local has_read = false
-  while tried < #units and granted < ARGS.limit do
+  while tried < #waiters and granted < ARGS.limit do
     tried = tried + 1
-    local unit = units[tried]
-    local text = texts[unit]
-    if not text or records[unit] ~= nil or not grant_plain(unit, text) then
-      if not has_read then slow_way().read_ahead(units, min(ARGS.limit, #units)) end
+    local waiter = waiters[tried]
+    local text = texts[waiter]
+    if not text or records[waiter] ~= nil or not grant_plain(waiter, text) then
+      if not has_read then slow_way().read_ahead(waiters, min(ARGS.limit, #waiters)) end
       has_read = true
-      slow.try(unit)
+      slow.try(waiter)
     end
   end
   return tried

@@ -14,9 +14,9 @@ from frontier import (
     HostPolicy,
     Kind,
     Lease,
-    Limits,
     Outcome,
     RobotsRecord,
+    TrapLimits,
     UnknownOutcome,
 )
 from frontier.outcomes import DAY, HOUR, MINUTE
@@ -733,7 +733,7 @@ def test_traps_are_parked_with_their_reason_and_can_be_let_go(make: Make, clock:
 
 
 def test_limits_of_a_host(make: Make) -> None:
-    limits = Limits(host_urls=150, query_variants=5, parked_traps=10)
+    limits = TrapLimits(host_urls=150, query_variants=5, parked_traps=10)
     frontier = make(FrontierConfig(obey_robots=False, limits=limits))
     frontier.take_in([Candidate(f"{A}/page?{n}") for n in range(30)])
     reasons = frontier.status().by_reason
@@ -746,7 +746,7 @@ def test_limits_of_a_host(make: Make) -> None:
 
 
 def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
-    frontier = make(FrontierConfig(obey_robots=False, limits=Limits(equal_pages=3)))
+    frontier = make(FrontierConfig(obey_robots=False, limits=TrapLimits(equal_pages=3)))
     frontier.take_in([Candidate(f"{A}/{n}") for n in range(9)])
     for _ in range(4):
         done(frontier, one(frontier), page_mark=b"12345678")
@@ -758,7 +758,7 @@ def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
 
 
 def test_a_mark_within_two_others_is_a_new_one(make: Make, clock: Clock) -> None:
-    frontier = make(FrontierConfig(obey_robots=False, limits=Limits(equal_pages=1)))
+    frontier = make(FrontierConfig(obey_robots=False, limits=TrapLimits(equal_pages=1)))
     frontier.take_in([Candidate(f"{A}/{n}") for n in range(9)])
     for mark in (b"aaaaaaab", b"baaaaaaa", b"aabbaaaa", b"baaaaaaa"):
         clock.forward(10_000)

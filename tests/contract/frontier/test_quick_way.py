@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import redis
 
-from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Limits, Outcome, RobotsRecord, scripts, wire
+from frontier import Candidate, FrontierConfig, HostPolicy, Lease, Outcome, RobotsRecord, TrapLimits, scripts, wire
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, numbers
 from tests.effort import trials
@@ -86,7 +86,7 @@ def test_both_ways_lead_to_the_same_state(
                 address_ttl_ms=2_500 if seed % 2 else 20_000,
                 lease_ms=20_000,
                 audit=audit,
-                limits=Limits(equal_pages=4),
+                limits=TrapLimits(equal_pages=4),
             ),
             now_ms=clock,
             jitter=lambda: 0.5,

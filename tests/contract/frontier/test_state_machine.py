@@ -30,10 +30,10 @@ from frontier import (
     HostPolicy,
     Kind,
     Lease,
-    Limits,
     MemoryFrontier,
     Outcome,
     RobotsRecord,
+    TrapLimits,
 )
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
@@ -76,7 +76,7 @@ class Histories(RuleBasedStateMachine):
             lease_ms=LEASE_MS,
             address_ttl_ms=400 * DAY,
             obey_robots=obey,
-            limits=Limits(host_urls=host_urls, query_variants=3, equal_pages=4, parked_traps=3),
+            limits=TrapLimits(host_urls=host_urls, query_variants=3, equal_pages=4, parked_traps=3),
             budget=Budget(max_pages=budget),
         )
         self.memory = MemoryFrontier(self.config, self.clock, jitter=lambda: 0.25)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive.messages.headers import Headers
-from crawler.fetch.connection import Answer, HttpConnection, Limits, connect, suite_name
+from crawler.fetch.connection import Answer, FetchLimits, HttpConnection, connect, suite_name
 from crawler.fetch.errors import ConnectError, CutError, FetchTimeoutError, TlsError
 from crawler.fetch.handler import headers_of
 from crawler.fetch.pool import ConnectionPool
@@ -24,7 +24,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
 Talk = Callable[[HttpConnection], Awaitable[None]]
 
 
-async def _serve(reply: bytes | list[bytes], end: str, talk: Talk, limits: Limits) -> None:
+async def _serve(reply: bytes | list[bytes], end: str, talk: Talk, limits: FetchLimits) -> None:
     """A server that answers each request with the next of `reply`; `end` says what it does then."""
     replies = [reply] if isinstance(reply, bytes) else list(reply)
     over = asyncio.Event()
@@ -58,13 +58,13 @@ async def _serve(reply: bytes | list[bytes], end: str, talk: Talk, limits: Limit
         await server.wait_closed()
 
 
-def ask(reply: bytes, end: str = "wait", limits: Limits | None = None, timeout_s: float = 60) -> Answer:
+def ask(reply: bytes, end: str = "wait", limits: FetchLimits | None = None, timeout_s: float = 60) -> Answer:
     answers: list[Answer] = []
 
     async def talk(connection: HttpConnection) -> None:
         answers.append(await connection.exchange(REQUEST, timeout_s))
 
-    asyncio.run(_serve(reply, end, talk, limits or Limits()))
+    asyncio.run(_serve(reply, end, talk, limits or FetchLimits()))
     return answers[0]
 
 
@@ -110,7 +110,7 @@ def test_another_answer_behind_the_first_changes_nothing_of_it(first: bytes, bod
         assert connection.hung_up
 
     second = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nX-Robots-Tag: none\r\n\r\ngone"
-    asyncio.run(_serve(first + body + second, "wait", talk, Limits()))
+    asyncio.run(_serve(first + body + second, "wait", talk, FetchLimits()))
 
 
 def test_a_cr_alone_ends_no_line() -> None:
@@ -167,7 +167,7 @@ def test_a_packing_for_the_way_that_is_none_or_a_bomb_is_told() -> None:
     for reply in (in_chunks(b"sawubona", b"gzip"), in_chunks(whole[:-9], b"gzip"), in_chunks(whole, b"compress")):
         with pytest.raises(CutError, match="transfer-coding"):
             ask(reply)
-    answer = ask(in_chunks(whole, b"gzip"), limits=Limits(max_body_bytes=1000))
+    answer = ask(in_chunks(whole, b"gzip"), limits=FetchLimits(max_body_bytes=1000))
     assert (bytes(answer.body), answer.truncated) == (bytes(1000), "length")
 
 
@@ -196,7 +196,7 @@ def ask_in_drops(reply: bytes, size: int = 1) -> Answer:
     """The answer when it comes so many bytes at a time, and then the connection ends."""
 
     async def talk() -> Answer:
-        connection = HttpConnection(Limits())
+        connection = HttpConnection(FetchLimits())
         connection.connection_made(Mock(spec=asyncio.Transport, is_closing=lambda: False))
         answer = asyncio.ensure_future(connection.exchange(REQUEST, 60))
         await asyncio.sleep(0)
@@ -363,7 +363,9 @@ def test_a_reset_without_a_length_is_a_cut() -> None:
 
 
 def test_a_long_body_is_cut_at_the_limit_and_says_so() -> None:
-    answer = ask(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000, limits=Limits(max_body_bytes=100))
+    answer = ask(
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000, limits=FetchLimits(max_body_bytes=100)
+    )
     assert (len(answer.body), answer.truncated) == (100, "length")
 
 
@@ -391,7 +393,7 @@ def test_a_connection_serves_again_and_is_dropped_when_the_server_says_close() -
 
     keep = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
     close = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n2"
-    asyncio.run(_serve([keep, close], "wait", talk, Limits()))
+    asyncio.run(_serve([keep, close], "wait", talk, FetchLimits()))
 
 
 def test_an_idle_connection_holds_no_answer() -> None:
@@ -404,7 +406,7 @@ def test_an_idle_connection_holds_no_answer() -> None:
         assert bytes((await connection.exchange(REQUEST, 60)).body) == b"2"
 
     keep = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + body for body in (b"1", b"2")]
-    asyncio.run(_serve(keep, "wait", talk, Limits()))
+    asyncio.run(_serve(keep, "wait", talk, FetchLimits()))
 
 
 def test_nobody_listens() -> None:
@@ -413,7 +415,7 @@ def test_nobody_listens() -> None:
             deaf.bind(("127.0.0.1", 0))
             port = deaf.getsockname()[1]
             with pytest.raises(ConnectError, match=str(port)):
-                await connect("127.0.0.1", port, None, None, Limits())
+                await connect("127.0.0.1", port, None, None, FetchLimits())
 
     asyncio.run(run())
 
@@ -427,7 +429,7 @@ def test_a_server_without_tls_is_a_tls_error() -> None:
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(TlsError):
-            await connect("127.0.0.1", port, "a.test", ssl.create_default_context(), Limits())
+            await connect("127.0.0.1", port, "a.test", ssl.create_default_context(), FetchLimits())
         server.close()
         await server.wait_closed()
 
@@ -442,7 +444,7 @@ def test_a_flood_of_interim_answers_is_cut() -> None:
 def test_a_head_beyond_its_limit_is_cut_when_it_comes_at_once() -> None:
     head = b"HTTP/1.1 200 OK\r\n" + b"a:\r\n" * 300 + b"Content-Length: 2\r\n\r\nok"
     with pytest.raises(CutError, match="bytes of headers"):
-        ask(head, limits=Limits(max_head_bytes=1000))
+        ask(head, limits=FetchLimits(max_head_bytes=1000))
     assert ask(head).body == b"ok"
 
 
@@ -470,7 +472,7 @@ def test_a_cipher_suite_has_the_name_that_iana_gives_it(cipher: str, suite: str)
 
 def test_the_facts_of_a_tls_connection_are_those_that_archives_name() -> None:
     tls = Mock(version=lambda: "TLSv1.2", cipher=lambda: ("ECDHE-RSA-AES128-GCM-SHA256", "TLSv1.2", 128))
-    connection = HttpConnection(Limits())
+    connection = HttpConnection(FetchLimits())
     connection.connection_made(Mock(spec=asyncio.Transport, get_extra_info=lambda _: tls))
     assert connection.tls_facts() == ("tls/1.2", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256")
 

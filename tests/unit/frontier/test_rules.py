@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier import FrontierConfig, Limits, UnknownOutcome
+from frontier import FrontierConfig, TrapLimits, UnknownOutcome
 from frontier.audit import AuditRow, Gaps, verify, verify_plain
 from frontier.keys import Keys
 from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, row
@@ -54,14 +54,14 @@ def test_rows_are_sane() -> None:
     ],
 )
 def test_trap_rules(url: str, depth: int, rule: str) -> None:
-    assert check(url, depth, Limits()) == rule
-    off = Limits(0, 0, 0, 0, 0, 0)
+    assert check(url, depth, TrapLimits()) == rule
+    off = TrapLimits(0, 0, 0, 0, 0, 0)
     assert check(url, depth, off) == ""
 
 
 @given(st.text(max_size=80), st.integers(0, 30))
 def test_no_url_breaks_the_trap_rules(text: str, depth: int) -> None:
-    check(text, depth, Limits())
+    check(text, depth, TrapLimits())
     places = sketch_places(text)
     assert places is None or (0 <= places[0] < SKETCH_WIDTH <= places[1] < 2 * SKETCH_WIDTH)
 
