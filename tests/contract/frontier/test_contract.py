@@ -62,7 +62,7 @@ def test_after_a_request_that_was_hung_up_on_the_host_rests_and_the_url_is_asked
 
 def test_equal_pages_are_noticed_where_a_host_is_known_and_all_goes_well(make: Make, clock: Clock) -> None:
     """The way that most reports take."""
-    frontier = make(replace(FREE, limits=Limits(equal_pages=3)))
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=3)))
     frontier.take_in([Candidate(f"{A}/{number}") for number in range(9)])
     lease = one(frontier)
     frontier.bind(lease.token, "192.0.2.1")

@@ -348,7 +348,7 @@ def test_a_busy_server_that_does_not_come_to_its_end_is_left_when_the_time_is_ov
         assert not connection.usable
 
     reply = b"HTTP/1.1 503 Busy\r\nRetry-After: 60\r\nContent-Length: 100\r\n\r\nb"
-    asyncio.run(_serve(reply, "wait", talk, Limits()))
+    asyncio.run(_serve(reply, "wait", talk, FetchLimits()))
     assert (answers[0].status, bytes(answers[0].body), answers[0].truncated) == (503, b"b", "time")
 
 

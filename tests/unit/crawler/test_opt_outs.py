@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 
 from crawler.actions import opt_outs
 from crawler.actions.frontier import Frontier
-from crawler.state.run_record import RunRecord, Told
+from crawler.state.run_record import RunRecord, WorkerRecord
 from crawler.state.state_format import ensure_format
 from frontier.redis_frontier import RedisFrontier
 
@@ -27,7 +27,7 @@ class Fleet:
         self.url, self.folder, self.capsys = url, folder, capsys
         for name in ("zulu", "xhosa"):
             ensure_format(url, name)
-            RunRecord(url, name, Told("elsewhere", str(folder), "")).close()
+            RunRecord(url, name, WorkerRecord("elsewhere", str(folder), "")).close()
 
     def say(self, *words: str, crawl: str = "", withdraw: bool = False, as_json: bool = False) -> tuple[int, str]:
         """Exit status, and all that was printed."""
