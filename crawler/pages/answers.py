@@ -17,7 +17,7 @@ from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES
 from frontier.types import Kind, Lease, RobotsRecord
-from relevance.pages.page import refresh_target
+from relevance.pages.head import refresh_target
 from relevance.pages.robots_tag import robots_tag
 from sieve.urls import resolve_many
 

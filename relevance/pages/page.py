@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from relevance.language.alphabet import composed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened
+from relevance.pages.head import read_head
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import navigation
 from relevance.pages.outline import HEADINGS, Outline
+from relevance.pages.publication import NOTHING_SAID, Origin, Publication, read_publication
 from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
@@ -44,9 +46,6 @@ _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
-_REFRESH = re.compile(
-    r"\s*+[\d.]++(?>\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.IGNORECASE | re.DOTALL
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +93,18 @@ class Page:
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
     description: str = ""
+    publication: Publication = NOTHING_SAID
 
     def text(self, least: float = 0.3) -> str:
         """The blocks of at least this weight, a line each."""
         return "\n".join(block.text for block in self.blocks if block.weight >= least)
 
 
-def read_page(body: bytes, url: str, content_type: str | None = None, robot: str = "") -> Page:
+def read_page(
+    body: bytes, url: str, content_type: str | None = None, robot: str = "", captured: str | None = None
+) -> Page:
     """Reads an HTML page, or plain text where the content type says so. `robot`: a name that its robots meta tags may
-    have instead of "robots"."""
+    have instead of "robots". `captured`: when ("": not known), to have the publication of a page, None: without it."""
     decoded = decode(body[:MAX_BODY], content_type)
     if content_type and media_type(content_type) == "text/plain":
         lines = (" ".join(seen(line).split()) for line in decoded.text.splitlines())
@@ -111,8 +113,13 @@ def read_page(body: bytes, url: str, content_type: str | None = None, robot: str
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
     tree = _tree(html)
-    facts = _head(tree, ("robots", robot.lower() or "robots"))
+    head = read_head(tree, ("robots", robot.lower() or "robots"))
     links = _links(tree)
+    publication = NOTHING_SAID
+    if captured is not None:
+        rels = chain.from_iterable(link.rel.split() for link in links)
+        origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
+        publication = read_publication(tree, head.told, frozenset(rels), origin)
     main, nav = _gathered(tree)
     return Page(
         url=url,
@@ -120,7 +127,8 @@ def read_page(body: bytes, url: str, content_type: str | None = None, robot: str
         charset_source=decoded.source,
         blocks=(*_judged(main), *(Block(text, "nav") for text in nav.texts)),
         links=tuple(links),
-        **facts,
+        publication=publication,
+        **head.facts,
     )
 
 
@@ -169,62 +177,6 @@ def _without_open_noscript(html: bytes) -> bytes | None:
 def _is_left_open(html: bytes) -> bool:
     ends = _BLOCK_TAG.findall(html)
     return len(ends) != 2 * ends.count(b"/")
-
-
-def _attribute(node: LexborNode, name: str) -> str:
-    value = node.attributes.get(name)
-    return value.strip() if value else ""
-
-
-def _head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> dict[str, Any]:
-    root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
-    facts: dict[str, Any] = {
-        "title": " ".join(title.text().split()) if title else "",
-        "html_lang": (_attribute(root, "lang") or _attribute(root, "xml:lang")).lower() if root else "",
-        "base": _attribute(base, "href") if base else None,
-    }
-    robots: set[str] = set()
-    for meta in tree.css("meta[content]"):
-        attributes = meta.attributes
-        content = (attributes.get("content") or "").strip()
-        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
-        http = (attributes.get("http-equiv") or "").strip().lower()
-        if name in robots_names:
-            robots.update(part for part in re.split(r"[,\s]+", content.lower()) if part)
-        elif name == "og:locale":
-            facts.setdefault("og_locale", content.lower())
-        elif name in ("description", "og:description"):
-            facts.setdefault("description", content)
-        elif http == "content-language":
-            facts.setdefault("content_language", content.lower())
-        elif http == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
-            facts["refresh"] = target
-    facts["robots_meta"] = frozenset(robots)
-    facts.update(_relations(tree))
-    return facts
-
-
-def refresh_target(value: str) -> str:
-    """Where a refresh leads, be it a meta element's or a header's (HTML, "shared declarative refresh steps"), as
-    written; "" when nowhere else."""
-    found = _REFRESH.match(value)
-    return (found[1] or found[2] or found[3] or "").strip() if found else ""
-
-
-def _relations(tree: LexborHTMLParser) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    hreflangs, feeds = [], []
-    for link in tree.css("link[href][rel]"):
-        rel, href = _attribute(link, "rel").lower().split(), _attribute(link, "href")
-        if "canonical" in rel:
-            facts.setdefault("canonical", href)
-        if "alternate" in rel:
-            kind, language = _attribute(link, "type").lower(), _attribute(link, "hreflang").lower()
-            if language and href:
-                hreflangs.append((language, href))
-            if kind in ("application/rss+xml", "application/atom+xml", "application/feed+json") and href:
-                feeds.append(href)
-    return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
 
 
 def is_running(text: str) -> bool:

@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from relevance.pages.flattened import flattened
-from relevance.pages.page import Page, read_page, refresh_target
+from relevance.pages.head import refresh_target
+from relevance.pages.page import Page, read_page
 
 MANY = 40_000
 

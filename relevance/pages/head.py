@@ -1,0 +1,108 @@
+"""What the head of a page says: its title, languages and relations, and what it asks of robots.
+
+Such elements count wherever they stand, as broken pages have them in their bodies. All are found in one pass.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_REFRESH = re.compile(
+    r"\s*+[\d.]++(?>\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.IGNORECASE | re.DOTALL
+)
+
+_TELLING = "meta[content],link[href][rel],script[type*=json],time[datetime],[itemprop],abbr.published[title]"
+Meta = tuple[str, str]
+"""Of a `<meta>` its name (or property) in small letters, and its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What may tell of a page's publication: `metas`, `scripts` of JSON, `times`, and `others`: elements with an
+    `itemprop` or of hAtom's class `published`, in the order of the page, but metas last; `licences`: addresses, as
+    written."""
+
+    metas: list[Meta]
+    scripts: list[LexborNode]
+    licences: list[str]
+    times: list[LexborNode]
+    others: list[LexborNode]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`facts`: fields of :class:`relevance.pages.page.Page`."""
+
+    facts: dict[str, Any]
+    told: Told
+
+
+def _attribute(node: LexborNode, name: str) -> str:
+    value = node.attributes.get(name)
+    return value.strip() if value else ""
+
+
+def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
+    """`robots_names`: of meta elements that tell robots something."""
+    nodes: dict[str, list[LexborNode]] = {"meta": [], "link": [], "script": [], "time": [], "": []}
+    for node in tree.css(_TELLING):
+        nodes.get(node.tag or "", nodes[""]).append(node)
+    links = nodes["link"]
+    metas: list[Meta] = []
+    root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
+    facts: dict[str, Any] = {
+        "title": " ".join(title.text().split()) if title else "",
+        "html_lang": (_attribute(root, "lang") or _attribute(root, "xml:lang")).lower() if root else "",
+        "base": _attribute(base, "href") if base else None,
+    }
+    robots: set[str] = set()
+    for meta in nodes["meta"]:
+        attributes = meta.attributes
+        content = (attributes.get("content") or "").strip()
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        http = (attributes.get("http-equiv") or "").strip().lower()
+        if "itemprop" in attributes:
+            nodes[""].append(meta)
+        metas.append((name, content))
+        if name in robots_names:
+            robots.update(part for part in re.split(r"[,\s]+", content.lower()) if part)
+        elif name == "og:locale":
+            facts.setdefault("og_locale", content.lower())
+        elif name in ("description", "og:description"):
+            facts.setdefault("description", content)
+        elif http == "content-language":
+            facts.setdefault("content_language", content.lower())
+        elif http == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
+            facts["refresh"] = target
+    facts["robots_meta"] = frozenset(robots)
+    facts.update(_relations(links))
+    licences = [node for node in links if "license" in _attribute(node, "rel").lower().split()]
+    addresses = [_attribute(node, "href") for node in licences]
+    return Head(facts, Told(metas, nodes["script"], addresses, nodes["time"], nodes[""]))
+
+
+def refresh_target(value: str) -> str:
+    """Where a refresh leads, be it a meta element's or a header's (HTML, "shared declarative refresh steps"), as
+    written; "" when nowhere else."""
+    found = _REFRESH.match(value)
+    return (found[1] or found[2] or found[3] or "").strip() if found else ""
+
+
+def _relations(links: list[LexborNode]) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    hreflangs, feeds = [], []
+    for link in links:
+        rel, href = _attribute(link, "rel").lower().split(), _attribute(link, "href")
+        if "canonical" in rel:
+            facts.setdefault("canonical", href)
+        if "alternate" in rel:
+            kind, language = _attribute(link, "type").lower(), _attribute(link, "hreflang").lower()
+            if language and href:
+                hreflangs.append((language, href))
+            if kind in ("application/rss+xml", "application/atom+xml", "application/feed+json") and href:
+                feeds.append(href)
+    return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
