@@ -18,6 +18,9 @@ from relevance.types import UNDETERMINED
 
 _WORD = re.compile(r"\S+")
 _MANY_LETTERS = 1 << 20
+PUBLICATION = ("published", "author", "site", "licence")
+"""What a page says of its publication: names of a document's fields, of keys in JSON and of attributes in vertical
+text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class Paragraph:
 class Document:
     """``id``: unique (the WARC record's UUID); ``date``: when it was captured, as the archive writes it; ``place``:
     file and offset of its record; ``charset``: that it was read with; ``truncated``: reason when the archive has only
-    its beginning."""
+    its beginning. ``published``, ``author``, ``site``, ``licence``: as of
+    :class:`relevance.pages.publication.Publication`, "" where the page does not say."""
 
     id: str
     url: str
@@ -79,6 +83,10 @@ class Document:
     charset: str = ""
     place: str = ""
     truncated: str = ""
+    published: str = ""
+    author: str = ""
+    site: str = ""
+    licence: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -114,6 +122,7 @@ def to_json(document: Document) -> str:
         "url": document.url,
         "title": document.title,
         "date": document.date,
+        **{name: getattr(document, name) for name in PUBLICATION},
         "language": document.language,
         "words": document.words,
         "text": document.text,
@@ -129,9 +138,8 @@ def to_json(document: Document) -> str:
     return json.dumps({**row, **document.extra}, ensure_ascii=False)
 
 
-_KNOWN = frozenset(
-    ("id", "url", "title", "date", "language", "words", "text", "paragraphs", "charset", "place", "truncated")
-)
+_WORDS = ("id", "url", "title", "date", "charset", "place", "truncated")
+_KNOWN = frozenset((*_WORDS, "language", "words", "text", "paragraphs"))
 
 
 def from_json(line: str) -> Document:
@@ -169,6 +177,8 @@ def of_row(row: dict[str, Any]) -> Document:
         Paragraph(text, str(fact.get("kind", "main")), str(fact.get("language", UNDETERMINED)))
         for text, fact in zip(texts, facts, strict=True)
     )
-    words = {name: str(row.get(name) or "") for name in ("id", "url", "title", "date", "charset", "place", "truncated")}
-    extra = {name: value for name, value in row.items() if name not in _KNOWN}
+    words = {name: str(row.get(name) or "") for name in _WORDS}
+    # Other tools have keys of these names, too: what is no text stays what it is.
+    words.update((name, row[name]) for name in PUBLICATION if isinstance(row.get(name), str))
+    extra = {name: value for name, value in row.items() if name not in _KNOWN and name not in words}
     return Document(paragraphs=paragraphs, language=language, extra=extra, **words)

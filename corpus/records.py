@@ -86,7 +86,7 @@ def read_record(
     capture = capture_of(record)
     if isinstance(capture, Read):
         return capture
-    page = page_of(record, capture)
+    page = page_of(record, capture, dated=True)
     if isinstance(page, Read):
         return page
     chosen = main_blocks(page.blocks, whole=whole)
@@ -126,9 +126,10 @@ def capture_of(record: Record) -> Capture | Read:
     return Capture(body, media, content_type, ("cut",) if len(body) > MAX_BODY else ())
 
 
-def page_of(record: Record, capture: Capture) -> Page | Read:
-    """The page that was captured, or why it is not to be read."""
-    page = read_page(capture.body, _valid_utf8(record.url), capture.content_type, _OURS)
+def page_of(record: Record, capture: Capture, *, dated: bool = False) -> Page | Read:
+    """The page that was captured, or why it is not to be read. ``dated``: with what it says of its publication."""
+    captured = record.date if dated else None
+    page = read_page(capture.body, _valid_utf8(record.url), capture.content_type, _OURS, captured)
     if _is_binary(page):
         return Read(reason="binary", notes=capture.notes)
     if record.type == "conversion" and capture.media in _TEXT:
@@ -179,6 +180,7 @@ def document_of(
         Paragraph(_one_line(text), page.blocks[place].kind, language, places[place] if places else ())
         for text, place, language in zip(texts, chosen, paragraph_languages(texts, identifier), strict=True)
     )
+    said = page.publication
     document = Document(
         id=_identity(record),
         url=_valid_utf8(record.url),
@@ -189,6 +191,10 @@ def document_of(
         charset=page.charset,
         place=_valid_utf8(f"{record.path}:{record.offset}+{record.inner}"),
         truncated=_valid_utf8(record.field("WARC-Truncated")),
+        published=said.published,
+        author=said.author,
+        site=said.site,
+        licence=said.licence,
     )
     return Read(document, asides=asides)
 

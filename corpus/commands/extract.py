@@ -32,6 +32,9 @@ EPILOG = """examples:
   python -m corpus extract 'crawls/*/warc/*.warc.xz' -o zulu.vert.xz --language zul
   zcat crawl.warc.gz | python -m corpus extract - -o - --format text
 
+Of each document JSON lines and vertical text (<doc ...>) also have what its page says of its publication: published
+(ISO 8601), author, site, licence; docs/corpus.md says where from.
+
 Paragraphs and documents that were there before are dropped (the first stays), as are paragraphs in other languages when
 --language is given. Why something was left out is counted and told at the end, with --json as one JSON object.
 Exit code: 0 all good, 1 some records failed or were damaged (the good ones are in the output), 2 wrong usage.

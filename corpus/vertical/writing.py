@@ -3,7 +3,8 @@
 The format is that of corpus managers of the Manatee family (Sketch Engine: "Preparing corpus text"), with links as in
 the public corpora of Brno University of Technology::
 
-    <doc title="…" url="…" id="…">     title from the page, absolute URL, unique id; `& < > "` as entities
+    <doc title="…" url="…" id="…">     title from the page, absolute URL, unique id; `& < > "` as entities;
+                                       published, author, site, licence behind them where the page says them
     <head> … </head>                   the title, in sentences
     <p lang="zu"> … </p>               a paragraph; lang (ISO 639-1, else 639-3) only when it is known;
                                        heading="1" on a heading, when headings are asked for
@@ -20,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from corpus.document import Document, Link, Paragraph
+from corpus.document import PUBLICATION, Document, Link, Paragraph
 from corpus.languages import html_tag
 from corpus.vertical.tokens import Span, sentences, tokens
 
@@ -54,7 +55,9 @@ def lines(document: Document, *, headings: bool = False, tokenised: bool = True)
     """The document in vertical form, line by line, without line ends. ``headings``: they are marked as such. Not
     ``tokenised``, it is a prevertical: a paragraph is one line of text, of the title there is only the attribute."""
     title, url, identity = map(escape_value, (document.title, document.url, document.id))
-    yield f'<doc title="{title}" url="{url}" id="{identity}">'
+    said = ((name, escape_value(getattr(document, name))) for name in PUBLICATION)
+    publication = "".join(f' {name}="{value}"' for name, value in said if value)
+    yield f'<doc title="{title}" url="{url}" id="{identity}"{publication}>'
     if tokenised:
         yield "<head>"
         yield from _sentences(Paragraph(document.title))

@@ -72,6 +72,32 @@ def test_statistics_by_a_model_of_ones_own(tmp_path: Path, capsys: pytest.Captur
     assert "is no language model" in capsys.readouterr().err
 
 
+def test_publication(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = (
+        '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "%s", "author": "N \\n Dube"}'
+    )
+    exchanges = [  # captured in January and February 2024
+        exchange("a", page(*ZULU[:1], more=script % "2023-12-31T10:00:00+02:00" + "</script>").encode()),
+        exchange("b", page(*ZULU[1:2], more=script % "2024-05-31" + "</script>").encode()),
+    ]
+    path = write(tmp_path / "w", exchanges)
+    for processes in (1, 2):
+        assert run("extract", path, "-o", tmp_path / "out.jsonl", "--processes", processes) == 0
+        assert [(row["published"], row["author"], row["site"]) for row in rows(tmp_path / "out.jsonl")] == [
+            ("2023-12-31T10:00:00+02:00", "N Dube", ""),
+            ("", "N Dube", ""),
+        ]
+    for form in ("vert", "prevert"):
+        assert run("extract", path, "-o", tmp_path / f"out.{form}") == 0
+        tags = [row for row in (tmp_path / f"out.{form}").read_text().splitlines() if row.startswith("<doc")]
+        assert tags[0].endswith('" published="2023-12-31T10:00:00+02:00" author="N Dube">')
+        assert tags[1].endswith('" author="N Dube">')
+        assert "published" not in tags[1]
+    capsys.readouterr()
+    assert run("stats", tmp_path / "out.vert", "-q") == 0
+    assert "a.example\t2\t" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["a.jsonl.xz", "a.vert"])
 def test_documents_are_not_extracted_again(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).touch()

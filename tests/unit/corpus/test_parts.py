@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -255,6 +256,17 @@ def test_json_of_other_tools_and_of_later_ones() -> None:
     for bad in ("[]", "{}", '{"text": 1}', '{"text": "a", "paragraphs": []}', "x"):
         with pytest.raises(ValueError, match=r"."):
             from_json(bad)
+
+
+def test_publication_in_json() -> None:
+    made = replace(document("a"), published="2024-05-31", author='N "D"\nDube', site="S", licence="CC BY 4.0")
+    assert from_json(to_json(made)) == made
+    assert json.loads(to_json(document("a")))["author"] == ""
+    # A key of another tool that is no text goes through as it is.
+    others = {"text": "a", "author": ["N", "S"], "licence": None, "site": {"name": "S"}}
+    found = from_json(json.dumps(others))
+    assert (found.author, found.licence, found.site) == ("", "", "")
+    assert others.items() <= json.loads(to_json(found)).items()
 
 
 # -- files

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,29 @@ def test_whole_document() -> None:
 )
 def test_language_of_a_paragraph(language: str, tag: str) -> None:
     assert tag in rows_of(document(Paragraph("Yebo", "main", language)))
+
+
+@given(st.tuples(*[TEXTS] * 4))
+def test_publication_comes_back(said: tuple[str, ...]) -> None:
+    names = ("published", "author", "site", "licence")
+    published, author, site, licence = said
+    made = replace(document(Paragraph("Yebo")), published=published, author=author, site=site, licence=licence)
+    [found] = read_vertical(rows_of(made))
+    assert {name: value for name, value in found.attributes.items() if name in names} == {
+        name: value for name, value in zip(names, said, strict=True) if value
+    }
+
+
+def test_publication_is_read_from_a_file_and_by_manatee(tmp_path: Path) -> None:
+    made = replace(document(Paragraph("Yebo")), published="2024-05-31", author='N "D"\n<Dube> & Zuma')
+    other = replace(made, published="", author="")
+    (tmp_path / "a.vert").write_text(text_of(made) + text_of(other))
+    one, two = documents([str(tmp_path / "a.vert")], Report(quiet=True), Tally())
+    assert (one.published, one.author, one.site) == ("2024-05-31", 'N "D" <Dube> & Zuma', "")
+    assert (two.published, two.author) == ("", "")
+    writer = ManateeWriter(())
+    assert [row for row in writer(rows_of(made)) if row.startswith("<doc")] == rows_of(made)[:1]
+    assert "    ATTRIBUTE published\n" in registry(writer, None, tmp_path, "")
 
 
 def test_no_title_no_sentence() -> None:
