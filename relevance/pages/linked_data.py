@@ -100,12 +100,18 @@ def _parsed(script: str) -> Any:
     """What stands in a script, comments and the like around it left aside; None: nothing that can be read."""
     script = script.lstrip()
     start = 0 if script.startswith("[") else script.find("{")
-    for written in (script[start:], _LAST_COMMA.sub("", script[start:])) if start >= 0 else ():
-        try:
-            return _DECODER.raw_decode(written)[0]
-        except (ValueError, RecursionError):
-            continue
-    return None
+    if start < 0:
+        return None
+    try:
+        return _DECODER.raw_decode(script, start)[0]
+    except RecursionError:
+        return None
+    except ValueError:
+        pass
+    try:
+        return _DECODER.raw_decode(_LAST_COMMA.sub("", script[start:]))[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _nodes(top: Any) -> Iterator[_Node]:
@@ -143,9 +149,10 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
     listing = many or (found.listing and article is None)
     page = found.pages[0] if found.pages and not listing else {}
     node = article or {}
+    published = _date(node, "datePublished")
     return LinkedData(
-        published=_date(node, "datePublished"),
-        created=_date(node, "dateCreated"),
+        published=published,
+        created="" if published else _date(node, "dateCreated"),
         modified=_date(node, "dateModified") or _date(page, "dateModified"),
         of_page=_date(page, "datePublished"),
         authors=tuple(_names(node.get("author"), found.named) or _names(node.get("creator"), found.named)),

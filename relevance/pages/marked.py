@@ -35,11 +35,10 @@ _Attributes = dict[str, str | None]
 
 @dataclass(slots=True)
 class Marked:
-    """`times`: by `<time>`; the others by microdata. Empty: not told."""
+    """What microdata say; empty: not told."""
 
     published: str = ""
     created: str = ""
-    times: str = ""
     authors: list[str] = field(default_factory=list)
 
 
@@ -50,20 +49,15 @@ class _Time:
     published: bool
 
 
-def read_marked(
-    others: Sequence[LexborNode], times: Sequence[LexborNode], headings: Callable[[], Sequence[LexborNode]]
-) -> Marked:
-    """`others`: elements with an `itemprop`, and `<abbr class=published>` with its `title` (hAtom); `times`: `<time>`;
-    `headings`: gives the `<h1>`, when they are needed."""
+def read_times(times: Sequence[LexborNode], headings: Callable[[], Sequence[LexborNode]]) -> str:
+    """The day, by `<time>`, and `<abbr class=published>` with its `title` (hAtom). `headings`: gives the `<h1>`, when
+    they are needed."""
+    return _day_of([time for node in times[:MOST_LOOKED_AT] if (time := _time(node)) is not None], headings)
+
+
+def read_microdata(properties: Sequence[LexborNode]) -> Marked:
+    """`properties`: elements with an `itemprop`."""
     marked = Marked()
-    properties = [*others, *times]
-    _read_microdata(properties, marked)
-    times = [*times[:MOST_LOOKED_AT], *(node for node in others[:MOST_LOOKED_AT] if node.tag == "abbr")]
-    marked.times = _day_of([time for node in times if (time := _time(node)) is not None], headings)
-    return marked
-
-
-def _read_microdata(properties: Sequence[LexborNode], marked: Marked) -> None:
     scopes: dict[int, dict[str, list[LexborNode]]] = {}
     looked_at = 0
     for node in properties:
@@ -78,12 +72,13 @@ def _read_microdata(properties: Sequence[LexborNode], marked: Marked) -> None:
             scopes.setdefault(scope or 0, {}).setdefault(name, []).append(node)
     dates = {scope: day for scope, own in scopes.items() if (day := _date(own.get("datepublished", [])))}
     if len({day[:10] for day in dates.values()}) > 1:
-        return  # a list of articles
+        return marked  # a list of articles
     for scope in [scope for scope in scopes if scope in dates] or list(scopes)[:1]:
         own = scopes[scope]
         marked.published = marked.published or dates.get(scope, "")
         marked.created = marked.created or _date(own.get("datecreated", []))
         marked.authors = marked.authors or [name for one in own.get("author", ()) if (name := _name(one))]
+    return marked
 
 
 def _around(node: LexborNode) -> Iterator[LexborNode]:
@@ -98,13 +93,14 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
 def _scope(node: LexborNode) -> int | None:
     """The outermost article that a property is one of, 0: of no item; None: of something else, or of an article in
     another."""
-    own = next((parent for parent in _around(node) if "itemscope" in parent.attributes), None)
+    around = _around(node)
+    own = next((parent for parent in around if "itemscope" in parent.attributes), None)
     if own is None:
         return 0
     kind = kind_of((own.attributes.get("itemtype") or "").partition(" ")[0])
     if not (is_article(kind) or kind in ("creativework", "webpage")):
         return None
-    for parent in _around(own):
+    for parent in around:
         attributes = parent.attributes
         if "itemscope" in attributes and is_article(kind_of(attributes.get("itemtype") or "")):
             return None

@@ -117,7 +117,7 @@ def read_page(
     links = _links(tree)
     publication = NOTHING_SAID
     if captured is not None:
-        rels = chain.from_iterable(link.rel.split() for link in links)
+        rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
         origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
         publication = read_publication(tree, head.told, frozenset(rels), origin)
     main, nav = _gathered(tree)

@@ -24,7 +24,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from relevance.pages.head import Told
 from relevance.pages.instants import days_apart, instant, is_after
 from relevance.pages.linked_data import plain_address, read_linked_data
-from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_marked
+from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
 
 MOST_LETTERS = 300
 """Of a value: what is longer is no name and no address of a licence."""
@@ -125,7 +125,11 @@ class _Reader:
 
     @cached_property
     def _marked(self) -> Marked:
-        return read_marked(self._told.others, self._told.times, lambda: self._tree.css("h1"))
+        return read_microdata([*self._told.others, *self._told.times])
+
+    def _by_time(self) -> str:
+        others = (node for node in self._told.others[:MOST_LOOKED_AT] if node.tag == "abbr")
+        return read_times([*self._told.times, *others], lambda: self._tree.css("h1"))
 
     def _said(self, kind: str) -> list[str]:
         return [value for name in _BY_KIND[kind] for value in self._metas.get(name, ())]
@@ -154,7 +158,7 @@ class _Reader:
             told += self._possible(self._days(_PUBLISHED))
         if not told or (by_address and days_apart(told[0], by_address) > 1):
             changed = {data.modified, *self._days(_CHANGED)}
-            perhaps = (*self._days(_DATED), self._marked.times, data.of_page)
+            perhaps = (*self._days(_DATED), self._by_time(), data.of_page)
             told += self._possible([self._marked.published, *(day for day in perhaps if day not in changed)])
             told += self._possible([data.created, self._marked.created])
         if not told:
@@ -208,13 +212,11 @@ class _Reader:
 
 def is_start_or_list(url: str) -> bool:
     """Is it, by its address, a site's start page, or a list of what it has of something?"""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+    plain, _, query = plain_address(url).partition("?")
+    host, _, path = plain.partition("/")
+    if not host or "://" not in url:
         return False
-    if not parts.netloc:
-        return False
-    return (not parts.query and _START.match(parts.path) is not None) or _LIST.search(parts.path) is not None
+    return (not query and _START.match(path) is not None) or _LIST.search(f"/{path}") is not None
 
 
 def date_in(url: str) -> str:
