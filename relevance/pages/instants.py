@@ -48,6 +48,8 @@ def instant(text: str) -> str:
 @lru_cache(maxsize=1 << 8)  # a page says it in several places
 def _instant(text: str) -> str:
     text = text.strip()
+    if text[4:5] == text[7:8] == "-" and text.isascii() and (plain := _plain(text)) is not None:
+        return plain
     match = next((match for form in _FORMS if (match := form.fullmatch(text))), None)
     if match is None:
         return ""
@@ -59,6 +61,22 @@ def _instant(text: str) -> str:
         return _with_time(day, parts)
     except ValueError:
         return ""
+
+
+def _plain(text: str) -> str | None:
+    """As nearly all are written, the quick way; None: it is to be looked at."""
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    zone = told.utcoffset()
+    if told.year < FIRST_YEAR:
+        return ""
+    if zone is not None and (abs(zone) >= timedelta(hours=15) or zone % timedelta(minutes=1)):
+        return ""
+    if zone is None or not (told.hour or told.minute or told.second):
+        return text[:10]
+    return told.replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
 def _day(parts: dict[str, str | None]) -> date | None:
