@@ -266,7 +266,7 @@ def page_mark(page: Page) -> bytes:
 
 def page_metadata(page: Page, verdict: Verdict, quality: Quality | None = None) -> dict[str, object]:
     """Fields of the page's WARC metadata record; `quality` is that of a page that is kept. On which page its URL was
-    found is added when it is stored (crawler/work/committer.py)."""
+    found is added when it is stored (`crawler.work.committer`)."""
     return {
         "languages": verdict.language,
         "verdict": "keep" if verdict.keep else "leave",

@@ -54,7 +54,7 @@ _MOST_LOOKUPS = 256
 class RequestGrant(Protocol):
     """What ``request.meta["grant"]`` must offer: to which address, and until when, one request may be sent.
 
-    In a crawl a lease as this process holds it (crawler/work/held.py), beside it a turn of the polite client
+    In a crawl a lease as this process holds it (`crawler.work.held`), beside it a turn of the polite client
     (crawler/console/polite_client.py).
     """
 
