@@ -27,11 +27,30 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str], model: 
     of a URL counts, a link to a redirect leads to where it led. seeds are URLs among them; without any the first page
     is the seed. NothingToReplayError, OSError for a file that cannot be read."""
     model = model or shipped()
+    target = _target(language, model)
+    pages, nodes, moved = _stored(paths, target, model)
+    places = {url: place for place, url in enumerate(pages)}
+    places |= {url: places[target] for url, target in moved.items() if url not in places and target in places}
+    for node, page in zip(nodes, pages.values(), strict=True):
+        _link(node, page, places)
+    unknown = [url for url in seeds if url not in places]
+    if unknown or not nodes:
+        raise NothingToReplayError(
+            f"no stored page at {', '.join(unknown)}" if unknown else "no HTML page in these files"
+        )
+    return Web("replay", nodes, [places[url] for url in seeds] or [0], target, model)
+
+
+def _target(language: str, model: Model) -> Target:
     if language == UNDETERMINED or language not in model.labels:
         raise NothingToReplayError(f"the model knows no {language!r}; one of your own: --model")
-    siblings = {name for group in model.meta.get("siblings", ()) if language in group for name in group} - {language}
-    target = Target(language, sorted(siblings))
-    identifier, policy = Identifier(model, wanted=language), ThresholdPolicy(target, {}, model)
+    siblings = {name for group in model.meta.get("siblings", ()) if language in group for name in group}
+    return Target(language, sorted(siblings - {language}))
+
+
+def _stored(paths: Sequence[Path], target: Target, model: Model) -> tuple[dict[str, Page], list[Node], dict[str, str]]:
+    """The pages by URL, their nodes in the same order, and where redirects led."""
+    identifier, policy = Identifier(model, wanted=target.language), ThresholdPolicy(target, {}, model)
     pages: dict[str, Page] = {}
     nodes: list[Node] = []
     moved: dict[str, str] = {}
@@ -44,19 +63,10 @@ def read_web(paths: Sequence[Path], language: str, seeds: Sequence[str], model: 
         elif http.status == 200 and "html" in record.media_type and url not in pages:
             body = record.body()
             page = pages[url] = read_page(body, url, record.content_type)
-            found = measure(page, language, identifier)
+            found = measure(page, target.language, identifier)
             keep = policy.decide(page, found, PageContext()).keep
             nodes.append(Node(url, keep, found.words, found.total, len(body), page.html_lang))
-    places = {url: place for place, url in enumerate(pages)}
-    places |= {url: places[target] for url, target in moved.items() if url not in places and target in places}
-    for node, page in zip(nodes, pages.values(), strict=True):
-        _link(node, page, places)
-    unknown = [url for url in seeds if url not in places]
-    if unknown or not nodes:
-        raise NothingToReplayError(
-            f"no stored page at {', '.join(unknown)}" if unknown else "no HTML page in these files"
-        )
-    return Web("replay", nodes, [places[url] for url in seeds] or [0], target, model)
+    return pages, nodes, moved
 
 
 def _answers(paths: Sequence[Path]) -> Iterator[tuple[str, Record]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.console.crawl_state import Action
+from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.which_crawl import said
 from crawler.errors import PreflightError
 from crawler.records.fetch_times import fetch_times, warc_files, written_with
@@ -30,6 +31,17 @@ _DELAYS = ("FRONTIER_DELAY_S", "FRONTIER_IP_DELAY_S")
 Least = Mapping[Path, tuple[int, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Archive:
+    """WARC files and the delays they are held against: those each file says it was written with (`least`), else the
+    settings' and the seed file's."""
+
+    files: list[Path]
+    settings: BaseSettings
+    spec: Crawl | None
+    least: Least
+
+
 class Politeness(Action):
     """See the module."""
 
@@ -37,33 +49,43 @@ class Politeness(Action):
         if not args or args[0] != "verify":
             raise UsageError
         proofs: dict[str, Proof] = {}
-        files = [Path(name) for name in args[1:]]
-        if missing := [str(path) for path in files if not path.is_file()]:
-            raise PreflightError(f"no such WARC file: {', '.join(missing)}")
-        settings = self.effective_settings()
-        if files:
-            # Of files nobody needs to have the Redis; the seed file counts where one is named.
-            named = opts.crawl or opts.seeds
-            spec = getattr(self.spider(settings, opts.crawl, opts.seeds), "spec", None) if named else None
+        named = [Path(name) for name in args[1:]]
+        if named:
+            archive = self._of_files(named, opts)
         else:
             with self.state(opts) as state:
                 proofs["audit"] = verify(state.frontier.audit(), opts.tolerance_ms)
-                files, settings, spec = warc_files(state.folder / "warc"), state.settings, state.spec
-                if state.elsewhere:
-                    self.note(f"no archive of this crawl is on this machine; its workers ran on {state.elsewhere}")
-        # What the command line says comes first; of files named nobody knows whether they are a crawl's of ours.
-        least = {} if args[1:] or _given(settings, opts) else written_with(files)
-        proofs["archive"] = _by_archive(files, settings, spec, opts, least)
+                archive = self._of_crawl(state, opts)
+        proofs["archive"] = _by_archive(archive, opts)
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
             self._tables(proofs)
-            if proofs["archive"].gaps and opts.delay is None and opts.ip_delay is None:
-                more = "; a crawl that was given others with -s needs them here, too" if args[1:] else ""
-                more = ", as its files say they were written with" if least else more
-                self.show(f"The archive was held against {_against(settings, files, least)}{more}")
+            if proofs["archive"].gaps and not _asked(opts):
+                more = "; a crawl that was given others with -s needs them here, too" if named else ""
+                more = ", as its files say they were written with" if archive.least else more
+                self.show(f"The archive was held against {_against(archive)}{more}")
         if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
             self.exitcode = 1
+
+    def _of_files(self, files: list[Path], opts: argparse.Namespace) -> _Archive:
+        """Of files nobody needs to have the Redis, nor knows whether they are a crawl's of ours; the seed file counts
+        where one is named."""
+        if missing := [str(path) for path in files if not path.is_file()]:
+            raise PreflightError(f"no such WARC file: {', '.join(missing)}")
+        settings = self.effective_settings()
+        spec = None
+        if opts.crawl or opts.seeds:
+            spec = getattr(self.spider(settings, opts.crawl, opts.seeds), "spec", None)
+        return _Archive(files, settings, spec, {})
+
+    def _of_crawl(self, state: CrawlState, opts: argparse.Namespace) -> _Archive:
+        """What the command line says of delays comes before what the files say."""
+        if state.elsewhere:
+            self.note(f"no archive of this crawl is on this machine; its workers ran on {state.elsewhere}")
+        files = warc_files(state.folder / "warc")
+        given = _asked(opts) or any(said(state.settings, name) for name in _DELAYS)
+        return _Archive(files, state.settings, state.spec, {} if given else written_with(files))
 
     def _tables(self, proofs: dict[str, Proof]) -> None:
         table = Table("witness", title="Delays between requests", title_justify="left")
@@ -81,31 +103,29 @@ class Politeness(Action):
                 self.show(Text(f"{name}: {gap.of}: {gap.gap_ms} ms {between}, {gap.needed_ms} needed"))
 
 
-def _given(settings: BaseSettings, opts: argparse.Namespace) -> bool:
-    """Whether the command line says which delays there were."""
-    return opts.delay is not None or opts.ip_delay is not None or any(said(settings, name) for name in _DELAYS)
+def _asked(opts: argparse.Namespace) -> bool:
+    """Whether the command's own options say which delays there were."""
+    return opts.delay is not None or opts.ip_delay is not None
 
 
-def _against(settings: BaseSettings, files: list[Path], least: Least) -> str:
-    usual = tuple(round(1000 * settings.getfloat(name)) for name in _DELAYS)
-    used = {least.get(path, usual) for path in files}
+def _against(archive: _Archive) -> str:
+    usual = tuple(round(1000 * archive.settings.getfloat(name)) for name in _DELAYS)
+    used = {archive.least.get(path, usual) for path in archive.files}
     parts = zip(_DELAYS, zip(*used, strict=True), strict=True)
     return " and ".join(
         f"{name}={', '.join(f'{value / 1000:g}' for value in sorted(set(values)))}" for name, values in parts
     )
 
 
-def _by_archive(
-    files: list[Path], settings: BaseSettings, spec: Crawl | None, opts: argparse.Namespace, least: Least
-) -> Proof:
+def _by_archive(archive: _Archive, opts: argparse.Namespace) -> Proof:
     """The proof by the WARC files alone; with ``--delay`` or ``--ip-delay`` the seed file's delays do not count."""
+    settings = archive.settings
     delay_ms = round(1000 * (settings.getfloat("FRONTIER_DELAY_S") if opts.delay is None else opts.delay))
     address_ms = round(1000 * (settings.getfloat("FRONTIER_IP_DELAY_S") if opts.ip_delay is None else opts.ip_delay))
-    own = host_policies(spec) if spec is not None and opts.delay is None and opts.ip_delay is None else {}
+    own = host_policies(archive.spec) if archive.spec is not None and not _asked(opts) else {}
     by_host = {host: _delays(policy, delay_ms, address_ms) for host, policy in own.items()}
-    return verify_plain(
-        fetch_times(files, settings["ROBOTS_USER_AGENT"], least), delay_ms, address_ms, opts.tolerance_ms, by_host
-    )
+    fetches = fetch_times(archive.files, settings["ROBOTS_USER_AGENT"], archive.least)
+    return verify_plain(fetches, delay_ms, address_ms, opts.tolerance_ms, by_host)
 
 
 def _delays(policy: HostPolicy, delay_ms: int, address_ms: int) -> tuple[int, int]:
