@@ -214,10 +214,10 @@ class MemoryTables:
         bands = ((name, self.known[name].bands if name in self.known else []) for name in authorities)
         return [rescoring.queued(name, (e for band in found for e in islice(band, limit))) for name, found in bands]
 
-    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
+    def rescore(self, scores: Mapping[str, Sequence[tuple[Queued, float]]]) -> int:
         """See :class:`frontier.types.Frontier`."""
-        host = self.known.get(authority)
-        return rescoring.move(host, rescoring.moves(scores)) if host else 0
+        found = ((self.known.get(name), queued) for name, queued in scores.items())
+        return sum(rescoring.move(host, rescoring.moves(queued)) for host, queued in found if host)
 
     def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
         """See :class:`frontier.types.Frontier`."""

@@ -15,6 +15,8 @@ from frontier.types import Queued
 
 MOST_PLACES = 512
 """Places from the head of each band within which a URL is looked for; it bounds the cost of a call."""
+MOST_MOVES = 1000
+"""In one call, of whatever hosts: everybody waits meanwhile. The queues of a host have at most 2,048 that may move."""
 
 
 def queued(authority: str, elements: Iterable[bytes]) -> list[Queued]:

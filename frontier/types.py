@@ -358,9 +358,10 @@ class Frontier(Protocol):
         """Of each of these up to `limit` URLs from the head of each band, best band first: what :meth:`rescore` may be
         asked for. Many are asked for in one call, since most have few."""
 
-    def rescore(self, authority: str, scores: Sequence[tuple[Queued, float]]) -> int:
-        """Give queued URLs new scores. Those that change their band so go to its end, in order of `scores`; how many
-        did. What is not among the first 512 of its band (leased meanwhile, or further behind) stays as it is."""
+    def rescore(self, scores: Mapping[str, Sequence[tuple[Queued, float]]]) -> int:
+        """Give queued URLs new scores, by their authorities. Those that change their band so go to its end, in order of
+        `scores`; how many did. What is not among the first 512 of its band (leased meanwhile, or further behind) stays
+        as it is."""
 
     def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
         """Add to the fleet's counters, by the name of their table; the totals of just these counters and places."""

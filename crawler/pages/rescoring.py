@@ -72,21 +72,21 @@ class Rescorer:
         return pages >= due
 
     def _look(self, hosts: Sequence[str]) -> int:
-        moved = 0
+        scores = {}
         for host, heads in zip(hosts, self._frontier.heads(hosts, WINDOW), strict=True):
             if host in self._known:
                 pages, _ = self._known[host]
                 self._known[host] = pages, pages + max(min(pages, LEAST_PAGES), len(heads) // MOST_A_PAGE)
             elif heads:  # else all was fetched by others, or never let in
                 self._strangers[host] = None
-            moved += self._rescore(host, heads)
-        return moved
+            scores[host] = self._scores(heads)
+        return self._frontier.rescore(scores)
 
-    def _rescore(self, host: str, heads: Iterable[Queued]) -> int:
+    def _scores(self, heads: Iterable[Queued]) -> list[tuple[Queued, float]]:
+        """What waits with what it is worth by now, best first."""
         links = {one: link for one in heads if (link := _link(one))}
         found = self._policy.rescore([(one.url, link.since_relevant, link.bucket) for one, link in links.items()])
-        scores = sorted(zip(links, found, strict=False), key=lambda pair: -pair[1])
-        return self._frontier.rescore(host, scores) if scores else 0
+        return sorted(zip(links, found, strict=False), key=lambda pair: -pair[1])
 
 
 def _link(one: Queued) -> LinkMemo | None:

@@ -923,7 +923,7 @@ def test_queued_urls_get_new_scores(make: Make) -> None:
     scores = dict(zip(heads, (0.1, 0.51, 0.12, 0.9), strict=True))
     leased = one(frontier)
     assert leased.url == f"{A}/0"
-    assert frontier.rescore(A, list(scores.items())) == 2, "one is leased, one stays in its band"
+    assert frontier.rescore({A: list(scores.items())}) == 2, "one is leased, one stays in its band"
     assert [(one.url, round(one.score, 1)) for one in frontier.peek(A)] == [
         (f"{A}/low", 0.9),
         (f"{A}/1", 0.5),
@@ -931,8 +931,8 @@ def test_queued_urls_get_new_scores(make: Make) -> None:
         (f"{A}/2", 0.1),
     ]
     done(frontier, leased)
-    assert frontier.rescore(A, list(scores.items())) == 0, "they have moved on"
-    assert frontier.rescore("http://none.example", list(scores.items())) == 0
+    assert frontier.rescore({A: list(scores.items())}) == 0, "they have moved on"
+    assert frontier.rescore({"http://none.example": list(scores.items())}) == 0
     assert frontier.heads(["http://none.example", A], 1) == [[], frontier.heads([A], 1)[0]]
     assert frontier.status().queued == 5
 
@@ -949,7 +949,7 @@ def test_a_new_score_moves_the_authority_in_line(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1", score=0.5), Candidate(f"{B}/1", score=0.4)])
     frontier.lease(0)  # both stand in line
-    assert frontier.rescore(A, [(frontier.heads([A], 9)[0][0], 0.1)]) == 1
+    assert frontier.rescore({A: [(frontier.heads([A], 9)[0][0], 0.1)]}) == 1
     assert [one(frontier).url, one(frontier).url] == [f"{B}/1", f"{A}/1"]
 
 
@@ -957,8 +957,31 @@ def test_what_lies_far_behind_keeps_its_score(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/{n}", score=0.5) for n in range(600)])
     (heads,) = frontier.heads([A], 600)
-    assert frontier.rescore(A, [(heads[511], 1.0), (heads[599], 1.0)]) == 1
+    assert frontier.rescore({A: [(heads[511], 1.0), (heads[599], 1.0)]}) == 1
     assert frontier.peek(A, 1)[0].url == f"{A}/511"
+
+
+def test_new_scores_of_several_hosts_at_once(make: Make) -> None:
+    frontier = make(FREE)
+    hosts = [A, B, "http://c.example"]
+    frontier.take_in(Candidate(f"{host}/{n}", score=0.5) for host in hosts for n in range(4))
+    frontier.lease(0)  # all stand in line
+    worths = {A: [0.1] * 4, B: [0.9, 0.1, 0.1, 0.9], "http://none.example": [0.9] * 4, "http://c.example": [0.5] * 4}
+    heads = dict(zip(hosts, frontier.heads(hosts, 9), strict=True))
+    scores = {host: list(zip(heads.get(host, heads[A]), worth, strict=True)) for host, worth in worths.items()}
+    assert frontier.rescore(scores) == 8
+    assert [one.url for one in frontier.peek(B)] == [f"{B}/0", f"{B}/3", f"{B}/1", f"{B}/2"]
+    assert [one(frontier).authority for _ in hosts] == [B, "http://c.example", A]
+
+
+def test_more_new_scores_than_one_call_moves(make: Make) -> None:
+    frontier = make(FREE)
+    hosts = [f"http://h{number}.example" for number in range(7)]
+    frontier.take_in(Candidate(f"{host}/{n}", score=0.5) for host in hosts for n in range(300))
+    heads = zip(hosts, frontier.heads(hosts, 300), strict=True)
+    assert frontier.rescore({host: [(one, 0.9) for one in queued] for host, queued in heads}) == 2_100
+    assert all(one.score > 0.8 for host in hosts for one in frontier.peek(host, 300))
+    assert frontier.peek(hosts[3], 300)[299].url == f"{hosts[3]}/299"
 
 
 def test_what_is_no_url_is_counted(make: Make) -> None:

@@ -241,8 +241,8 @@ class Histories(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS), scores=st.lists(st.sampled_from([0.0, 0.3, 0.6, 1.0]), min_size=1, max_size=8))
     def rescore(self, host: str, scores: list[float]) -> None:
-        _, heads = self.both("heads", [HOSTS[0], host], 3)
-        self.both("rescore", host, list(zip(heads, scores, strict=False)))
+        found = zip([HOSTS[0], host], self.both("heads", [HOSTS[0], host], 3), strict=True)
+        self.both("rescore", {name: list(zip(heads, scores, strict=False)) for name, heads in found})
 
     @rule(by_ms=st.sampled_from([1, 100, 700, 2_000, 2_000, 7_000, 31_000, 10 * MINUTE, HOUR, DAY, 31 * DAY]))
     def time_passes(self, by_ms: int) -> None:
