@@ -21,6 +21,8 @@ _MANY_LETTERS = 1 << 20
 PUBLICATION = ("published", "author", "site", "licence")
 """What a page says of its publication: names of a document's fields, of keys in JSON and of attributes in vertical
 text."""
+FEED = "feed"
+"""Of :attr:`Document.published_from`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Document:
     """``id``: unique (the WARC record's UUID); ``date``: when it was captured, as the archive writes it; ``place``:
     file and offset of its record; ``charset``: that it was read with; ``truncated``: reason when the archive has only
     its beginning. ``published``, ``author``, ``site``, ``licence``: as of
-    :class:`relevance.pages.publication.Publication`, "" where the page does not say."""
+    :class:`relevance.pages.publication.Publication`, "" where the page does not say; ``published_from``: who else
+    says the date, :data:`FEED` or ""."""
 
     id: str
     url: str
@@ -87,6 +90,7 @@ class Document:
     author: str = ""
     site: str = ""
     licence: str = ""
+    published_from: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,8 +119,12 @@ def main_language(paragraphs: tuple[Paragraph, ...]) -> str:
     return words.most_common(1)[0][0]
 
 
+_SOMETIMES = ("published_from", "truncated")
+
+
 def to_json(document: Document) -> str:
-    """One line, without its line end. Keys always in this order; ``truncated`` only when it is so."""
+    """One line, without its line end. Keys always in this order; ``published_from`` and ``truncated`` only when there
+    is something to say."""
     row: dict[str, Any] = {
         "id": document.id,
         "url": document.url,
@@ -133,8 +141,9 @@ def to_json(document: Document) -> str:
         "charset": document.charset,
         "place": document.place,
     }
-    if document.truncated:
-        row["truncated"] = document.truncated
+    for name in _SOMETIMES:
+        if value := getattr(document, name):
+            row[name] = value
     return json.dumps({**row, **document.extra}, ensure_ascii=False)
 
 
@@ -179,6 +188,7 @@ def of_row(row: dict[str, Any]) -> Document:
     )
     words = {name: str(row.get(name) or "") for name in _WORDS}
     # Other tools have keys of these names, too: what is no text stays what it is.
-    words.update((name, row[name]) for name in PUBLICATION if isinstance(row.get(name), str))
+    ours = (*PUBLICATION, "published_from")
+    words.update((name, row[name]) for name in ours if isinstance(row.get(name), str))
     extra = {name: value for name, value in row.items() if name not in _KNOWN and name not in words}
     return Document(paragraphs=paragraphs, language=language, extra=extra, **words)

@@ -20,6 +20,7 @@ from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord
 from corpus.report import Report
 from corpus.tally import Tally, counted
+from corpus.told import with_what_is_told
 from relevance.language.identification import Identifier
 
 
@@ -88,7 +89,7 @@ class Extraction:
     def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
         """The documents of one archive, read from its start."""
         with self.report.progress(Path(name).name, stored_size(name)) as tick, Reader(file) as reader:
-            for record, read in self._read(reader):
+            for record, read in with_what_is_told(self._read(reader)):
                 tick(record.offset)
                 document = self._taken(record, read)
                 if document is not None:

@@ -19,7 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from crawler.harvest.polls import RECURRING
-from crawler.harvest.revisits import Revisits
+from crawler.harvest.revisits import Revisits, published_of
 from crawler.pages import answers
 from crawler.pages.detour import detour_memo
 from crawler.pages.findings import Finding
@@ -153,7 +153,10 @@ class FocusMiddleware:
             self._read_item(page, response, lease, finding)
 
     def _read_item(self, page: Page, response: Response, lease: Lease, finding: Finding) -> None:
-        """A page that a feed led to: how soon it was fetched, and when to look at it again."""
+        """A page that a feed led to: when that says it was published, how soon it was fetched, and when to look at it
+        again."""
+        if published := published_of(lease.memo):
+            finding.metadata = {**finding.metadata, "feed-published": published}
         finding.feed_counts = self._worker.stores.polls.arrived(lease)
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
             self._revisits.read(page, response, lease, finding)

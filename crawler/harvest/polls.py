@@ -32,6 +32,7 @@ _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
+_WEB_BEGAN_S = 631_152_000  # 1990: what is said to be older was not dated
 
 
 class Polls:
@@ -112,7 +113,7 @@ class Polls:
         When it was published came with the URL, so it does not matter who found the item, nor when.
         """
         link = read_link_memo(lease.memo)
-        if link is None or not link.published_s:
+        if link is None or not link.counted:
             return {}
         delay_s = max(0, _now_ms() // 1000 - link.published_s)
         return harvest_stats.as_counts(lease.source, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
@@ -138,9 +139,9 @@ class Polls:
         depth, source = lease.depth + 1, _source_of(lease.url)
         wanted = self._spec.wants_item if self._spec else bool
         entries = {entry.url: entry for entry in self._recent(lease, polled, now_ms) if wanted(entry.url)}
-        counted = polled.stats.dated or polled.stats.recovered  # what the first poll finds may be of any age
+        counted = bool(polled.stats.dated or polled.stats.recovered)  # what the first poll finds may be of any age
         links = [
-            Candidate(url, source=source, depth=depth, score=_NEWS, memo=_dated(entry) if counted else b"")
+            Candidate(url, source=source, depth=depth, score=_NEWS, memo=_dated(entry, now_ms, counted=counted))
             for url, entry in entries.items()
         ]
         seed = _source_of(self._seed(lease))
@@ -186,9 +187,16 @@ def _newer_than(spec: Crawl) -> Mapping[str, int]:
     return found
 
 
-def _dated(entry: FeedEntry) -> bytes:
-    """The memo of an item: when it was published."""
-    return LinkMemo(published_s=entry.published_ms // 1000).pack() if entry.published_ms else b""
+def _dated(entry: FeedEntry, now_ms: int, *, counted: bool) -> bytes:
+    """The memo of an item: when it was published; of a date that cannot be, only what is `counted` of it."""
+    published_s, dated = (entry.published_ms or 0) // 1000, entry.dated
+    if published_s < _WEB_BEGAN_S or published_s * 1000 > now_ms + DAY:
+        dated = ""
+    elif published_s * 1000 > now_ms and dated == "time":
+        dated = "day"  # a clock that is wrong, or the local time of a zone east of the one that is written
+    if not (dated or (counted and published_s)):
+        return b""
+    return LinkMemo(published_s=published_s, dated=dated, counted=counted).pack()
 
 
 def _now_ms() -> int:

@@ -17,9 +17,10 @@ from archive import RevisitTarget
 from archive.messages.fields import warc_date
 from crawler.pages.answers import header
 from crawler.pages.findings import Finding
+from crawler.pages.link_memo import read_link_memo
 from frontier.types import Lease
 from relevance.pages.page import Page
-from seeds.harvest.revisits import Look, is_revisit, revisit, stored_us
+from seeds.harvest.revisits import Look, is_revisit, published, revisit, stored_us
 
 if TYPE_CHECKING:
     from crawler.fetch.handler import Capture
@@ -44,6 +45,7 @@ class Revisits:
             fetched_us=started_us(capture),
             etag=header(response, "ETag"),
             modified=header(response, "Last-Modified"),
+            published=published_of(lease.memo),
         )
         self._keep(lease, look, finding)
 
@@ -57,6 +59,12 @@ class Revisits:
     def _keep(self, lease: Lease, look: Look | None, finding: Finding) -> None:
         found = revisit(lease.memo, look, self._after_s)
         finding.memo, finding.again_in_ms = found.memo, found.again_in_ms
+
+
+def published_of(memo: bytes) -> str:
+    """When an article was published, as the feed says that led to it: ISO 8601, "" = not known."""
+    link = read_link_memo(memo)
+    return link.published if link is not None else published(memo)
 
 
 def started_us(capture: Capture | None) -> int:

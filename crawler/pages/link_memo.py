@@ -7,24 +7,42 @@ longer, so the two are never mistaken.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
+
+from seeds.feeds.types import Dated
 
 _LONGEST = 12
 OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
-_DATED = 0xFF  # no byte of a bucket, which is ASCII
+_DATED = 0xF8  # no byte of a bucket, which is ASCII; below it the bits of what the date is worth
+_COUNTED = 0x01
+_WORTH: tuple[Dated, ...] = ("", "day", "time", "")  # the last in 0xFF, as memos had it that did not say it
 
 
 class LinkMemo(NamedTuple):
-    """`since_relevant` and `bucket` as in :class:`relevance.PageContext`; `published_s`: 0 = not known."""
+    """`since_relevant` and `bucket` as in :class:`relevance.PageContext`; `published_s`: 0 = not known; `dated`: what
+    it is worth; `counted`: the time from then to the fetch tells how soon the feed is followed (of what its first poll
+    found it does not)."""
 
     since_relevant: int = 0
     bucket: str = ""
     published_s: int = 0
+    dated: Dated = ""
+    counted: bool = False
+
+    @property
+    def published(self) -> str:
+        """When the feed says that its item was published, ISO 8601: the second in UTC, or the day; "" = not known."""
+        if not (self.published_s and self.dated):
+            return ""
+        when = datetime.fromtimestamp(self.published_s, UTC)
+        return f"{when:%Y-%m-%dT%H:%M:%SZ}" if self.dated == "time" else f"{when:%Y-%m-%d}"
 
     def pack(self) -> bytes:
         """ValueError when the bucket is longer than a policy's may be."""
-        dated = bytes((_DATED,)) + self.published_s.to_bytes(4, "big") if 0 < self.published_s < 1 << 32 else b""
+        mark = bytes((_DATED | _WORTH.index(self.dated) << 1 | self.counted,))
+        dated = mark + self.published_s.to_bytes(4, "big") if 0 < self.published_s < 1 << 32 else b""
         packed = bytes((min(self.since_relevant, 255),)) + dated + self.bucket.encode("ascii")
         if len(packed) > _LONGEST:
             raise ValueError(f"bucket {self.bucket!r} is longer than {_LONGEST - 1 - len(dated)} characters")
@@ -41,6 +59,8 @@ def read_link_memo(memo: bytes) -> LinkMemo | None:
         return NO_LINK
     if len(memo) > _LONGEST:
         return None
-    dated = memo[1:2] == bytes((_DATED,))
-    published_s = int.from_bytes(memo[2:6], "big") if dated else 0
-    return LinkMemo(memo[0], memo[6 if dated else 1 :].decode("ascii", "replace"), published_s)
+    mark = memo[1] if len(memo) > 5 else 0
+    if mark < _DATED:
+        return LinkMemo(memo[0], memo[1:].decode("ascii", "replace"))
+    published_s, bucket = int.from_bytes(memo[2:6], "big"), memo[6:].decode("ascii", "replace")
+    return LinkMemo(memo[0], bucket, published_s, _WORTH[mark >> 1 & 3], bool(mark & _COUNTED))

@@ -25,7 +25,7 @@ from resiliparse.parse.encoding import detect_encoding
 
 from seeds.feeds.guard import check_text
 from seeds.feeds.links import absolute, clean_link
-from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
+from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints, dated
 from seeds.markup.encodings import DECLARATION, WIDE
 from seeds.markup.references import mended
 
@@ -127,12 +127,14 @@ def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
     content = max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary")
     links = [part for part in dict.get(entry, "links") or () if isinstance(part, dict)]
     enclosures = (_text(part, "href") for part in links if part.get("rel") == "enclosure")
+    published_ms = _instant(dict.get(entry, "published_parsed"))
     return FeedEntry(
         link=link,
         id=_text(entry, "id"),
         title=_text(entry, "title"),
         url=clean_link(original if original.startswith(("http://", "https://")) else link or ""),
-        published_ms=_instant(dict.get(entry, "published_parsed")) or _instant(dict.get(entry, "created_parsed")),
+        published_ms=published_ms or _instant(dict.get(entry, "created_parsed")),
+        dated=dated(_text(entry, "published")) if published_ms else "",
         updated_ms=_instant(dict.get(entry, "updated_parsed")),
         language=next((tag.lower() for tag in spoken if tag), feed_language),
         content=content,

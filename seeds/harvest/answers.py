@@ -107,6 +107,7 @@ def _sitemap(body: bytes, url: str, content_type: str | None, since_s: int) -> D
             title=entry.news.title if entry.news else "",
             url=entry.loc,
             published_ms=entry.dated_ms,
+            dated=entry.news.dated if entry.news and entry.news.published_ms is not None else "",
             language=entry.news.language if entry.news else "",
         )
         for entry in sitemap.entries

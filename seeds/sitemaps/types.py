@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from seeds.errors import SeedsError
+from seeds.feeds.types import Dated
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError"]
 
@@ -20,12 +21,13 @@ class SitemapError(SeedsError):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Google's news extension of one entry."""
+    """Google's news extension of one entry. `dated`: what `published_ms` is worth."""
 
     publication: str = ""
     language: str = ""
     title: str = ""
     published_ms: int | None = None
+    dated: Dated = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
+from seeds.feeds.types import dated
 from seeds.markup.encodings import DECLARATION
 from seeds.markup.references import mended
 from seeds.sitemaps.addresses import join
@@ -143,7 +144,11 @@ class _Target:
         if any(key.startswith("news:") for key in fields):
             published = _instant(fields.get("news:publication_date", ""))
             news = News(
-                _cut(fields, "news:name"), _cut(fields, "news:language").lower(), _cut(fields, "news:title"), published
+                publication=_cut(fields, "news:name"),
+                language=_cut(fields, "news:language").lower(),
+                title=_cut(fields, "news:title"),
+                published_ms=published,
+                dated=dated(fields.get("news:publication_date", "")),
             )
         self.found.append(
             SitemapEntry(

@@ -13,6 +13,7 @@ import sys
 import termios
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,42 @@ def test_publication(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert run("stats", tmp_path / "out.vert", "-q") == 0
     assert "a.example\t2\t" in capsys.readouterr().out
+
+
+def test_publication_by_the_feed(tmp_path: Path) -> None:
+    """Captured in January and February 2024; each page with a sentence of its own."""
+
+    def item(path: str, published: str, more: str = "") -> Exchange:
+        body = page(f"{ZULU[0]} {path}", more=more).encode()
+        return replace(exchange(path, body), metadata={"source": "feed:x", "feed-published": published})
+
+    script = '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2023-11-30"}</script>'
+    exchanges = [
+        item("a", "2023-12-31T08:00:00Z"),
+        exchange("b", page(f"{ZULU[0]} b").encode()),
+        item("c", "2023-12-31"),
+        item("d", "2023-12-31T08:00:00Z", script),
+        item("e", "2024-05-31T08:00:00Z"),
+        item("f", "0001-01-01T00:00:00Z"),
+        item("", "2023-12-31"),
+        replace(item("gg", "2023-12-31"), response_head=b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"),
+        exchange("h", page(f"{ZULU[0]} h").encode()),
+    ]
+    path = write(tmp_path / "w", exchanges)
+    for processes in (1, 2):
+        assert run("extract", path, "-o", tmp_path / "out.jsonl", "--processes", processes) == 0
+        told = {row["url"][-1]: (row["published"], row.get("published_from")) for row in rows(tmp_path / "out.jsonl")}
+        assert told == {
+            "a": ("2023-12-31T08:00:00Z", "feed"),
+            "b": ("", None),
+            "c": ("2023-12-31", "feed"),
+            "d": ("2023-11-30", None),
+            "e": ("", None),
+            "f": ("", None),
+            "/": ("", None),
+            "h": ("", None),
+        }
+    assert [row["url"][-1] for row in rows(tmp_path / "out.jsonl")] == list("abcdef/h")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.xz", "a.vert"])

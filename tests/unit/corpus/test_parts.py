@@ -261,7 +261,9 @@ def test_json_of_other_tools_and_of_later_ones() -> None:
 def test_publication_in_json() -> None:
     made = replace(document("a"), published="2024-05-31", author='N "D"\nDube', site="S", licence="CC BY 4.0")
     assert from_json(to_json(made)) == made
+    assert from_json(to_json(fed := replace(made, published_from="feed"))) == fed
     assert json.loads(to_json(document("a")))["author"] == ""
+    assert "published_from" not in json.loads(to_json(made))
     # A key of another tool that is no text goes through as it is.
     others = {"text": "a", "author": ["N", "S"], "licence": None, "site": {"name": "S"}}
     found = from_json(json.dumps(others))

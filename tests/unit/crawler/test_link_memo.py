@@ -16,6 +16,9 @@ from seeds.harvest.revisits import Look, revisit
         LinkMemo(3, "421010aB-_"),
         LinkMemo(255, "s00000"),
         LinkMemo(published_s=1_790_000_000),
+        LinkMemo(published_s=1_790_000_000, counted=True),
+        LinkMemo(published_s=1_790_000_000, dated="day"),
+        LinkMemo(published_s=1_790_000_000, dated="time", counted=True),
         LinkMemo(7, "421010", 0xFFFFFFFF),
     ],
 )
@@ -37,3 +40,14 @@ def test_a_revisit_is_no_first_fetch() -> None:
     look = Look(b"digest")
     assert read_link_memo(revisit(b"", look).memo) is None
     assert revisit(LinkMemo(1, "400000").pack(), look) == revisit(b"", look)
+
+
+def test_when_an_item_was_published() -> None:
+    assert LinkMemo(published_s=1_790_000_000, dated="time").published == "2026-09-21T14:13:20Z"
+    assert LinkMemo(published_s=1_790_000_000, dated="day").published == "2026-09-21"
+    assert LinkMemo(published_s=1_790_000_000).published == ""
+    assert NO_LINK.published == ""
+
+
+def test_dates_of_memos_that_do_not_say_what_they_are_worth_are_only_counted() -> None:
+    assert read_link_memo(b"\0\xff\0\0\0\5") == LinkMemo(published_s=5, counted=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import formatdate
 
+import pytest
 from scrapy.http import Response
 from scrapy.settings import Settings
 
@@ -15,6 +16,7 @@ from crawler.addon import Ulwembu
 from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.pages import answers
 from crawler.pages.findings import Finding
+from crawler.pages.link_memo import read_link_memo
 from frontier.payload import source_tag
 from frontier.types import Kind, Lease
 from seeds.crawl import parse_crawl
@@ -59,7 +61,10 @@ def test_items_go_out_without_tracking_and_their_arrival_is_counted() -> None:
     these, now = polls(), time.time()
     first = ask(these, lease(FEED), rss((f"{HOME}/1?utm_source=rss", now - 9000)))
     assert [(link.url, link.kind, link.score) for link in first.links] == [(f"{HOME}/1", Kind.PAGE, 1.0)]
-    assert first.links[0].memo == b"", "what the first poll finds may be of any age"
+    early = Lease(
+        "t", f"{HOME}/1", Kind.PAGE, HOME, "", 0, 0, source=source_tag(f"feed:{FEED}"), memo=first.links[0].memo
+    )
+    assert polls().arrived(early) == {}, "what the first poll finds may be of any age"
     assert first.memo is not None
     body = rss((f"{HOME}/2", now - 30), (f"{HOME}/1", now - 9000))
     second = ask(these, lease(FEED, memo=first.memo), body)
@@ -72,6 +77,31 @@ def test_items_go_out_without_tracking_and_their_arrival_is_counted() -> None:
     assert stats.fetch_delay_s >= 29
     assert polls().arrived(replace(page, memo=b"")) == {}
     assert from_counts(second.feed_counts[FEED]).new_items == 1
+
+
+def published(pubdate: str, *, counted: bool = False) -> tuple[str, bool]:
+    """What an item's page is told of its publication, and whether its fetch is counted."""
+    these = polls()
+    found = lease(FEED)
+    if counted:
+        found = lease(FEED, memo=ask(these, found, rss((f"{HOME}/0", time.time()))).memo or b"")
+    item = f"<item><link>{HOME}/1</link><pubDate>{pubdate}</pubDate></item>"
+    (link,) = ask(these, found, f'<rss version="2.0"><channel>{item}</channel></rss>'.encode()).links
+    memo = read_link_memo(link.memo)
+    assert memo is not None
+    return memo.published, memo.counted
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_when_an_item_was_published_goes_with_it(counted: bool) -> None:
+    assert published("Fri, 31 May 2024 10:20:30 +0200", counted=counted) == ("2024-05-31T08:20:30Z", counted)
+    assert published("Fri, 31 May 2024 10:20:30 SAST", counted=counted) == ("2024-05-31", counted)
+    now = time.time()
+    soon = datetime.fromtimestamp(now + 7200, UTC)
+    assert published(formatdate(now + 7200, usegmt=True), counted=counted)[0] == soon.date().isoformat(), "a wrong zone"
+    assert published(formatdate(now + 3 * 86400, usegmt=True), counted=counted)[0] == ""
+    for absurd in ("Thu, 01 Jan 1970 00:00:00 GMT", "0001-01-01T00:00:00Z", "Fri, 31 Dec 1982 10:00:00 GMT", "Ephreli"):
+        assert published(absurd, counted=counted)[0] == ""
 
 
 def test_items_lead_where_the_crawl_allows() -> None:

@@ -18,11 +18,12 @@ from crawler.focus import FocusMiddleware
 from crawler.harvest.polls import Polls
 from crawler.pages.findings import Finding
 from crawler.pages.kept_log import KeptLog
+from crawler.pages.link_memo import LinkMemo
 from crawler.pages.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.steering.policies import make_policy
 from seeds.crawl import parse_crawl
-from seeds.harvest.revisits import AGES_S
+from seeds.harvest.revisits import AGES_S, conditions
 from tests.sample import sentences
 
 URL = "https://a.example/news/1"
@@ -124,3 +125,17 @@ def test_only_another_page_repeats_a_text() -> None:
         assert found.metadata["languages"] == "zul"
     kept = (True, "words_and_share")
     assert reasons == [kept, kept, (False, "near_identical"), kept]
+
+
+def test_what_the_feed_says_of_an_items_publication_goes_into_the_archive_each_time() -> None:
+    middleware = focus(revisit=True)
+    item = LinkMemo(published_s=1_790_000_000, dated="time").pack()
+    found = read(middleware, TEXT, item)
+    for text in (OTHER, TEXT):
+        assert found.metadata["feed-published"] == "2026-09-21T14:13:20Z"
+        assert found.memo
+        found = read(middleware, text, found.memo)
+    assert found.metadata["feed-published"] == "2026-09-21T14:13:20Z"
+    assert conditions(found.memo or b"") == {}
+    assert "feed-published" not in read(middleware, TEXT).metadata
+    assert "feed-published" not in read(middleware, TEXT, item, source=f"{URL}/home").metadata, "of no feed"

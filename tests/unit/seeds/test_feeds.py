@@ -14,6 +14,10 @@ from hypothesis import strategies as st
 
 from seeds.feeds import FeedError, discover, entries, likely_feeds, parse
 from seeds.feeds.links import clean_link
+from seeds.feeds.types import FeedEntry
+from seeds.harvest.answers import Answer
+from seeds.harvest.answers import read as read_answer
+from seeds.harvest.history import FeedHistory
 from seeds.sitemaps import SitemapError
 from seeds.sitemaps import parse as parse_sitemap
 
@@ -307,3 +311,69 @@ def test_a_date_that_no_clock_shows_is_none(date: str) -> None:
         f"<urlset><url><loc>https://a.example/</loc><lastmod>{date}</lastmod></url></urlset>".encode()
     )
     assert sitemap.entries[0].dated_ms is None
+
+
+def in_forms(date: str) -> list[FeedEntry]:
+    """An item of this date in feeds of three formats and in a news sitemap."""
+    rss = f'<rss version="2.0"><channel><item><link>https://a.example/1</link><pubDate>{date}</pubDate></item></channel></rss>'
+    items = [{"url": "https://a.example/1", "date_published": date}]
+    of_json = json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": items})
+    as_json = json.dumps({"rss": {"channel": {"item": {"link": "https://a.example/1", "pubDate": date}}}})
+    sitemap = (
+        '<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>https://a.example/1</loc>'
+        f"<news:news><news:publication_date>{date}</news:publication_date></news:news></url></urlset>"
+    )
+    documents = [(text, "feed") for text in (rss, of_json, as_json)] + [(sitemap, "sitemap")]
+    answers = [Answer(f"https://a.example/{kind}", 200, 0, body=text.encode(), kind=kind) for text, kind in documents]
+    return [entry for answer in answers for entry in read_answer(answer, answer.asked, FeedHistory()).feed.entries]
+
+
+@pytest.mark.parametrize(
+    ("date", "worth"),
+    [
+        ("2024-05-31T10:20:30Z", "time"),
+        ("2024-05-31T10:20:30.5+02:00", "time"),
+        ("Fri, 31 May 2024 10:20:30 +0200", "time"),
+        ("Fri, 31 May 2024 10:20:30 GMT", "time"),
+        ("Fri, 31 May 2024 10:20:30 SAST", "day"),
+        ("2024-05-31T10:20:30", "day"),
+        ("2024-05-31", "day"),
+        ("31 May 2024", "day"),
+        ("2024-05", ""),
+        ("2024", ""),
+        ("2024-152", ""),
+    ],
+)
+def test_what_a_date_is_worth(date: str, worth: str) -> None:
+    found = in_forms(date)
+    assert len(found) == 4
+    known = [entry for entry in found if entry.published_ms is not None]
+    assert {entry.dated for entry in known} <= {worth}
+    assert known or not worth
+
+
+def test_the_time_of_a_change_is_worth_nothing() -> None:
+    body = b"<urlset><url><loc>/1</loc><lastmod>2024-05-31T10:20:30Z</lastmod></url></urlset>"
+    (page,) = read_answer(
+        Answer("https://a.example/s", 200, 0, body=body, kind="sitemap"), "https://a.example/s", FeedHistory()
+    ).feed.entries
+    assert page.published_ms
+    assert page.dated == ""
+    atom = '<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><updated>2024-05-31T10:20:30Z</updated></entry></feed>'
+    (entry,) = entries(atom.encode(), "https://a.example/")
+    assert (entry.published_ms, entry.dated) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("dates", "worth"),
+    [
+        (["Fri, 31 May 2024 10:20:30 GMT"] * 3, ""),
+        (["Fri, 31 May 2024 10:20:30 GMT"] * 2, "time"),
+        (["Fri, 31 May 2024 10:20:30 GMT"] * 3 + ["Fri, 31 May 2024 10:20:31 GMT"], "time"),
+        (["31 May 2024"] * 3, "day"),
+    ],
+)
+def test_items_that_are_all_of_one_second_are_dated_by_the_feed(dates: list[str], worth: str) -> None:
+    items = "".join(f"<item><link>/{n}</link><pubDate>{date}</pubDate></item>" for n, date in enumerate(dates))
+    found = entries(f'<rss version="2.0"><channel>{items}</channel></rss>'.encode(), "https://a.example/")
+    assert {entry.dated for entry in found} == {worth}

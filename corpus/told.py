@@ -1,0 +1,62 @@
+"""What a crawl knew of a page beyond the page, from the metadata record that stands behind its capture.
+
+That is when the page was published, as the feed says that led to it. It counts where the page does not say so itself,
+under the rules for what pages say (:mod:`relevance.pages.publication`).
+
+Guarantees: records stay in their order; at most :data:`_MOST_HELD` are held back at a time, and only behind a document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from archive import Record
+from corpus.document import FEED, Document
+from corpus.records import Read
+from relevance.pages.instants import instant, is_after
+from relevance.pages.publication import is_start_or_list
+
+_PUBLISHED = re.compile(rb"(?:\A|\n)feed-published:[ \t]*([ -~]{1,40})\r?(?:\n|\Z)")
+_BEHIND = frozenset(("request", "metadata"))
+_MOST_HELD = 4
+
+Found = tuple[Record, Read]
+
+
+def with_what_is_told(found: Iterable[Found]) -> Iterator[Found]:
+    """The same, documents without a date of publication with that which the metadata record behind them has."""
+    held: list[Found] = []
+    for record, read in found:
+        if held and record.type in _BEHIND and len(held) < _MOST_HELD:
+            held.append((record, read))
+            if record.type == "metadata" and record.field("WARC-Concurrent-To") == held[0][0].id:
+                held[0] = (held[0][0], _dated(held[0][1], record))
+                yield from held
+                held.clear()
+            continue
+        yield from held
+        held.clear()
+        if read.document is not None and not read.document.published:
+            held.append((record, read))
+        else:
+            yield record, read
+    yield from held
+
+
+def _dated(read: Read, metadata: Record) -> Read:
+    document = read.document
+    assert document is not None  # only behind such something is held
+    day = _published(metadata, document)
+    return replace(read, document=replace(document, published=day, published_from=FEED)) if day else read
+
+
+def _published(metadata: Record, document: Document) -> str:
+    """When the feed says that the document's page was published; "" where that cannot be."""
+    if not metadata.in_memory or metadata.damage is not None or is_start_or_list(document.url):
+        return ""
+    match = _PUBLISHED.search(metadata.block())
+    day = instant(match[1].decode("ascii").strip()) if match else ""
+    captured = instant(document.date[:10]) or instant(document.date[:8])
+    return "" if day and captured and is_after(day, captured) else day
