@@ -40,6 +40,19 @@ class FrontierFull(FrontierError):  # noqa: N818
         self.cause = cause
 
 
+class OptOutsDamaged(FrontierError):  # noqa: N818
+    """What a table of opt-outs has of a host is not what any version has written: nobody knows what must not be
+    fetched, so nothing is leased."""
+
+    def __init__(self, key: str, host: str) -> None:
+        super().__init__(
+            f"the opt-outs of {host!r} in {key!r} of Redis are damaged, and no crawl that meets them goes on: "
+            f"HDEL {key!r} {host!r}, and opt out again what had"
+        )
+        self.key = key
+        self.host = host
+
+
 class OptOutsElsewhere(FrontierError):  # noqa: N818
     """The opt-outs of all crawls lie on another node of a Redis Cluster than the one that was asked."""
 

@@ -26,6 +26,7 @@ from frontier import admin, intake, opt_outs, payload, reports, rescoring, scrip
 from frontier.answering import answering
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
+from frontier.errors import OptOutsDamaged
 from frontier.keys import Keys
 from frontier.redis_opt_outs import RedisOptOuts, paths_at
 from frontier.types import (
@@ -144,9 +145,12 @@ class RedisFrontier:
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
         key = secrets.randbits(32)
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
-        leases, now_ms, next_due_ms, closed = self._run("lease", arguments)
+        leases, now_ms, next_due_ms, closed, damaged = self._run("lease", arguments)
         records = leases[1::2]
         found = tuple(wire.lease(name, record, key) for name, record in zip(leases[::2], records, strict=True))
+        if damaged:
+            self.release(lease.token for lease in found)
+            raise OptOutsDamaged(*map(_text, damaged))
         due_ms = int(next_due_ms) if next_due_ms >= 0 else None
         return Grant(found, int(now_ms), due_ms, closed.decode()), records
 

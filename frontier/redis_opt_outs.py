@@ -2,7 +2,8 @@
 whoever is killed has changed all or nothing, and may say it again. It passes in a Redis at its memory limit, too.
 
 That of all crawls is one of its own, beside the turns that they take. In a Redis Cluster it may lie on another node
-than a crawl; then it says nothing to that crawl, and cannot be changed from there: :class:`OptOutsElsewhere`.
+than a crawl; then it says nothing to that crawl, and cannot be changed from there: :class:`OptOutsElsewhere`. What is
+no such list is neither read as one nor written over: :class:`OptOutsDamaged`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
+import msgpack
 import redis
 
 from frontier import opt_outs, wire
 from frontier.answering import answering
-from frontier.errors import OptOutsElsewhere
+from frontier.errors import OptOutsDamaged, OptOutsElsewhere
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.opt_outs import Rule, Table
 
@@ -43,27 +45,38 @@ class RedisOptOuts:
         """All of it, as prefixes of URLs."""
         with self._answering():
             table = self._server.hgetall(self._key)
-        return opt_outs.listed({host.decode(): _paths(rules) for host, rules in table.items()})
+        names = (host.decode("utf-8", "backslashreplace") for host in table)
+        return opt_outs.listed(dict(map(self._read, names, table.values())))
 
     def at(self, host: str) -> list[str]:
         """Path prefixes of one authority."""
         with self._answering():
-            return _paths(self._server.hget(self._key, host))
+            return self._read(host, self._server.hget(self._key, host))[1]
 
     def _change(self, how: Callable[[Table, Iterable[Rule]], int], rules: list[Rule]) -> int:
         """Do `how` to the hosts of `rules`; again when another has changed them meanwhile."""
         hosts = list(dict.fromkeys(host for host, _ in rules))
         while hosts:
             with self._answering():
-                before = [data or b"" for data in self._server.hmget(self._key, hosts)]
-                table = dict(zip(hosts, map(_paths, before), strict=True))
+                before = self._server.hmget(self._key, hosts)
+                table = dict(map(self._read, hosts, before))
                 if (number := how(table, rules)) == 0:
                     break
                 after = [wire.encode(paths) if paths else b"" for paths in table.values()]
-                triples = zip(hosts, before, after, strict=True)
+                triples = zip(hosts, (data or b"" for data in before), after, strict=True)
                 if self._write(keys=[self._key], args=[*itertools.chain.from_iterable(triples)]):
                     return number
         return 0
+
+    def _read(self, host: str, data: bytes | None) -> tuple[str, list[str]]:
+        """A host and its path prefixes; OptOutsDamaged, also of none: such a field is taken out."""
+        if data is None:
+            return host, []
+        with contextlib.suppress(ValueError, msgpack.UnpackException):
+            paths = wire.decode(data)
+            if paths and type(paths) is list and all(type(path) is bytes for path in paths):
+                return host, [path.decode("utf-8", "surrogatepass") for path in paths]
+        raise OptOutsDamaged(self._key, host)
 
     @contextlib.contextmanager
     def _answering(self) -> Iterator[None]:
@@ -81,7 +94,3 @@ def paths_at(tables: Sequence[RedisOptOuts], host: str) -> list[str]:
     with contextlib.suppress(OptOutsElsewhere):
         found += of_all.at(host)
     return found
-
-
-def _paths(data: bytes | None) -> list[str]:
-    return [bytes(path).decode("utf-8", "surrogatepass") for path in wire.decode(data)] if data else []

@@ -30,7 +30,7 @@ from crawler.signals import stopping
 from crawler.state.state_format import StateGoneError
 from crawler.work.held import HeldLease
 from crawler.work.stores import Stores, open_patiently
-from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.errors import FrontierFull, FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate, Grant, Lease, RobotsRecord
@@ -235,8 +235,8 @@ class Worker:
         try:
             await loop
             return
-        except (StateGoneError, SieveError, OSError) as error:
-            # Redis was emptied; the seen URLs are another store's, or damaged; a disk fails, or the folder is gone
+        except (StateGoneError, OptOutsDamaged, SieveError, OSError) as error:
+            # Redis was emptied or is damaged; the seen URLs are another store's, or damaged; a disk or the folder fails
             logger.critical("The crawl ends: %s", error)
         except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
             logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")

@@ -4,8 +4,9 @@
 local horizon = now + ARGS.ahead
 -- Tables of opt-outs that hold here (frontier/opt_outs.py): this crawl's, and that of all crawls. Where one cannot be
 -- read the script ends here, before it has written anything, and nothing is leased; but in a Cluster that of all may lie
--- on another node, where other crawls do.
-local opt_outs = {}
+-- on another node, where other crawls do. damaged: a table and the host of which it cannot be read, as the slow way
+-- found; then what this call leases is given back at once.
+local opt_outs = { damaged = {} }
 if call('HLEN', PREFIX .. 'optout') > 0 then opt_outs[1] = PREFIX .. 'optout' end
 local of_all = redis.pcall('HLEN', SETTINGS.opt_outs_of_all)
 if type(of_all) == 'table' then

@@ -13,12 +13,28 @@ local function unescaped(path)
   return (string.gsub(path, '%%(%x%x)', function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
--- path prefixes of an authority, of all tables
+-- whether it is the list of path prefixes that RedisOptOuts writes
+local function is_rules(unpacked, rules)
+  if not unpacked or type(rules) ~= 'table' or #rules == 0 then return false end
+  for i = 1, #rules do
+    if type(rules[i]) ~= 'string' then return false end
+  end
+  return true
+end
+
+-- path prefixes of an authority, of all tables; nil where they are damaged, which is noted
 local function opt_out_rules(authority)
   local rules = {}
   for i = 1, #opt_outs do
     local found = call('HGET', opt_outs[i], authority)
-    for _, rule in ipairs(found and cmsgpack.unpack(found) or {}) do rules[#rules + 1] = rule end
+    if found then
+      local unpacked, more = pcall(cmsgpack.unpack, found)
+      if not is_rules(unpacked, more) then
+        opt_outs.damaged = { opt_outs[i], authority }
+        return nil
+      end
+      for _, rule in ipairs(more) do rules[#rules + 1] = rule end
+    end
   end
   return rules
 end
@@ -34,9 +50,10 @@ local function is_opted_out(rules, element)
   return false
 end
 
--- element to fetch next ('' = robots.txt), nil when all it had was opted out
+-- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be
 local function next_element(authority, record, due)
   local rules = opt_out_rules(authority)
+  if not rules then return nil end
   for _, rule in ipairs(rules) do
     if rule == '' then
       local number = forget_urls(authority, record)

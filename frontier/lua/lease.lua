@@ -1,6 +1,7 @@
 -- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half).
--- returns {leases, now, next due or -1, budget spent or ''}; leases: authority, its record (_visits.lua) or what of it
--- stands in front of the queue, authority, record, ...
+-- returns {leases, now, next due or -1, budget spent or '', damaged}; leases: authority, its record (_visits.lua) or what
+-- of it stands in front of the queue, authority, record, ...; damaged: {} or a table of opt-outs and the host whose part
+-- of it cannot be read, whereupon none of the leases may be used
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
@@ -96,4 +97,4 @@ if closed == '' then
     if head[2] and tonumber(head[2]) < LEASED then next_due = max(now, tonumber(head[2])) end
   end
 end
-return cmsgpack.pack({ leases, now, next_due, closed })
+return cmsgpack.pack({ leases, now, next_due, closed, opt_outs.damaged })

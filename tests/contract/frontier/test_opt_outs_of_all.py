@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from frontier import Candidate, FrontierConfig, Outcome, RobotsRecord
-from frontier.errors import OptOutsElsewhere
+from frontier.errors import OptOutsDamaged, OptOutsElsewhere
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.redis_opt_outs import RedisOptOuts
 from frontier.scripts import SLOW_PARTS, script_text
@@ -82,6 +82,33 @@ def test_where_it_cannot_be_read_nothing_is_leased(make_sharing: MakeSharing, se
     server.delete(OPT_OUTS_OF_ALL)
     assert frontier.status().leased == 0
     assert leased(frontier) == [f"{A}/private/1", f"{B}/1"], "nothing was changed meanwhile"
+
+
+@pytest.mark.parametrize("value", [b"\x93\xa2/a", b"", b"\x90", b"/private", b"\x81\xa1a\xa1b", b"\x91\x01", b"\xc0"])
+def test_damaged_opt_outs_stop_the_crawl_and_lose_nothing(
+    make_sharing: MakeSharing, server: redis.Redis, clock: Clock, value: bytes
+) -> None:
+    waiting = [*URLS, *(f"{A}/{'long' * 200}{number}" for number in range(5))]
+    frontier = crawl_of(make_sharing, waiting)
+    server.hset(OPT_OUTS_OF_ALL, B, value)
+    for call in (
+        lambda: frontier.lease(9),
+        lambda: frontier.opted_out_by(f"{B}/1"),
+        lambda: frontier.opted_out(all_crawls=True),
+        lambda: frontier.opt_out(["b.example"], all_crawls=True),
+        lambda: frontier.withdraw_opt_out("b.example", all_crawls=True),
+    ):
+        with pytest.raises(OptOutsDamaged, match=r"'http://b.example' in '{ulwembu}:optout'"):
+            call()
+    assert server.hgetall(OPT_OUTS_OF_ALL) == {B.encode(): value}
+    assert frontier.status().leased == 0
+    server.delete(OPT_OUTS_OF_ALL)
+    found = []
+    while leases := frontier.lease(9).leases:
+        found += [lease.url for lease in leases]
+        frontier.report([Outcome(lease.token, "ok") for lease in leases])
+        clock.forward(60_000)
+    assert sorted(found) == sorted(waiting)
 
 
 def test_where_it_may_not_be_read_nothing_is_leased(make_sharing: MakeSharing, server: redis.Redis) -> None:
