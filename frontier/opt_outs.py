@@ -17,21 +17,36 @@ from sieve.urls import as_parsed, authority
 Rule = tuple[str, str]
 Table = dict[str, list[str]]
 _PLACE_ENDS = re.compile(r"[/?#:]")
+_HOST_ENDS = re.compile(r"[/?#\\]")
+_NO_HOST = re.compile(r"[@,;]")
+"""Parsers take them: `a.example,b.example` for a name, `me@a.example` for a user's."""
+_BREAKS = re.compile(r"[\t\r\n]")
+"""Parsers leave them out: two lines would be one name."""
 
 
 def opt_out_rules(prefixes: Iterable[str]) -> Iterator[Rule]:
     """(authority, path prefix; "" is all of it) of each prefix: a bare host counts for http and https, with and without
-    ``www.``. ValueError for what is neither a host nor an http(s) URL, or a pattern."""
+    ``www.``. ValueError for what is neither a host nor an http(s) URL, for a pattern, and for several in one."""
     for prefix in prefixes:
         text = prefix.strip()
-        for url in [text] if "://" in text else spelled_out(text):
+        if _BREAKS.search(text):
+            raise ValueError(f"{prefix!r} has more than one line or column")
+        for url in [text] if "://" in text else spelled_out(_with_host(text)):
             parts = urlsplit(as_parsed(url))
-            if "*" in parts.netloc:
-                raise ValueError(f"{prefix!r} is a pattern, and an opt-out names one host")
+            path = parts.path + (f"?{parts.query}" if parts.query else "")
+            if "*" in parts.netloc + path:
+                raise ValueError(f"{prefix!r} is a pattern, and an opt-out names a host or how URLs begin (* is %2A)")
             if parts.netloc.startswith(".") or ".." in parts.netloc:
                 raise ValueError(f"{prefix!r} is no host: it begins with a dot, or has two together")
-            path = parts.path + (f"?{parts.query}" if parts.query else "")
             yield authority(url), "" if path == "/" else path
+
+
+def _with_host(place: str) -> str:
+    """`place` with its host in ASCII, so that its ``www.`` is seen in any letters; ValueError when it has none."""
+    host = _HOST_ENDS.split(place, maxsplit=1)[0]
+    if not host or _NO_HOST.search(host):
+        raise ValueError(f"{place!r} does not begin with a host")
+    return place if host.isascii() else authority(f"http://{host}").partition("//")[2] + place[len(host) :]
 
 
 def spelled_out(place: str) -> list[str]:
@@ -55,10 +70,14 @@ def lies_under(url: str, prefix: str) -> bool:
 def add(table: Table, rules: Iterable[Rule]) -> int:
     """Put `rules` in; the number that were new."""
     new = 0
+    known: dict[str, set[str]] = {}
     for host, path in rules:
-        known = table.setdefault(host, [])
-        if path not in known:
-            known.append(path)
+        paths = table.setdefault(host, [])
+        if host not in known:
+            known[host] = set(paths)
+        if path not in known[host]:
+            known[host].add(path)
+            paths.append(path)
             new += 1
     return new
 

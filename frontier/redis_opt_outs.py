@@ -1,5 +1,6 @@
-"""A table of opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one script, so that
-whoever is killed has changed all or nothing, and may say it again. It passes in a Redis at its memory limit, too.
+"""A table of opt-outs in Redis: a hash, authority -> msgpack list of path prefixes; each change is one script, of a
+long list one for each :data:`MOST_PREFIXES`, so that whoever is killed has changed all that a prefix stands for or
+nothing, and may say it again. It passes in a Redis at its memory limit, too.
 
 That of all crawls is one of its own, beside the turns that they take. In a Redis Cluster it may lie on another node
 than a crawl; then it says nothing to that crawl, and cannot be changed from there: :class:`OptOutsElsewhere`. What is
@@ -23,6 +24,9 @@ from frontier.errors import OptOutsDamaged, OptOutsElsewhere
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.opt_outs import Rule, Table
 
+MOST_PREFIXES = 500
+"""In one step, in which nobody else is answered."""
+
 
 class RedisOptOuts:
     """See the module; `key` is the hash. `crawl`: whose, or who asks for that of all."""
@@ -35,7 +39,9 @@ class RedisOptOuts:
 
     def add(self, prefixes: Iterable[str]) -> int:
         """See :meth:`frontier.types.Frontier.opt_out`."""
-        return self._change(opt_outs.add, list(opt_outs.opt_out_rules(prefixes)))
+        rules = [list(opt_outs.opt_out_rules([prefix])) for prefix in prefixes]
+        parts = (rules[start : start + MOST_PREFIXES] for start in range(0, len(rules), MOST_PREFIXES))
+        return sum(self._change(opt_outs.add, list(itertools.chain.from_iterable(part))) for part in parts)
 
     def withdraw(self, prefix: str) -> int:
         """See :meth:`frontier.types.Frontier.withdraw_opt_out`."""

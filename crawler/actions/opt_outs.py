@@ -60,8 +60,8 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
     """Say it, or withdraw it. PreflightError."""
     try:
         rules = _spelled_out([prefix])
-    except ValueError:
-        raise PreflightError(f"{prefix!r} is neither a host nor an http or https URL") from None
+    except ValueError as error:
+        raise PreflightError(f"{prefix!r} is neither a host nor an http or https URL: {error}") from None
     with _scope(action, opts) as scope:
         if opts.withdraw:
             _withdraw(action, prefix, rules, scope)

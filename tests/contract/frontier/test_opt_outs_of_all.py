@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import redis
 
-from frontier import Candidate, FrontierConfig, Outcome, RobotsRecord
+from frontier import Candidate, FrontierConfig, Outcome, RobotsRecord, redis_opt_outs
 from frontier.errors import OptOutsDamaged, OptOutsElsewhere
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.redis_opt_outs import RedisOptOuts
@@ -162,6 +163,26 @@ def test_on_a_cluster_what_cannot_be_said_is_refused(server: redis.Redis, monkey
     for call in (lambda: table.add(["b.example"]), lambda: table.withdraw("b.example"), table.listed):
         with pytest.raises(OptOutsElsewhere, match="--crawl NAME"):
             call()
+
+
+def test_a_long_list_is_said_in_parts(server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_opt_outs, "MOST_PREFIXES", 2)
+    table = RedisOptOuts(server)
+    names = [f"http://{host}.example/{path}" for path in "xy" for host in "abc"]
+    steps: list[int] = []
+    write = table._write
+
+    def counted(**call: Any) -> object:
+        steps.append(len(call["args"]))
+        return write(**call)
+
+    table._write = counted
+    assert table.add(names) == 6
+    assert steps == [6, 6, 6]
+    assert table.listed() == sorted(names)
+    with pytest.raises(ValueError, match="pattern"):
+        table.add([*"defg", "*.example"])
+    assert len(table.listed()) == 6, "all or nothing of what is wrong"
 
 
 def test_two_who_speak_at_once_are_both_heard(server: redis.Redis) -> None:

@@ -10,10 +10,21 @@ BOTH = ["http://a.example", "https://a.example", "http://www.a.example", "https:
 
 
 @pytest.mark.parametrize(
-    "name", ["a.example", "A.Example", "www.a.example", "WWW.A.EXAMPLE", "Www.a.example.", "a.example/"]
+    "name",
+    [
+        *("a.example", "A.Example", "www.a.example", "WWW.A.EXAMPLE", "Www.a.example.", "a.example/"),
+        *("\uff57\uff57\uff57.a.example", "www\uff0ea.example", "www\u3002a\u3002example/"),
+    ],
 )
 def test_a_bare_host_has_many_spellings(name: str) -> None:
     assert [host for host, path in opt_out_rules([name]) if path == ""] == BOTH
+
+
+def test_a_star_or_an_at_of_a_path_is_one() -> None:
+    assert [path for _, path in opt_out_rules(["http://a.example/%2A", "http://a.example/@b,c;d"])] == [
+        "/%2A",
+        "/@b,c;d",
+    ]
 
 
 def test_a_name_is_taken_in_its_own_script() -> None:
@@ -21,7 +32,12 @@ def test_a_name_is_taken_in_its_own_script() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [".a.example", "a..example", "*.a.example", "http://", "a b.example", "ftp://a.example"]
+    "name",
+    [
+        *(".a.example", "a..example", "*.a.example", "http://", "a b.example", "ftp://a.example"),
+        *("/private", "//a.example/", "?q", "a.example,b.example", "a.example\nb.example", "http://a.example\t/b"),
+        *("www.a@a.example", "mailto:a@a.example", "a.example/*", "http://a.example/x/*.pdf", "a.example?x=*"),
+    ],
 )
 def test_what_would_never_be_met_is_refused(name: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of the URL's parser, too
