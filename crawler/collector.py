@@ -30,8 +30,11 @@ from archive import ArchiveError, WarcWriter, WriterConfig, recover
 from archive.index.cdxj import index_file
 from archive.tools.convert import join
 from crawler.addon import Ulwembu
+from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import PoliteClient, Visit
+from crawler.errors import PreflightError
 from crawler.preflight import settings_faults
+from crawler.state.redis_link import RedisUnreachableError
 from crawler.version import VERSION
 from crawler.work.committer import exchange_of
 from seeds import feeds
@@ -41,6 +44,8 @@ from sieve.urls import authority
 _SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}
 _MOST_HOSTS = 2000
 _MOST_FEEDS_A_PAGE = 5
+_Clients = Callable[[float | None], PoliteClient]
+"""Makes one, with its delay in seconds; None: as the settings say."""
 
 
 class CollectorError(Exception):
@@ -117,14 +122,14 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("-t", "--test", action="store_true", help="only verify that the sources are feeds")
     options = parser.parse_args(argv)
 
-    def work(log: Log, settings: Settings) -> None:
+    def work(log: Log, clients: _Clients) -> None:
         sources = _addresses(options.input)
         if options.output != "-" and not options.test:
             _expect_writable(Path(options.output))
         stays = options.append and options.output != "-" and Path(options.output).exists()
         known = set(_words(Path(options.output)) if stays else ())
         links = _Links(log, options.test, known)
-        asyncio.run(_each(sources, links.read, settings, options))
+        asyncio.run(_each(sources, links.read, clients(None)))
         if not options.test:
             _write(options.output, links.lines(sources), append=options.append)
 
@@ -146,7 +151,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
         _tidy(Path(options.output))
         parser.error(f"-o {options.output}: exists")
 
-    def work(log: Log, settings: Settings) -> None:
+    def work(log: Log, clients: _Clients) -> None:
         urls = _addresses(options.input)
         with _one_file(Path(options.output), suffix) as archive:
 
@@ -159,7 +164,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
                 problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
                 log.say("-ERR" if problem else "+OK", f"{url} {problem}")
 
-            asyncio.run(_each(urls, download, settings, options, options.pause))
+            asyncio.run(_each(urls, download, clients(options.pause)))
 
     return _run(work, options)
 
@@ -199,14 +204,18 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _run(work: Callable[[Log, Settings], None], options: argparse.Namespace) -> int:
+def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> int:
     with contextlib.ExitStack() as opened:
         try:
             settings = _settings(options)
             to_file = options.errors != "-"
             log = Log(opened.enter_context(Path(options.errors).open("a", encoding="utf-8")) if to_file else sys.stderr)
-            work(log, settings)
-        except (CollectorError, ListError, ArchiveError, OSError) as error:
+            opted_out = opened.enter_context(OptedOut(settings))
+            if opted_out.note:
+                log.say("-WARN", opted_out.note)
+            at_once = 1 + max(0, options.multiprocessing)
+            work(log, lambda delay_s: PoliteClient(settings, opted_out, options.wait, delay_s, at_once))
+        except (CollectorError, PreflightError, RedisUnreachableError, ListError, ArchiveError, OSError) as error:
             sys.stderr.write(f"-ERR {error}\n")
             return 2
         return 1 if log.failed else 0
@@ -231,14 +240,9 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 async def _each(
-    urls: Sequence[str],
-    handle: Callable[[str, PoliteClient], Awaitable[None]],
-    settings: Settings,
-    options: argparse.Namespace,
-    delay_s: float | None = None,
+    urls: Sequence[str], handle: Callable[[str, PoliteClient], Awaitable[None]], client: PoliteClient
 ) -> None:
-    """Call `handle` for each address: hosts beside one another, the addresses of one host in order."""
-    client = PoliteClient(settings, options.wait, delay_s, at_once=1 + max(0, options.multiprocessing))
+    """Call `handle` for each address: hosts beside one another, the addresses of one host in order. Closes `client`."""
     hosts: dict[str, list[str]] = {}
     for url in urls:
         hosts.setdefault(str(authority(url)), []).append(url)

@@ -20,6 +20,7 @@ from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
 from crawler.spiderloader import seeds_folder
+from crawler.state.redis_link import RedisUnreachableError
 from relevance import read_page
 from relevance.errors import ModelError, PolicyError, RelevanceError
 from relevance.language.identification import Identifier
@@ -55,7 +56,7 @@ class Seeds:
         try:
             with reader_may_leave():
                 good = actions[args[0]](args[1:], opts)
-        except (SeedsError, PreflightError, ModelError) as error:
+        except (SeedsError, PreflightError, RedisUnreachableError, ModelError) as error:
             print(error, file=sys.stderr)
             good = False
         return 0 if good else 1
@@ -89,7 +90,7 @@ class Seeds:
 
     def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
         good = True
-        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+        with _polite(self._polite_settings(crawl.contact), crawl.name) as fetch:
             for found in check.check(crawl, fetch):
                 good &= found.state in _GOOD
                 row = (found.state, found.kind, found.url, found.detail)
@@ -103,7 +104,7 @@ class Seeds:
         crawl = load_crawl(self._path(opts.crawl)) if opts.crawl else None
         settings = self._polite_settings(crawl.contact if crawl else "")
         language = _language(settings, crawl)
-        with BlockingFetch(settings) as fetch:
+        with _polite(settings, crawl.name if crawl else "") as fetch:
             for url in urls:
                 found = check.discover(url, fetch, language)
                 good &= found.state == "alive"
@@ -119,7 +120,7 @@ class Seeds:
 
     def _pages(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
         good = True
-        with BlockingFetch(self._polite_settings()) as fetch:
+        with _polite(self._polite_settings()) as fetch:
 
             def told(url: str) -> Fetched:
                 print(url, file=sys.stderr, flush=True)
@@ -140,7 +141,7 @@ class Seeds:
     def _add(self, words: Sequence[str], opts: argparse.Namespace) -> bool:
         path, good = self._path(words[0]), True
         crawl = load_crawl(path)
-        with BlockingFetch(self._polite_settings(crawl.contact)) as fetch:
+        with _polite(self._polite_settings(crawl.contact), crawl.name) as fetch:
             for url in words[1:]:
                 found = check.discover(url, fetch)
                 if found.state != "alive":
@@ -187,6 +188,14 @@ class Seeds:
         if faults:
             raise PreflightError("\n".join(faults))
         return settings
+
+
+def _polite(settings: Settings, crawl: str = "") -> BlockingFetch:
+    """Fetches for the crawl of that name; what it was not asked about opt-outs is said."""
+    fetch = BlockingFetch(settings, crawl)
+    if note := fetch.opted_out.note:
+        print(f"scrapy seeds: {note}", file=sys.stderr)
+    return fetch
 
 
 def _language(settings: Settings, crawl: Crawl | None) -> check.Language:

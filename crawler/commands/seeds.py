@@ -26,8 +26,8 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "check CRAWL…: syntax, duplicates, policy and language model, then each seed on the web: alive, moved, "
-            "blocked (robots.txt), dead or wrong, and feeds that a site names but the file does not; --offline: "
-            "without the web. "
+            "blocked (robots.txt, opt-out), dead or wrong, and feeds that a site names but the file does not; "
+            "--offline: without the web. "
             "discover URL…: feeds and sitemaps that answer, language of the page as the crawl CRAWL names it (--crawl "
             "CRAWL), else by RELEVANCE_MODEL or the shipped model. "
             "pages URL…: each page that the sitemaps of the site name, with its date; sitemaps go by on stderr. "

@@ -14,6 +14,7 @@ _SETTINGS: dict[str, Any] = {
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.robots.RobotsMiddleware": None,
         "crawler.poll_reader.PollReader": None,
+        "crawler.console.opted_out.OptOutGuard": 1000,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
     },
     "EXTENSIONS": {"crawler.watch.progress.Progress": None, "crawler.watch.metrics.Metrics": None},
@@ -35,3 +36,25 @@ class ByHand(ScrapyCommand):
             sys.exit(1)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
+        self._ask_opt_outs(args)
+
+    def _ask_opt_outs(self, args: list[str]) -> None:
+        """Ends with one line when an address of the command line has opted out, or that cannot be known."""
+        from crawler.addon import Ulwembu
+        from crawler.console.opted_out import OptedOut
+        from crawler.errors import PreflightError
+        from crawler.state.redis_link import RedisUnreachableError
+
+        assert self.settings is not None
+        settings = self.settings.copy()
+        Ulwembu().update_settings(settings)
+        try:
+            with OptedOut(settings) as opted_out:
+                if opted_out.note:
+                    print(opted_out.note, file=sys.stderr)
+                for url in args:
+                    if url.lower().startswith(("http://", "https://")) and (prefix := opted_out.against(url)):
+                        raise PreflightError(f"{url} is not fetched, it has opted out: {prefix}")
+        except (PreflightError, RedisUnreachableError, ValueError) as error:
+            print(error, file=sys.stderr)
+            sys.exit(1)

@@ -1,10 +1,11 @@
 """Fetches single addresses for commands, outside any crawl but under the same manners.
 
 Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
-(RFC 9309, read before the first request to a host) denies or that opted out; a host is asked one thing at a time, with
-at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the next request, an address likewise;
-a host that answers 429 or 503 is left alone as long as it says. Redirects are followed hop by hop under the same
-rules. A crawl running at the same time knows nothing of it: do not aim both at one host.
+(RFC 9309, read before the first request to a host) denies or that has opted out (crawler/console/opted_out.py); a host
+is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the
+next request, an address likewise; a host that answers 429 or 503 is left alone as long as it says. Redirects are
+followed hop by hop under the same rules. A crawl running at the same time knows nothing of it: do not aim both at one
+host.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -28,12 +28,11 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
 from archive.storage.unpack import GZ_MAGIC
+from crawler.console.opted_out import OptedOut
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
-from crawler.fetch.opt_outs import read_opt_outs
 from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
-from frontier import opt_outs
 from frontier.robots import NOTHING_ALLOWED, Rules
 from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
@@ -99,13 +98,20 @@ class _Turn:
 class PoliteClient:
     """See the module. For use in one event loop; `settings` must have our defaults (`crawler.addon.Ulwembu`).
 
-    `wait_s` bounds each request, `delay_s` is the pause between two requests to a host; None: as the settings say.
+    `opted_out` is the caller's; `wait_s` bounds each request, `delay_s` is the pause between two requests to a host;
+    None: as the settings say.
     """
 
     def __init__(
-        self, settings: Settings, wait_s: float | None = None, delay_s: float | None = None, at_once: int = 1000
+        self,
+        settings: Settings,
+        opted_out: OptedOut,
+        wait_s: float | None = None,
+        delay_s: float | None = None,
+        at_once: int = 1000,
     ) -> None:
         """`at_once`: most requests under way."""
+        self._opted_out = opted_out
         settings = settings.copy()
         self._at_once = asyncio.Semaphore(at_once)
         if wait_s is not None:
@@ -122,14 +128,13 @@ class PoliteClient:
         self._most_crawl_delay_s = settings.getfloat("FRONTIER_MAX_CRAWL_DELAY_S")
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
         self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
-        self._opted_out = _opt_outs(settings.get("FRONTIER_OPT_OUT_FILE"))
 
     async def close(self) -> None:
         """Close all connections."""
         await self._handler.close()
 
     async def fetch(self, url: str) -> Visit:
-        """Fetch `url` and follow its redirects; never raises for what the web does."""
+        """Fetch `url` and follow its redirects; never raises for what the web does. OptOutsUnreadError."""
         captures: list[Capture] = []
         for _ in range(_MOST_HOPS + 1):
             fetched, location = await self._step(url, captures)
@@ -145,7 +150,7 @@ class PoliteClient:
         except ValueError:
             return Fetched(url, 0, problem="not_http"), ""
         home = str(authority(url))
-        if self._has_opted_out(url):
+        if self._opted_out.against(url):
             return Fetched(url, 0, problem="opted_out"), ""
         host = self._hosts[home]
         rules = await self._rules(home, host)
@@ -158,9 +163,6 @@ class PoliteClient:
         if host.delay_s > self._most_crawl_delay_s:
             return Fetched(url, 0, problem="crawl_delay_too_long"), ""
         return await self._ask(url, host, captures)
-
-    def _has_opted_out(self, url: str) -> bool:
-        return bool(opt_outs.against(url, lambda host: self._opted_out.get(host, ())))
 
     async def _rules(self, home: str, host: _Host) -> Rules:
         if host.rules is None:
@@ -178,9 +180,6 @@ class PoliteClient:
                 break
             try:
                 there = self._hosts[str(authority(location))]
-                if self._has_opted_out(location):
-                    fetched = Fetched(location, 0, problem="opted_out")
-                    break
                 fetched, location = await self._ask(location, there, [], robots=True)
             except ValueError:
                 location = ""
@@ -196,6 +195,8 @@ class PoliteClient:
             if host.due - time.monotonic() > _LONGEST_WAIT_S:
                 return Fetched(url, 0, problem="resting"), ""
             await host.wait()
+            if self._opted_out.against(url):  # by now; or a robots.txt has moved there
+                return Fetched(url, 0, problem="opted_out"), ""
             headers, meta = {"User-Agent": self._agent, "Accept": "*/*"}, {"robots": robots}
             request = Request(url, headers=headers, meta=meta, dont_filter=True)
             self._unpack.process_request(request)
@@ -244,18 +245,16 @@ def _rules_text(fetched: Fetched) -> bytes:
     return NOTHING_ALLOWED
 
 
-def _opt_outs(path: str | None) -> opt_outs.Table:
-    table: opt_outs.Table = {}
-    opt_outs.add(table, opt_outs.opt_out_rules(read_opt_outs(Path(path))) if path else ())
-    return table
-
-
 class BlockingFetch:
-    """A `seeds.survey.probe.Fetch`: a client for code that waits for each answer. Closes its connections on exit."""
+    """A `seeds.survey.probe.Fetch`: a client for code that waits for each answer. Closes its connections on exit.
 
-    def __init__(self, settings: Settings) -> None:
+    `crawl` is the one it is for, if any. PreflightError, RedisUnreachableError.
+    """
+
+    def __init__(self, settings: Settings, crawl: str = "") -> None:
+        self.opted_out = OptedOut(settings, crawl)
         self._runner = asyncio.Runner()
-        self._client = PoliteClient(settings)
+        self._client = PoliteClient(settings, self.opted_out)
 
     def __call__(self, url: str) -> Fetched:
         return self._runner.run(self._client.fetch(url)).fetched
@@ -266,3 +265,4 @@ class BlockingFetch:
     def __exit__(self, *_: object) -> None:
         self._runner.run(self._client.close())
         self._runner.close()
+        self.opted_out.close()

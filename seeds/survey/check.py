@@ -25,12 +25,13 @@ __all__ = ["Discovery", "Finding", "Language", "add_to_file", "check", "discover
 
 Language = Callable[[bytes, str, str], str]  # body, url, content type -> ISO 639-3 or "und"
 _MOST_TRIES = 6
+_BLOCKED = ("robots_denied", "opted_out")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one seed: `state` is alive, moved, blocked (robots), dead or wrong (answers, but is not what it
-    is listed as)."""
+    """What was found of one seed: `state` is alive, moved, blocked (robots, opt-out), dead or wrong (answers, but not
+    as what it is listed as)."""
 
     url: str
     kind: str
@@ -56,7 +57,7 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
     for seed in crawl.seeds():
         answer = fetch(seed.url)
         if not answer.ok:
-            state = "blocked" if answer.problem == "robots_denied" else "dead"
+            state = "blocked" if answer.problem in _BLOCKED else "dead"
             yield Finding(seed.url, seed.kind, state, answer.problem or f"status {answer.status}")
             continue
         wrong = _wrong(seed.kind, answer)
