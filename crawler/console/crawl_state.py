@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import redis
 from rich.console import Console
 from rich.table import Table
 from scrapy import Spider
@@ -27,7 +28,7 @@ from crawler.preflight import data_folder, find_spider
 from crawler.records.captures import url_of_source
 from crawler.records.provenance import SOURCE_SLOTS, Sources
 from crawler.state import run_record
-from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, redis_home
+from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, forbidden, redis_home
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import NoStateError, ensure_format
 from crawler.work.stores import open_frontier, open_sieve
@@ -86,6 +87,11 @@ class Action:
         except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, PermissionError) as error:
             self.note(error)
             self.exitcode = 1
+        except redis.ResponseError as error:
+            if not (cause := forbidden(error)):
+                raise
+            self.note(cause)
+            self.exitcode = 1
         except KeyboardInterrupt:
             self.note("interrupted")
             self.exitcode = _INTERRUPTED
@@ -102,13 +108,11 @@ class Action:
         name = named_crawl(settings, opts.crawl, opts.seeds)
         folder = data_folder(settings, name)
         if not anew and not settings.get("REDIS_URL") and not (folder / "state" / "redis").is_dir():
-            self.spider(settings, name, opts.seeds)
             raise no_state(settings, name)
         with redis_home(settings, folder) as home:
             try:
                 ensure_format(home.url, name, begin=anew)
             except NoStateError:
-                self.spider(settings, name, opts.seeds)
                 raise no_state(settings, name) from None
             records, now_ms = run_record.workers(home.url, name)
             taken = take_over(settings, records, now_ms, folder)

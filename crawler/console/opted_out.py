@@ -1,9 +1,10 @@
 """What has opted out, for the commands that fetch outside any crawl: `seeds`, `fetch`, `shell`, `view`, the collector.
 
 Guarantees: before each request ``FRONTIER_OPT_OUT_FILE`` is asked and, where there is a Redis, its tables as they are
-at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls (who fetches by
-hand is none of them, so what any has been told holds). Where a Redis is named and cannot be asked, nothing is sent:
-:class:`OptOutsUnreadError`. Where none is named, the private one of the named crawl is asked, if that has one.
+at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls that its user may
+see (who fetches by hand is none of them, so what any has been told holds). Where a Redis is named and cannot be asked,
+nothing is sent: :class:`OptOutsUnreadError`. Where none is named, the private one of the named crawl is asked, if that
+has one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scrapy.settings import BaseSettings
 from crawler.errors import PreflightError
 from crawler.fetch.opt_outs import read_opt_outs
 from crawler.preflight import data_folder
-from crawler.state.redis_link import client, redis_home, without_password
+from crawler.state.redis_link import client, forbidden, redis_home, without_password
 from crawler.state.run_record import crawls_of
 from frontier import opt_outs
 from frontier.errors import FrontierError, OptOutsElsewhere
@@ -91,11 +92,8 @@ class OptedOut:
             return table.at(host)
         except OptOutsElsewhere:  # on a Cluster that of all crawls may say nothing to this node
             return []
-        except redis.exceptions.NoPermissionError as error:
-            cause = f"{error}; its ACL must allow the keys {{ulwembu}}:* and those of the crawls"
-            raise OptOutsUnreadError(self._place, cause) from None
         except (FrontierError, redis.RedisError) as error:
-            raise OptOutsUnreadError(self._place, getattr(error, "cause", error)) from None
+            raise OptOutsUnreadError(self._place, forbidden(error) or getattr(error, "cause", error)) from None
 
     def close(self) -> None:
         """Let go of the Redis."""

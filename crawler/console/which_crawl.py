@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.spiderloader import get_spider_loader
 
 from crawler.errors import PreflightError
 from crawler.preflight import data_folder
@@ -37,7 +38,9 @@ def named_crawl(settings: BaseSettings, name: str, seeds: str) -> str:
         return found[0]
     if found:
         raise PreflightError(f"which crawl? --crawl NAME; in {_place(settings)} there are: {', '.join(found)}")
-    raise PreflightError(f"no crawl is known in {_place(settings)} (REDIS_URL, DATA_DIR, --crawl NAME)")
+    raise PreflightError(
+        f"no crawl is known in {_place(settings)} (REDIS_URL, DATA_DIR, --crawl NAME); scrapy crawl NAME begins one"
+    )
 
 
 def known_crawls(settings: BaseSettings) -> list[str]:
@@ -65,11 +68,13 @@ def no_state(settings: BaseSettings, name: str) -> PreflightError:
     folder = data_folder(settings, name)
     place = _place(settings) if settings.get("REDIS_URL") else str(folder)
     others = [other for other in known_crawls(settings) if other != name]
-    known = f"; there are: {', '.join(others)}" if others else ""
+    known = f"; there are: {', '.join(others)}" if others else "; there is no other"
     fleet = ""
     if not settings.get("REDIS_URL") and (folder / "state" / "crawl").is_file():
         fleet = "; it was crawled with a REDIS_URL: that is needed here, too"
-    return PreflightError(f"crawl {name!r} has no state in {place} (DATA_DIR, REDIS_URL){fleet}{known}")
+    seeds = name in get_spider_loader(settings).list()
+    begun = f"scrapy crawl {name} begins it" if seeds else "scrapy crawl NAME begins one of those of scrapy list"
+    return PreflightError(f"crawl {name!r} has no state in {place} (DATA_DIR, REDIS_URL){fleet}{known}; {begun}")
 
 
 def said(settings: BaseSettings, name: str) -> bool:

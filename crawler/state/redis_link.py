@@ -110,6 +110,13 @@ def ping(url: str) -> None:
         server.close()
 
 
+def forbidden(error: BaseException) -> str:
+    """What an ACL has to allow, when that is why Redis refused; "" when it is not."""
+    if isinstance(error, redis.exceptions.NoPermissionError) or "ACL failure" in str(error):
+        return f"{error}: the ACL of this Redis must allow its user the keys {{ulwembu}}:* and {{NAME}}:* of its crawls"
+    return ""
+
+
 def refuse_eviction(url: str) -> None:
     """:class:`RedisUnreachableError` when the server throws keys away at its memory limit: a host's delay, or what has
     been seen. One that does not tell is taken as it is."""

@@ -27,7 +27,7 @@ import redis
 from scrapy.settings import BaseSettings
 
 from crawler.options import CHOICES, OPTIONS, Option, typed
-from crawler.state.redis_link import client
+from crawler.state.redis_link import RedisUnreachableError, client, forbidden, without_password
 from crawler.state.state_format import has_state
 
 RECORDED = (
@@ -132,18 +132,33 @@ class RunRecord:
 
 def workers(url: str, crawl: str) -> tuple[list[WorkerRecord], int]:
     """The records of `crawl`'s workers, the last to start first, and the instant by Redis' clock; none where they
-    cannot be read, or are of a version that left none."""
-    with contextlib.closing(client(url)) as server, contextlib.suppress(redis.RedisError):
-        return sorted(_read(server, crawl), key=lambda one: one.started_ms, reverse=True), _now_ms(server)
+    cannot be read, or are of a version that left none. RedisUnreachableError when this user may not read them."""
+    try:
+        with contextlib.closing(client(url)) as server:
+            return sorted(_read(server, crawl), key=lambda one: one.started_ms, reverse=True), _now_ms(server)
+    except redis.RedisError as error:
+        if cause := forbidden(error):
+            raise RedisUnreachableError(f"{without_password(url)} does not tell of {_key(crawl)}: {cause}") from None
     return [], 0
 
 
 def crawls_of(url: str) -> list[str]:
-    """The names of the crawls that have state in the Redis at `url`; none when it cannot be read."""
-    with contextlib.closing(client(url)) as server, contextlib.suppress(redis.RedisError):
-        names = sorted(map(_text, server.smembers(_CRAWLS)))
-        return [name for name in names if has_state(server, name)]
-    return []
+    """The names of the crawls that have state in the Redis at `url`, of those that its user may see.
+    RedisUnreachableError when it does not tell, or hides all that there are."""
+    found, hidden = [], None
+    try:
+        with contextlib.closing(client(url)) as server:
+            for name in sorted(map(_text, server.smembers(_CRAWLS))):
+                try:
+                    found += [name] * has_state(server, name)
+                except redis.exceptions.NoPermissionError as error:
+                    hidden = error
+            if hidden and not found:
+                raise hidden
+    except redis.RedisError as error:
+        cause = forbidden(error) or error
+        raise RedisUnreachableError(f"{without_password(url)} does not tell its crawls ({_CRAWLS}): {cause}") from None
+    return found
 
 
 def differences(records: Sequence[WorkerRecord]) -> dict[str, dict[str, str]]:

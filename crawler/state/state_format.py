@@ -9,7 +9,7 @@ import time
 import redis
 
 from crawler.errors import PreflightError
-from crawler.state.redis_link import client
+from crawler.state.redis_link import client, forbidden
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.keys import Keys
@@ -101,7 +101,8 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
                 logger.warning("Waiting for Redis: %s", error)
                 time.sleep(_LOADING_PAUSE_S)
             except redis.RedisError as error:
-                raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {error}") from None
+                cause = forbidden(error) or error
+                raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {cause}") from None
     if found != FORMAT:
         raise StateFormatError(crawl, found)
 

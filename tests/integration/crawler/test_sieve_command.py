@@ -87,7 +87,7 @@ def test_looking(crawled: Path, run: Run) -> None:
         (("rebuild", "nowhere.cdxj"), "scrapy sieve rebuild: no file nowhere.cdxj"),
         (("rebuild", "tests"), "scrapy sieve rebuild: no file tests"),
         (("rebuild", "README.md"), "scrapy sieve rebuild: only an empty sieve can be rebuilt; this one knows URLs"),
-        (("stats", "--crawl", "nothing"), "scrapy sieve: no crawl named 'nothing'"),
+        (("stats", "--crawl", "nothing"), "scrapy sieve: crawl 'nothing' has no state in "),
     ],
 )
 @pytest.mark.usefixtures("crawled")

@@ -100,7 +100,7 @@ def test_where_the_table_cannot_be_read_nothing_is_sent(server: redis.Redis, url
             opted_out.against(PAGE)
     server.acl_setuser("blind", enabled=True, nopass=True, commands=["+@all"], keys=["{zulu}:*"])
     with OptedOut(given(f"{url}&username=blind&password=x"), "zulu") as opted_out:
-        with pytest.raises(OptOutsUnreadError, match=r"must allow the keys \{ulwembu\}:\*"):
+        with pytest.raises(OptOutsUnreadError, match=r"must allow its user the keys \{ulwembu\}:\*"):
             opted_out.against(PAGE)
         with (
             BlockingFetch(given(f"{url}&username=blind&password=x"), "zulu") as fetch,

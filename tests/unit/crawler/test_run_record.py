@@ -20,7 +20,7 @@ from crawler.console.which_crawl import Taken, named_crawl, take_over
 from crawler.errors import PreflightError
 from crawler.state import run_record
 from crawler.state.embedded_redis import EmbeddedRedis
-from crawler.state.redis_link import RedisHome
+from crawler.state.redis_link import RedisHome, RedisUnreachableError
 from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, worker_record, workers
 from crawler.state.state_format import ensure_format
 from crawler.work.stores import open_frontier
@@ -276,7 +276,7 @@ def test_a_data_folder_without_a_name_in_its_path_has_one_crawl(tmp_path: Path) 
 def ask(url: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """``scrapy frontier`` with words, on the tests' Redis."""
 
-    def call(*words: str) -> tuple[int, str, str]:
+    def call(*words: str, url: str = url) -> tuple[int, str, str]:
         command = Command()
         command.settings = Settings()
         command.settings.set("REDIS_URL", url, priority="cmdline")
@@ -313,13 +313,37 @@ def test_looking_at_a_crawl_that_is_not_there_begins_none(
     server: redis.Redis, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
 ) -> None:
     code, _, err = ask("status", "--crawl", "nothing")
-    assert (code, "no crawl named 'nothing'" in err) == (1, True)
+    assert (code, "crawl 'nothing' has no state in unix://" in err) == (1, True)
+    assert err.endswith("there is no other; scrapy crawl NAME begins one of those of scrapy list\n")
     assert not server.dbsize()
     start("inanda").close()
     code, _, err = ask("status", "--crawl", "zulu")
     assert (code, err.startswith("scrapy frontier: crawl 'zulu' has no state in unix://")) == (1, True)
-    assert err.endswith("there are: inanda\n")
+    assert err.endswith("there are: inanda; scrapy crawl zulu begins it\n")
     assert not server.keys("{zulu}:*")
+
+
+def test_an_acl_that_hides_the_crawls_is_named(
+    server: redis.Redis, url: str, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    def seen(*keys: str) -> str:
+        server.acl_setuser("blind", enabled=True, nopass=True, reset_keys=True, commands=["+@all"], keys=keys)
+        try:
+            return named_crawl(given(REDIS_URL=f"{url}&username=blind&password=x"), "", "")
+        except RedisUnreachableError as error:
+            return str(error).partition(" does not tell its crawls ({ulwembu}:crawls): ")[2]
+
+    for name in ("inanda", "umlazi"):
+        start(name)
+    needed = "the ACL of this Redis must allow its user the keys {ulwembu}:* and {NAME}:* of its crawls"
+    assert seen("{inanda}:*").endswith(needed)
+    assert seen("{ulwembu}:*").endswith(needed)
+    assert seen("{ulwembu}:*", "{inanda}:*") == "inanda", "the other one is not this user's"
+    server.acl_setuser("blind", reset_keys=True, keys=["{ulwembu}:*", "{inanda}:format"], enabled=True)
+    for name in ("inanda", "umlazi"):
+        code, _, err = ask("status", "--crawl", name, url=f"{url}&username=blind&password=x")
+        assert (code, err.count("\n"), needed in err) == (1, 1, True), err
+    server.acl_deluser("blind")
 
 
 def test_counts_are_shown_with_what_they_mean(
