@@ -224,6 +224,7 @@ class FocusMiddleware:
         location = answers.location_of(response)
         if lease.kind is Kind.ROBOTS:
             finding.result, finding.location = "robots_redirect", location
+            finding.retry_after_ms = answers.redirect_wait_ms(response) or None
             return
         detours, wait_ms = self._request(response).meta["detours"], answers.redirect_wait_ms(response)
         if (memo := detour_memo(lease, response.url, location, detours)) is not None:

@@ -210,9 +210,9 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) 
         return Finding("timeout")
     answer = Response(capture.url, capture.answer.status, headers_of(capture.answer.headers))
     result = result_of(answer)
-    if row(result).retries:
-        return Finding(result, retry_after_ms=retry_after_ms(answer))
-    return Finding("protocol" if again else "redirect")
+    if not row(result).retries:
+        result = "protocol" if again else "redirect"
+    return Finding(result, retry_after_ms=retry_after_ms(answer))
 
 
 def _is_last(lease: Lease, finding: Finding) -> bool:

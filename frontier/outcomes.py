@@ -9,7 +9,8 @@ need with each call). Columns:
 * `retries`: how often the URL is tried again before it is given up; it is parked meanwhile, with the result as
   reason, for `base_ms` doubled with each attempt, at most `cap_ms`, of which a random half is spared (equal jitter).
 * `rest_base_ms`, `rest_cap_ms`: the whole authority rests, likewise doubled with each failure of the host that has
-  not been forgiven, or as long as a Retry-After says; 0 = it does not rest.
+  not been forgiven, or as long as a Retry-After says; 0 = it does not rest, but for a Retry-After, which any answer may
+  have: then it rests for so long, and has neither failed nor is a failure of it forgiven.
 * `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
 * `page`: counts as a fetched page in budgets and yields.
 * `forgets_address`: the host's name is looked up anew before the next try, since it may have moved to another address.

@@ -121,6 +121,8 @@ def _rest(frontier: MemoryTables, host: Host, rule: Row, ending: Ending) -> None
         if outcome.retry_after_ms is not None:
             rest_ms = min(RETRY_AFTER_CAP_MS, max(0, outcome.retry_after_ms))
         host.rest(ending.end_ms + rest_ms, outcome.result)
+    elif rule.sent and outcome.retry_after_ms and outcome.result != "robots_redirect":
+        host.rest(ending.end_ms + min(RETRY_AFTER_CAP_MS, outcome.retry_after_ms), outcome.result)
     elif rule.heals:
         host.heal(ending.now_ms)
 
@@ -161,6 +163,9 @@ def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) ->
 def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Ending) -> None:
     outcome, end_ms = ending.outcome, ending.end_ms
     if outcome.result == "robots_redirect" and lease.hops < MOST_HOPS and (target := _authority_of(outcome.location)):
+        if outcome.retry_after_ms and (lease.hops or origin.gate_reason != "robots_wait"):
+            _wait_for_hop(origin, lease, ending, frontier.config.retry_factor)
+            return
         if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
             origin.robots_failures += 1
         hop = hop_element(target, outcome.location, origin.authority, lease.hops + 1)
@@ -178,6 +183,16 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
         _set_robots(frontier, origin, outcome.robots, end_ms)
     else:
         _no_robots(origin, ending, frontier.config.retry_factor)
+
+
+def _wait_for_hop(origin: Host, lease: Lease, ending: Ending, retry_factor: float) -> None:
+    """The server asks to wait before its redirect is followed: the first is asked for again then, and followed; later
+    ones are not."""
+    if lease.hops:
+        _no_robots(origin, ending, retry_factor)
+        return
+    wait_ms = min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms or 0)
+    _gate(origin, ending.end_ms + wait_ms, "robots_wait", ending.end_ms)
 
 
 def _authority_of(location: str) -> str:

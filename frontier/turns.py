@@ -45,7 +45,7 @@ from frontier.types import Bound, Grant, Kind, Lease, Outcome
 
 OTHER_CRAWL = "other_crawl"
 PREFIX = "{ulwembu}:turns:"
-_ASKED_FOR = frozenset(result for result, row in OUTCOMES.items() if row.sent and row.rest_base_ms)
+_ASKED_FOR = frozenset(result for result, row in OUTCOMES.items() if row.sent)
 """Rests that are the server's doing; others (a quota, a trap) are this crawl's own."""
 _BUSY = ("http_429", "http_503")
 _NOTHING_SENT = wire.Rests()
@@ -137,10 +137,12 @@ class TurnTakingFrontier(RedisFrontier):
         warnings = []
         for one in outcomes:
             turn = self._held.get(one.token)
-            if turn and one.result in _ASKED_FOR:
+            if turn and one.result in _ASKED_FOR and one.result != "robots_redirect":
                 rest_ms = one.retry_after_ms
                 if rest_ms is None:
                     rest_ms = row(one.result, self.config.retry_factor).rest_base_ms // 2
+                if not rest_ms:
+                    continue
                 warnings.append([one.token, turn.lease.authority, min(RETRY_AFTER_CAP_MS, rest_ms) - one.ended_ago_ms])
         if warnings:
             self._ask_turns(warnings=warnings)

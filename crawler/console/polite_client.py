@@ -3,9 +3,9 @@
 Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
 (RFC 9309, read before the first request to a host) denies or that has opted out (crawler/console/opted_out.py); a host
 is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the
-next request, an address likewise; a host that answers 429 or 503 is left alone as long as it says. Redirects are
-followed hop by hop under the same rules. A crawl running at the same time knows nothing of it: do not aim both at one
-host.
+next request, an address likewise; a host that answers 429 or 503, or with a Retry-After, is left alone as long as it
+says. Redirects are followed hop by hop under the same rules, none that is to be waited for. A crawl running at the same
+time knows nothing of it: do not aim both at one host.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class PoliteClient:
                 async with self._at_once, self._turn(request, host):
                     response = await self._handler.download_request(request)
                     rest_ms = answers.retry_after_ms(response)
-                    if response.status in (429, 503):
+                    if response.status in (429, 503) or rest_ms:
                         host.due = time.monotonic() + (_REST_S if rest_ms is None else rest_ms / 1000)
                 return self._read(request, response)
             except FetchError as error:
@@ -227,6 +227,8 @@ class PoliteClient:
     def _read(self, request: Request, response: Response) -> tuple[Fetched, str]:
         result = answers.result_of(response)
         if result == "redirect" and (location := answers.location_of(response)):
+            if answers.redirect_wait_ms(response):
+                return Fetched(response.url, response.status, problem="resting"), ""
             return Fetched(response.url, response.status), location
         if result in ("too_large", "part"):
             return Fetched(response.url, response.status, problem=result), ""

@@ -67,10 +67,10 @@ def _has_all(response: Response) -> bool:
 
 
 def retry_after_ms(response: Response) -> int | None:
-    """``Retry-After`` of a 429 or 503 in milliseconds from the answer on (RFC 9110 10.2.3), at most what the frontier
-    waits; None without one that names a time to come: a server that is busy and says "now" has not said when. That of
-    a 413 speaks of requests with content, which none of ours has."""
-    return _told_ms(response) if response.status in (429, 503) else None
+    """``Retry-After`` of an answer that refuses, of whatever status from 400 on, in milliseconds from the answer on
+    (RFC 9110 10.2.3), at most what the frontier waits; None without one that names a time to come: a server that is
+    busy and says "now" has not said when."""
+    return _told_ms(response) if response.status >= 400 else None
 
 
 def redirect_wait_ms(response: Response) -> int:

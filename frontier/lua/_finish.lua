@@ -36,6 +36,8 @@ local function end_rest(record, ip, outcome, rule, end_ms)
     local rest_ms = backoff(rule.rest_base_ms, rule.rest_cap_ms, others.f - 1, outcome.jitter)
     if outcome.retry_after_ms then rest_ms = min(SETTINGS.retry_after_cap, max(0, outcome.retry_after_ms)) end
     rest(record, end_ms + rest_ms, outcome.result)
+  elseif rule.sent and (outcome.retry_after_ms or 0) > 0 and outcome.result ~= 'robots_redirect' then
+    rest(record, end_ms + min(SETTINGS.retry_after_cap, outcome.retry_after_ms), outcome.result)
   elseif rule.heals and (record.others.f or 0) > 0 then
     record.others.f = max(0, forgiven(record) - 1)
     record.others.ft = now
@@ -115,7 +117,13 @@ end
 
 local function end_robots(origin, hops, outcome, end_ms)
   local record = ensure_record(origin)
-  if outcome.result == 'robots_redirect' and outcome.target and hops < MOST_HOPS then
+  local is_redirect = outcome.result == 'robots_redirect' and outcome.target and hops < MOST_HOPS
+  local waits = is_redirect and (outcome.retry_after_ms or 0) > 0
+  if waits and hops > 0 then
+    no_robots(record, outcome, end_ms)
+  elseif waits and (record.others.rgr or '') ~= 'robots_wait' then
+    gate(record, end_ms + min(SETTINGS.retry_after_cap, outcome.retry_after_ms), 'robots_wait', end_ms)
+  elseif is_redirect then
     local memo = string.char(hops + 1) .. origin
     local header = string.char(9 + outcome.target_is_whole, 0, 255, 0) .. length_bytes(#memo)
     local element = header .. memo .. outcome.target_rest

@@ -446,6 +446,28 @@ def test_retry_after_is_obeyed_exactly(make: Make, clock: Clock, result: str) ->
     assert (one(frontier).url, frontier.status().parked) == (f"{A}/1", 0)
 
 
+@pytest.mark.parametrize("result", ["http_4xx", "http_5xx", "http_404", "cut"])
+def test_a_retry_after_is_obeyed_on_any_answer_and_is_no_failure_of_the_host(
+    make: Make, clock: Clock, result: str
+) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{number}") for number in range(4)])
+    done(frontier, one(frontier), "http_503", retry_after_ms=2000)
+    clock.forward(2000)
+    for told_ms, rest_ms in ((HOUR, HOUR), (3650 * DAY, 30 * DAY)):
+        done(frontier, one(frontier), result, retry_after_ms=told_ms)
+        state = frontier.host(A)
+        assert state is not None
+        assert (state.rest_ms, state.rest_reason, state.failures) == (clock.now_ms + rest_ms, result, 1)
+        clock.forward(rest_ms - 1)
+        assert frontier.lease(1).leases == ()
+        clock.forward(1)
+    done(frontier, one(frontier), result, retry_after_ms=0)
+    state = frontier.host(A)
+    assert state is not None
+    assert state.rest_ms <= clock.now_ms
+
+
 def test_a_retry_after_of_a_week_is_obeyed_and_one_of_years_forgotten_in_time(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     for told_ms, rest_ms in ((7 * DAY, 7 * DAY), (3650 * DAY, 30 * DAY)):
@@ -668,6 +690,33 @@ def test_the_sixth_redirect_of_robots_leads_to_rules_that_nobody_has_seen(make: 
         assert (frontier.get_robots(A), state.robots_gate_reason) == (None, "robots_unreachable")
         assert not frontier.lease(1).leases
         clock.forward(15 * MINUTE)  # then it is asked for again, from the beginning
+
+
+def test_where_robots_have_moved_is_not_asked_before_its_retry_after(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt", retry_after_ms=HOUR)
+    state = frontier.host(A)
+    assert state is not None
+    assert (state.robots_gate_reason, state.robots_gate_ms) == ("robots_wait", clock.now_ms + HOUR)
+    other = one(frontier)
+    assert other.url == f"{B}/robots.txt"  # the other host does not rest for it
+    done(frontier, other, robots=RobotsRecord("allow"))
+    clock.forward(HOUR - 1)
+    assert [lease.url for lease in frontier.lease(9).leases] == [f"{B}/1"]
+    clock.forward(1)
+    lease = next(found for found in frontier.lease(9).leases if found.authority == A)
+    assert lease.url == f"{A}/robots.txt"
+    done(frontier, lease, "robots_redirect", location=f"{A}/moved.txt", retry_after_ms=HOUR)
+    clock.forward(2000)
+    hop = one(frontier)
+    assert (hop.url, hop.hops) == (f"{A}/moved.txt", 1)  # it has been waited for
+    asked_ms = clock.now_ms
+    done(frontier, hop, "robots_redirect", location=f"{A}/more.txt", retry_after_ms=HOUR)
+    state = frontier.host(A)
+    assert state is not None
+    assert (state.robots_gate_reason, state.robots_gate_ms) == ("robots_unreachable", asked_ms + HOUR)
+    assert frontier.lease(9).leases == ()
 
 
 @pytest.mark.parametrize("location", ["mailto:x@example.org", "", "http://"])

@@ -17,9 +17,10 @@ from tests.contract.frontier.test_contract import FREE, POLITE, A, B, done, one
 from tests.contract.frontier.test_turns import ADDRESS, MakeSharing, crawls, next_lease
 
 
-def test_a_busy_host_is_left_alone_by_all(make_sharing: MakeSharing, clock: Clock) -> None:
+@pytest.mark.parametrize("result", ["http_503", "http_4xx"])
+def test_a_busy_host_is_left_alone_by_all(make_sharing: MakeSharing, clock: Clock, result: str) -> None:
     zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
-    done(zulu, one(zulu), "http_503", retry_after_ms=HOUR)
+    done(zulu, one(zulu), result, retry_after_ms=HOUR)
     grant = xhosa.lease(1)
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + HOUR)
 
@@ -196,7 +197,7 @@ def test_a_crawl_that_is_let_go_does_not_wait_for_those_whom_the_server_keeps_aw
     assert one(xhosa).due_ms == asked_ms
 
 
-@pytest.mark.parametrize("result", sorted(_ASKED_FOR))
+@pytest.mark.parametrize("result", sorted(name for name in _ASKED_FOR if OUTCOMES[name].rest_base_ms))
 def test_a_worker_that_dies_between_report_and_end_of_turn_leaves_the_rest_to_others(
     result: str, make_sharing: MakeSharing, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,9 +213,10 @@ def test_a_worker_that_dies_between_report_and_end_of_turn_leaves_the_rest_to_ot
     assert next_lease(xhosa, clock).due_ms >= lease.due_ms + OUTCOMES[result].rest_base_ms // 2
 
 
+@pytest.mark.parametrize("result", ["http_503", "http_4xx"])
 @pytest.mark.parametrize("what", ["dies", "parks"])
 def test_a_retry_after_is_known_to_all_before_it_is_reported(
-    what: str, make_sharing: MakeSharing, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    what: str, result: str, make_sharing: MakeSharing, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the worker dies, or the crawl's own record has a longer rest that hides it."""
     zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
@@ -228,7 +230,7 @@ def test_a_retry_after_is_known_to_all_before_it_is_reported(
 
         monkeypatch.setattr(zulu, "_end_reported", dies)
     clock.forward(500)
-    done(zulu, lease, "http_503", retry_after_ms=HOUR, ended_ago_ms=300)
+    done(zulu, lease, result, retry_after_ms=HOUR, ended_ago_ms=300)
     assert next_lease(xhosa, clock).due_ms >= lease.due_ms + 200 + HOUR
 
 

@@ -98,8 +98,15 @@ def test_a_retry_after_that_is_none(value: str) -> None:
     assert answers.retry_after_ms(answer(503, Retry_After=value)) is None
 
 
-def test_retry_after_counts_only_with_its_statuses() -> None:
-    assert answers.retry_after_ms(answer(301, Retry_After="120")) is None
+@pytest.mark.parametrize("status", [403, 404, 413, 502, 504, 599])
+def test_retry_after_counts_with_every_refusal(status: int) -> None:
+    assert answers.retry_after_ms(answer(status, Retry_After="120")) == 120_000
+    assert answers.retry_after_ms(answer(status)) is None
+
+
+@pytest.mark.parametrize("status", [200, 301, 304])
+def test_retry_after_of_what_is_no_refusal_is_not_the_hosts(status: int) -> None:
+    assert answers.retry_after_ms(answer(status, Retry_After="120")) is None
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_an_answer_that_ends_early_is_never_whole(reply: bytes) -> None:
         (b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1f\x8b\r\n", "close", b"", "disconnect"),
     ],
 )
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("status", [403, 429, 502, 503])
 def test_what_a_busy_server_asks_for_holds_without_the_end_of_its_answer(
     status: int, rest: bytes, end: str, body: bytes, why: str
 ) -> None:
@@ -350,6 +350,12 @@ def test_a_busy_server_that_does_not_come_to_its_end_is_left_when_the_time_is_ov
     reply = b"HTTP/1.1 503 Busy\r\nRetry-After: 60\r\nContent-Length: 100\r\n\r\nb"
     asyncio.run(_serve(reply, "wait", talk, FetchLimits()))
     assert (answers[0].status, bytes(answers[0].body), answers[0].truncated) == (503, b"b", "time")
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 502 Bad\r\n", b"HTTP/1.1 200 OK\r\nRetry-After: 60\r\n"])
+def test_a_cut_answer_that_asks_for_nothing_is_none(head: bytes) -> None:
+    with pytest.raises(CutError):
+        ask(head + b"Content-Length: 100\r\n\r\nbusy", "close")
 
 
 def test_a_busy_server_whose_head_does_not_end_has_said_nothing() -> None:

@@ -50,15 +50,18 @@ def begun(url: str, crawl: str) -> None:
 
 
 @contextmanager
-def answering(answer: Callable[[str], bytes]) -> Iterator[tuple[str, list[str]]]:
+def answering(answer: Callable[[str], bytes | tuple[int, dict[str, str]]]) -> Iterator[tuple[str, list[str]]]:
     """A server on loopback, and the paths that it was asked for."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            body = answer(self.path)
-            self.send_response(200)
+            answered = answer(self.path)
+            body, (status, headers) = (answered, (200, {})) if isinstance(answered, bytes) else (b"", answered)
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -9,6 +9,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
+from tests.unit.crawler.test_opted_out import answering, given
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,17 @@ def test_an_opt_out_holds_however_the_address_is_spelled(address: str, tmp_path:
     Ulwembu().update_settings(settings)
     with BlockingFetch(settings) as fetch:
         assert fetch(f"http://{address}").problem == "opted_out"
+
+
+@pytest.mark.parametrize(("status", "more"), [(403, {}), (301, {"Location": "/else"})])
+def test_a_retry_after_is_obeyed_whatever_the_status(status: int, more: dict[str, str]) -> None:
+    told = {"Retry-After": "3600", **more}
+    with (
+        answering(lambda path: (status, told) if path == "/page" else b"") as (home, asked),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        first = fetch(f"{home}/page")
+        assert (first.status, first.problem) == (status, "resting" if status == 301 else "")
+        assert (fetch(f"{home}/other").problem == "resting") == (status == 403)
+    assert asked[:2] == ["/robots.txt", "/page"]
+    assert "/else" not in asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,8 +11,11 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
+from crawler.fetch.connection import Answer
+from crawler.fetch.handler import Capture
 from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
+from crawler.scheduler import _finding_of_replaced
 from frontier.types import Candidate, Kind, Lease
 from seeds.crawl import parse_crawl
 
@@ -21,22 +25,24 @@ SITE = '[[site]]\nurl = "https://a.example/"\n'
 NEAR, FAR = "https://a.example/2026/indaba", "https://b.example/indaba"
 
 
-def followed(tables: str, source: str, location: str, head: str = HEAD, **headers: str) -> list[Candidate]:
+def followed(tables: str, source: str, location: str, head: str = HEAD, **headers: Any) -> list[Candidate]:
     return answered(tables, source, location, head, **headers).links
 
 
-def answered(tables: str, source: str, location: str, head: str = HEAD, **headers: str) -> Finding:
+def answered(
+    tables: str, source: str, location: str, head: str = HEAD, kind: Kind = Kind.PAGE, **headers: str
+) -> Finding:
     settings = Settings()
     Ulwembu().update_settings(settings)
     worker = SimpleNamespace(stores=SimpleNamespace(spec=parse_crawl(head + tables)))
     focus = FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", worker))
     url = "https://a.example/?p=7"
-    lease = Lease("t", url, Kind.PAGE, "https://a.example", "", 0, 0, source=source, memo=b"memo", depth=1)
+    lease = Lease("t", url, kind, "https://a.example", "", 0, 0, source=source, memo=b"memo", depth=1)
     request = Request(url, meta={"lease": lease, "detours": 0})
     response = Response(url, 301, headers={"Location": location, **headers}, request=request)
     focus.process_spider_input(response)
     finding = cast("Finding", response.meta["finding"])
-    assert finding.result == "redirect"
+    assert finding.result == ("robots_redirect" if kind is Kind.ROBOTS else "redirect")
     return finding
 
 
@@ -57,9 +63,25 @@ def test_other_pages_and_those_of_a_whitelist_only_within_scope() -> None:
 
 def test_where_a_page_has_moved_to_is_asked_for_when_the_answer_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time_ns", lambda: 5_000_000_000)
-    told = {"Retry-After": "3600"}
+    told: dict[str, Any] = {"Retry-After": "3600"}
     assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR, **told)] == [3_605_000]
     assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR)] == [0]
     spelling = "https://a.example/?p=7&utm_source=feed"
     assert answered(SITE, "https://a.example/", spelling, **told).again_in_ms == 3_600_000
     assert answered(SITE, "https://a.example/", spelling).again_in_ms == 0
+
+
+def test_where_a_robots_txt_has_moved_to_is_waited_for() -> None:
+    told: dict[str, Any] = {"Retry-After": "60"}
+    assert answered(SITE, "", FAR, kind=Kind.ROBOTS, **told).retry_after_ms == 60_000
+    assert answered(SITE, "", FAR, kind=Kind.ROBOTS).retry_after_ms is None
+    assert answered(SITE, "https://a.example/", NEAR, **told).retry_after_ms is None
+
+
+@pytest.mark.parametrize(("status", "result"), [(403, "protocol"), (502, "http_5xx"), (503, "http_503")])
+def test_a_refusal_that_a_middleware_replaced_asks_to_wait_all_the_same(status: int, result: str) -> None:
+    lease = Lease("t", NEAR, Kind.PAGE, "https://a.example", "", 0, 0)
+    capture = Capture(NEAR, "192.0.2.1", datetime.now(UTC), b"")
+    capture.answer = Answer(status=status, headers=[(b"Retry-After", b"60")])
+    finding = _finding_of_replaced(lease, capture, again=True)
+    assert (finding.result, finding.retry_after_ms) == (result, 60_000)
