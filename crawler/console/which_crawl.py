@@ -13,6 +13,7 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.spiderloader import get_spider_loader
@@ -100,12 +101,7 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
         return Taken(folder, "", "")
     running = [one for one in records if one.runs(now_ms)]
     last = (running or records)[0]
-    notes = [
-        f"workers of this crawl go by different {name}: "
-        + ", ".join(f"{value} ({worker})" for value, worker in values.items())
-        + f"; taken here: {settings.get(name) if said(settings, name) else last.settings.get(name)}"
-        for name, values in differences(running).items()
-    ]
+    notes = _differing(settings, running, last)
     here = [one for one in (last, *records) if one.host == socket.gethostname()]
     if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
         folder = next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
@@ -113,18 +109,32 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
         if name not in last.settings or said(settings, name):
             continue
         value = last.settings[name]
-        if name in FILES and value and not _is_file(Path(value)):
-            if name == "RELEVANCE_MODEL":
-                notes.append(f"{name} {value} of this crawl is not on this machine")
-            continue
-        if name == "SIEVE_STORE" and value == "disk" and not _is_dir(folder / "state" / "sieve"):
-            continue
-        settings.set(name, value, priority="spider")
+        if _is_here(name, value, folder):
+            settings.set(name, value, priority="spider")
+        elif name == "RELEVANCE_MODEL":
+            notes.append(f"{name} {value} of this crawl is not on this machine")
     # By any worker: containers of one image have many names and the same paths.
     files = () if said(settings, "SEEDS_DIR") else (last, *records)
     seeds = next((one.seeds for one in files if one.seeds and _is_file(Path(one.seeds))), "")
     machines = "" if here or _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in records}))
     return Taken(folder, seeds, machines, tuple(notes))
+
+
+def _differing(settings: BaseSettings, running: Sequence[WorkerRecord], last: WorkerRecord) -> list[str]:
+    """A line for each setting that the workers that run do not have alike."""
+    lines = []
+    for name, values in differences(running).items():
+        theirs = ", ".join(f"{value} ({worker})" for value, worker in values.items())
+        taken = settings.get(name) if said(settings, name) else last.settings.get(name)
+        lines.append(f"workers of this crawl go by different {name}: {theirs}; taken here: {taken}")
+    return lines
+
+
+def _is_here(name: str, value: Any, folder: Path) -> bool:
+    """Whether a worker's setting means something on this machine: its files may be on another."""
+    if name in FILES and value:
+        return _is_file(Path(value))
+    return name != "SIEVE_STORE" or value != "disk" or _is_dir(folder / "state" / "sieve")
 
 
 def _private(folder: Path) -> bool:
