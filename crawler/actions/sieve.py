@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from archive import Reader
 from crawler.console.crawl_state import Action, CrawlState
+from crawler.console.terms import SIEVE
 from crawler.work.stores import open_sieve
 from sieve.errors import SieveError, StoreError
 from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
@@ -54,9 +55,11 @@ class SieveTools(Action):
         if opts.json:
             self.show_json(found)
             return
-        table = Table("figure", "", title=f"Sieve of {state.name}", title_justify="left")
+        table = Table("", title=f"Sieve of {state.name}", title_justify="left")
+        table.add_column("figure", justify="right", overflow="fold")
+        table.add_column("meaning", overflow="fold")
         for name, value in found.items():
-            table.add_row(name, f"{value:,}" if isinstance(value, int) else str(value))
+            table.add_row(name, _figure(value), SIEVE.get(name, ""))
         self.show(table)
 
     def _check(self, state: CrawlState, _: argparse.Namespace) -> None:
@@ -84,6 +87,12 @@ class SieveTools(Action):
             print(f"refused: {reason}", file=sys.stderr)
         self.show(f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
         self.exitcode = 0 if done.known else 1
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _store(state: CrawlState) -> Path:

@@ -26,9 +26,9 @@ class Command(CrawlCommand):
 
     def long_desc(self) -> str:
         return (
-            "stats: counts and sizes; check: verify every byte of a store on this disk; repair: keep what is sound of "
-            "it (stop the crawl first); contains URL: whether a URL is known (a running worker keeps this to itself); "
-            "rebuild FILE...: after the sieve's state was lost, take the URLs of WARC files, .cdxj files or lists "
-            "of URLs, one a line, and all that the frontier has, for known. "
+            "stats: counts and sizes, each with its unit and what is normal; check: verify every byte of a store on "
+            "this disk; repair: keep what is sound of it (stop the crawl first); contains URL: whether a URL is known "
+            "(a running worker keeps this to itself); rebuild FILE...: after the sieve's state was lost, take the URLs "
+            "of WARC files, .cdxj files or lists of URLs, one a line, and all that the frontier has, for known. "
             "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
         )

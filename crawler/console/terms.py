@@ -1,5 +1,5 @@
-"""The words that ``scrapy frontier`` prints, each with its meaning: counts, and the results and reasons of the outcome
-table (frontier/outcomes.py), of trap defence and of hosts that rest."""
+"""The words that ``scrapy frontier`` and ``scrapy sieve`` print, each with its meaning: counts, and the results and
+reasons of the outcome table (frontier/outcomes.py), of trap defence and of hosts that rest."""
 
 from __future__ import annotations
 
@@ -27,6 +27,32 @@ COLUMNS = {
     "address": "IP address of the last request",
 }
 """Of ``hosts``, in its order."""
+
+SIEVE = {
+    "kind": "where URLs wait to be decided: in Redis, whatever keeps the seen ones",
+    "put": "URLs found, repeats included (but what a worker has just sent)",
+    "decided": "of these, held against the seen ones; normal: all, or all but the last second's",
+    "seen": "different URLs among them, each handed out once; normal: far fewer, since links repeat",
+    "epoch": "rounds of deciding since the crawl began",
+    "undecided": "URLs put and not decided; normal: 0 a second after; if it grows no worker decides",
+    "waiting_elements": "batches (at most 1,000 URLs) not decided; normal: below 64, a round's worth",
+    "waiting_bytes": "bytes of their fingerprints, 8 a URL",
+    "texts_elements": "the same batches as text; normal: as many as waiting",
+    "texts_bytes": "bytes of their URLs; with ready_bytes what a crawl that falls behind fills Redis with",
+    "ready_elements": "two a batch of new URLs that the frontier has not taken; normal: 0 in seconds; if it grows "
+    "no worker leases, or Redis is full",
+    "ready_bytes": "bytes of these",
+    "fresh_elements": "rounds whose new URLs are not sorted yet; normal: up to some hundreds",
+    "fresh_bytes": "bytes of these, 8 a URL; normal: below 100,000, more where the seen ones are on a disk",
+    "runs_elements": "sorted chunks of 8,176 seen URLs; 0 where they are on a disk",
+    "runs_bytes": "bytes of these; normal: 8.2 a seen URL",
+    "disk_folder": "of the seen URLs, where they are on this machine's disk",
+    "disk_bytes": "bytes of all its files; normal: some 8 a seen URL, twice that while runs are merged",
+    "disk_runs": "sorted files of seen URLs; normal: a few, one more each time the store doubles",
+    "disk_stored": "URLs in them; normal: seen, less those of the last rounds, which Redis has",
+    "disk_facts": "epoch: up to which round they are whole; normal: at or a little below epoch",
+}
+"""Of ``scrapy sieve stats``, in its order."""
 
 WORDS = {
     "ok": "answered",

@@ -11,6 +11,7 @@ import pytest
 from scrapy.utils.project import get_project_settings
 
 from crawler.commands.sieve import Command
+from crawler.console.terms import SIEVE
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.state_format import ensure_format
 from frontier import Candidate
@@ -75,7 +76,11 @@ def test_looking(crawled: Path, run: Run) -> None:
     code, out, _ = run("stats", "--json")
     found = json.loads(out)
     assert (code, found["seen"], found["disk_stored"], found["disk_runs"]) == (0, 40, 40, 1)
-    assert "disk_stored" in run("stats")[1]
+    assert set(found) <= set(SIEVE), "each has a meaning"
+    lines = {line.split()[0]: line for line in run("stats")[1].splitlines()[2:]}
+    assert list(lines) == list(found)
+    assert lines["disk_stored"].split(maxsplit=2)[1:] == ["40", SIEVE["disk_stored"]]
+    assert "  epoch " in lines["disk_facts"]
     assert run("contains", URLS[3].upper().replace("/3", "/3#x")) == (0, "known\n", "")
     assert run("contains", "http://other.example/") == (1, "not known\n", "")
 
