@@ -101,7 +101,7 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
         return Taken(folder, "", "")
     running = [one for one in records if one.runs(now_ms)]
     last = (running or records)[0]
-    notes = _differing(settings, running, last)
+    notes = _differing(settings, running, last, now_ms)
     here = [one for one in (last, *records) if one.host == socket.gethostname()]
     if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
         folder = next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
@@ -120,11 +120,11 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
     return Taken(folder, seeds, machines, tuple(notes))
 
 
-def _differing(settings: BaseSettings, running: Sequence[WorkerRecord], last: WorkerRecord) -> list[str]:
+def _differing(settings: BaseSettings, running: Sequence[WorkerRecord], last: WorkerRecord, now_ms: int) -> list[str]:
     """A line for each setting that the workers that run do not have alike."""
     lines = []
     for name, values in differences(running).items():
-        theirs = ", ".join(f"{value} ({worker})" for value, worker in values.items())
+        theirs = ", ".join(f"{value} ({one.words(now_ms)})" for value, one in values.items())
         taken = settings.get(name) if said(settings, name) else last.settings.get(name)
         lines.append(f"workers of this crawl go by different {name}: {theirs}; taken here: {taken}")
     return lines

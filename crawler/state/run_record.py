@@ -77,8 +77,12 @@ class WorkerRecord:
     worker: str = ""
 
     def runs(self, now_ms: int) -> bool:
-        """Whether it has not left and was seen lately."""
+        """Whether it has not left and was seen lately: so for some minutes of one that was killed, too."""
         return not self.ended and self.seen_ms > now_ms - RUNS_MS
+
+    def words(self, now_ms: int) -> str:
+        """Its name and how old its last sign is: by that one that was killed is told from one that runs."""
+        return f"{self.worker}, last sign {max(0, now_ms - self.seen_ms) // 1000} s ago"
 
 
 def worker_record(settings: BaseSettings, folder: Path, seeds: str) -> WorkerRecord:
@@ -161,11 +165,12 @@ def crawls_of(url: str) -> list[str]:
     return found
 
 
-def differences(records: Sequence[WorkerRecord]) -> dict[str, dict[str, str]]:
-    """The settings that workers do not agree on: name -> value -> one who has it."""
-    found: dict[str, dict[str, str]] = {}
+def differences(records: Sequence[WorkerRecord]) -> dict[str, dict[str, WorkerRecord]]:
+    """The settings that workers do not agree on: name -> value -> who has it, of several the one seen last."""
+    found: dict[str, dict[str, WorkerRecord]] = {}
+    by_sight = sorted(records, key=lambda one: one.seen_ms)
     for name in RECORDED:
-        values = {json.dumps(one.settings[name]): one.worker for one in reversed(records) if name in one.settings}
+        values = {json.dumps(one.settings[name]): one for one in by_sight if name in one.settings}
         if len(values) > 1:
             found[name] = values
     return found

@@ -103,6 +103,21 @@ def test_workers_that_differ_are_named_while_they_run(
     assert (settings.getfloat("FRONTIER_DELAY_S"), told.notes) == (3, ()), "of the last that ran"
 
 
+def test_of_a_worker_that_may_have_been_killed_the_age_of_its_last_sign_is_said(
+    url: str, start: Callable[..., RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_record, "_REFRESH_S", 0.0)
+    monkeypatch.setattr(run_record, "_now_ms", lambda _: 1_000_000)
+    killed, same, living = start(FRONTIER_DELAY_S="9"), start(FRONTIER_DELAY_S="3"), start(FRONTIER_DELAY_S="3")
+    monkeypatch.setattr(run_record, "_now_ms", lambda _: 1_100_000)
+    same.refresh()
+    monkeypatch.setattr(run_record, "_now_ms", lambda _: 1_170_900)
+    (note,) = taken(url, tmp_path)[1].notes
+    assert f"9.0 ({killed._name}, last sign 170 s ago)" in note
+    assert f"3.0 ({same._name}, last sign 70 s ago)" in note, "of those that agree the one seen last"
+    assert living._name not in note
+
+
 def test_the_next_start_clears_away_who_left_or_fell_silent(
     server: redis.Redis, url: str, start: Callable[..., RunRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
