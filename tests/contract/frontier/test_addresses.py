@@ -104,3 +104,15 @@ def test_what_is_no_address_is_refused_and_changes_nothing(make: Make) -> None:
             frontier.bind(lease.token, text)
     assert frontier.bind(lease.token, HERE).granted
     done(frontier, lease)
+
+
+def test_a_lease_that_was_never_bound_moves_no_address(make: Make, clock: Clock) -> None:
+    """Its answer came from nobody knows where: that of the host's last one is as it was."""
+    frontier = fetched_once(make(replace(SLOW_ADDRESSES, address_delay_ms=3000)))
+    rested_ms = clock.now_ms + 3000
+    clock.forward(2900)
+    unbound = one(frontier)
+    assert unbound.address == ""
+    done(frontier, unbound)
+    frontier.take_in([Candidate(f"{B}/1")])
+    assert frontier.bind(one(frontier).token, HERE).due_ms == rested_ms

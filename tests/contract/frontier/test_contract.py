@@ -667,6 +667,28 @@ def test_robots_that_moved_to_what_has_opted_out_are_unreachable(make: Make, clo
     assert f"{A}/robots.txt" in {lease.url for lease in frontier.lease(9).leases}
 
 
+@pytest.mark.parametrize("result", ["ok", "http_404", "robots_redirect"])
+def test_a_hop_that_brings_no_rules_leaves_its_origin_without(make: Make, clock: Clock, result: str) -> None:
+    """Also on a host that itself needs nothing special, whose pages' answers ask for nothing but the delay."""
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{B}/1")])
+    for _ in range(2):
+        lease = one(frontier)
+        frontier.bind(lease.token, "192.0.2.1")
+        done(frontier, lease, robots=RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None)
+        clock.forward(2000)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt")
+    hop = one(frontier)
+    assert (hop.kind, hop.authority, hop.address) == (Kind.ROBOTS, B, "192.0.2.1")
+    before = frontier.status()
+    done(frontier, hop, result)
+    state, after = frontier.host(A), frontier.status()
+    assert state is not None
+    assert (state.robots_gate_reason, after.pages) == ("robots_unreachable", before.pages)
+    assert after.results[f"robots:{result}"] == before.results.get(f"robots:{result}", 0) + 1
+
+
 def test_a_released_hop_comes_again(make: Make) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])

@@ -252,3 +252,22 @@ def test_redis_keeps_what_a_server_has_asked_for_so_long(
     clock.forward(POLITE.delay_ms)
     zulu.release([one(zulu).token])
     assert kept_ms(f"t:{busy.authority}") > 2 * HOUR
+
+
+@pytest.mark.parametrize("told_ms", [MINUTE, 10 * DAY])
+def test_redis_keeps_it_when_the_worker_dies_thereafter_be_it_short_or_longer_than_any_turn(
+    told_ms: int, make_sharing: MakeSharing, clock: Clock, server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (zulu,) = crawls(make_sharing, 1, [f"{A}/1", f"{A}/2"])
+
+    def dies(ended: object) -> None:
+        raise FrontierUnavailable(zulu.crawl, "gone")
+
+    monkeypatch.setattr(zulu, "_end_reported", dies)
+    done(zulu, one(zulu), "http_4xx", retry_after_ms=told_ms)
+    least_ms = max(DAY, told_ms) - HOUR
+    assert server.pttl(f"{PREFIX}t:{A}") > least_ms
+    zulu.unpark(A)  # by hand
+    clock.forward(FREE.delay_ms)
+    assert one(zulu).url == f"{A}/2"
+    assert server.pttl(f"{PREFIX}t:{A}") > least_ms

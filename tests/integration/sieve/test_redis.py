@@ -118,6 +118,33 @@ def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis
     second.close()
 
 
+@pytest.mark.parametrize("taken_by_another", [False, True])
+def test_a_lease_that_ran_out_while_an_epoch_was_decided(
+    server: EmbeddedRedis, client: redis.Redis, taken_by_another: bool
+) -> None:
+    """When nobody has come meanwhile it is taken again, and the work was not for nothing."""
+    slow, other = (sieve_of(server, "&lease_ms=600000") for _ in range(2))
+    slow.enqueue(URLS[:100])
+
+    def passes(step: str) -> None:
+        if step == "decided" and client.delete(RedisKeys("zulu").lease):
+            slow._renewed_s = -math.inf
+            if taken_by_another:
+                assert other.decide() == 100
+
+    slow._step = passes
+    if taken_by_another:
+        with pytest.raises(FencedError, match="lost while an epoch was decided"):
+            slow.decide()
+        assert not slow.holds
+    else:
+        assert slow.decide() == 100
+        assert slow.holds
+    assert other.drain() == URLS[:100]
+    slow.close()
+    other.close()
+
+
 def test_an_epoch_that_has_passed_is_refused(server: EmbeddedRedis, client: redis.Redis) -> None:
     sieve = sieve_of(server, "&lease_ms=600000")
     sieve.enqueue(URLS[:3])
