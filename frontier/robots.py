@@ -10,7 +10,9 @@ is not the file but its rules in plain form (:func:`_plain`), which mends its fa
   not interfere with groups);
 * a User-agent line names a product token: what follows it ("FOO BAR", "Foo/1.0") does not count, and it must be
   ours, not a part of ours (2.2.1);
-* only the first 500 KiB count, and no half line at their end (2.5).
+* only the first 500 KiB count, and no half line at their end (2.5);
+* a "$" at the end of a rule is no letter, too (2.2.3): by protego "Allow: /a$" also allows /a$b and /a%24b. That a
+  Disallow forbids both stays as it is.
 
 Crawl-delay is no part of the RFC. It is read as its users write it: it belongs to the User-agent lines before it,
 back to the last rule or Crawl-delay. The largest counts when an agent has several."""
@@ -49,6 +51,10 @@ _NAME = re.compile(r"[^\s/]+")
 _TOKEN = re.compile(r"[\w-]+")
 _RULES = frozenset({"Allow", "Disallow"})
 _US, _OTHERS = "us", "others"
+_DOLLAR = re.compile(r"\$|%24")
+_DOLLAR_IN_RULE = re.compile(r"\$(?!$)|%24", re.MULTILINE)
+_NO_DOLLAR = "%00"
+"""As long as an escaped "$", so that rules keep their order."""
 _NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
 
 
@@ -65,7 +71,20 @@ class Rules:
 
     def allowed(self, url: str) -> bool:
         """Whether the crawler may fetch `url` (absolute, or a path with query)."""
-        return bool(self._parsed.can_fetch(url, _US))
+        if not self._parsed.can_fetch(url, _US):
+            return False
+        if self._without_dollars is None or not _DOLLAR.search(url):
+            return True
+        return bool(self._without_dollars.can_fetch(_DOLLAR.sub(_NO_DOLLAR, url), _US))
+
+    @cached_property
+    def _without_dollars(self) -> Protego | None:
+        """The rules, with another letter for each "$" that is one, so that what protego makes of an Allow with "$" at
+        its end matches nothing; None when there is no such Allow."""
+        if not any(field == "Allow" and value.endswith("$") for field, value in self._lines):
+            return None
+        rules = "\n".join(_plain(self._lines, self._agent))
+        return Protego.parse(_DOLLAR_IN_RULE.sub(_NO_DOLLAR, rules))
 
     @cached_property
     def closed(self) -> bool:

@@ -95,6 +95,33 @@ def test_a_host_is_closed_where_nothing_may_be_fetched(text: bytes, closed: bool
     assert Rules(text, "ulwembu").closed is closed
 
 
+@pytest.mark.parametrize(
+    ("rules", "path", "may"),
+    [
+        ("Allow: /a$\nDisallow: /", "/a", True),
+        ("Allow: /a$\nDisallow: /", "/a%24", False),
+        ("Allow: /a$\nDisallow: /", "/a$b", False),
+        ("Allow: /*.html$\nDisallow: /", "/x.html%24/private", False),
+        ("Allow: /*.html$\nDisallow: /", "/$x.html", True),
+        ("Allow: /a$$\nDisallow: /", "/a$", True),
+        ("Allow: /a$$\nDisallow: /", "/a$$", False),
+        ("Allow: /a%24$\nDisallow: /", "/a$", True),
+        ("Allow: /a$b\nAllow: /c$\nDisallow: /", "/a%24bc", True),
+        ("Allow: /a$b%24\nAllow: /c$\nDisallow: /", "/a%24b$", True),
+        ("Allow: /a$\nAllow: /a$bc\nDisallow: /a%24b", "/a$bc", True),
+        ("Allow: /a$\nAllow: /a$bc\nDisallow: /a%24b", "/a$bd", False),
+        ("Allow: /a$", "/a$", True),
+        ("Allow: /a$\nDisallow: /b", "/%2524", True),
+        ("Disallow: /a$\nAllow: /c$", "/a", False),
+        ("Disallow: /a$\nAllow: /c$", "/a$b", False),
+    ],
+)
+def test_the_end_that_an_allow_line_demands_is_no_letter(rules: str, path: str, may: bool) -> None:
+    text = f"User-agent: *\n{rules}\n".encode()
+    assert allowed(text, "ulwembu", f"https://example.org{path}") is may
+    assert allowed(text, "ulwembu", f"https://example.org{path.replace('$', '%24')}") is may
+
+
 def test_the_rules_line_is_told() -> None:
     text = b"User-agent: *\nDisallow: /p\nDisallow: /private/\nAllow: /private/open\n"
     rules = Rules(text, "ulwembu")
