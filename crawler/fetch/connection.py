@@ -2,8 +2,9 @@
 
 Guarantees: the head is kept byte for byte (order, case and repeats of the headers), the payload is kept as transferred
 (only transfer-codings are taken off: chunks, and a packing that nobody asked for), an answer is never read beyond its
-limits, and an answer that ended early is never taken for a whole one; that of a server that is busy (429, 503, or any
-refusal with a Retry-After) is given as far as it came, and says so, since what it asks for is in its head. Parsing is
+limits, and an answer that ended early is never taken for a whole one; that of a server that is busy (429, 503, or a
+refusal with a Retry-After, but 404 and 410) is given as far as it came, and says so, since what it asks for is in its
+head. Parsing is
 llhttp's (httptools), lenient where servers are known to be sloppy and the meaning stays plain.
 
 Source: RFC 9112. Interim (1xx) answers are skipped.
@@ -35,7 +36,9 @@ _LENIENT = {
 }
 _MOST_INTERIM = 50
 """1xx answers before the real one; each is looked for in all that has come."""
-_BUSY = (429, 503)
+BUSY = (429, 503)
+ABSENT = (404, 410)
+"""They speak of one page: what is asked for in their head is not the host's."""
 _BEFORE_A_HEAD = b"\r\n"
 """Empty lines that some servers begin with, and readers pass over (RFC 9112 2.2): they would look like a head's end."""
 _SUITE = re.compile(
@@ -165,9 +168,9 @@ class HttpConnection(asyncio.Protocol):
     @property
     def _is_busy(self) -> bool:
         """Whether the head of an answer has come that asks to be left alone."""
-        if not self._in_body or self._answer.status < 400:
+        if not self._in_body or self._answer.status < 400 or self._answer.status in ABSENT:
             return False
-        return self._answer.status in _BUSY or any(name.lower() == b"retry-after" for name, _ in self._answer.headers)
+        return self._answer.status in BUSY or any(name.lower() == b"retry-after" for name, _ in self._answer.headers)
 
     def _as_far_as_it_came(self, why: str) -> Answer:
         self._keep_alive = False

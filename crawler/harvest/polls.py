@@ -78,7 +78,7 @@ class Polls:
             kind=self._kind(lease),
             problem="too_large" if "truncated" in response.flags else "",
             location=answers.location_of(response),
-            retry_after_ms=answers.retry_after_ms(response),
+            retry_after_ms=answers.page_wait_ms(response),
             sitemaps=tuple(sitemaps),
             fetched_us=fetched_us,
         )
@@ -98,7 +98,7 @@ class Polls:
         return Finding(
             result,
             links=self._links(lease, polled, facts.now_ms),
-            retry_after_ms=facts.retry_after_ms,
+            retry_after_ms=answers.of_host_ms(facts.status, facts.retry_after_ms),
             memo=polled.memo,
             again_in_ms=polled.again_in_ms,
             warnings=tuple(f"{lease.url}: {warning.reason} {warning.detail}".strip() for warning in polled.warnings),

@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
 from archive.storage.unpack import GZ_MAGIC
+from crawler.fetch.connection import ABSENT, BUSY
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.pages.findings import Finding
 from frontier.errors import FrontierUnavailable
@@ -23,6 +24,7 @@ from sieve.urls import resolve_many
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 """Media types that are read as a page; "": none was told."""
+_UNCLEAR_CAP_MS = DAY
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
@@ -67,9 +69,27 @@ def _has_all(response: Response) -> bool:
 
 
 def retry_after_ms(response: Response) -> int | None:
-    """``Retry-After`` of an answer that refuses, of whatever status from 400 on, in milliseconds from the answer on
-    (RFC 9110 10.2.3), at most what the frontier waits; None without one that names a time to come: a server that is
-    busy and says "now" has not said when."""
+    """``Retry-After`` of an answer that refuses, in milliseconds from the answer on, as it holds for its host; None
+    without one that names a time to come: a server that is busy and says "now" has not said when. At most what the
+    frontier waits; see :func:`of_host_ms`."""
+    return of_host_ms(response.status, page_wait_ms(response))
+
+
+def of_host_ms(status: int, wait_ms: int | None) -> int | None:
+    """How much of a Retry-After of `wait_ms` holds for the whole host.
+
+    RFC 9110 10.2.3 says of what it speaks with 503 only, the service, and 429 is about the client's requests: all of
+    it. That a page is missing or gone (404, 410) says nothing of others, and some servers put a Retry-After into every
+    answer of their own: nothing. With any other refusal it may mean the page or the client: it is obeyed, for a day at
+    most, after which one request tells more.
+    """
+    if wait_ms is None or status in ABSENT:
+        return None
+    return wait_ms if status in BUSY else min(_UNCLEAR_CAP_MS, wait_ms)
+
+
+def page_wait_ms(response: Response) -> int | None:
+    """``Retry-After`` of an answer that refuses, of whatever status, as it holds for what was asked for."""
     return _told_ms(response) if response.status >= 400 else None
 
 

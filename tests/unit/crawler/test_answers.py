@@ -9,7 +9,7 @@ from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError,
 from crawler.pages import answers
 from crawler.pages.answers import OptedOutError, RobotsDeniedError, record_of
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
+from frontier.outcomes import DAY, OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES, allowed
 from frontier.types import Kind, Lease
 
@@ -98,10 +98,18 @@ def test_a_retry_after_that_is_none(value: str) -> None:
     assert answers.retry_after_ms(answer(503, Retry_After=value)) is None
 
 
-@pytest.mark.parametrize("status", [403, 404, 413, 502, 504, 599])
-def test_retry_after_counts_with_every_refusal(status: int) -> None:
+@pytest.mark.parametrize("status", [403, 413, 500, 502, 504, 599])
+def test_retry_after_of_any_other_refusal_holds_for_its_host_for_a_day_at_most(status: int) -> None:
     assert answers.retry_after_ms(answer(status, Retry_After="120")) == 120_000
+    assert answers.retry_after_ms(answer(status, Retry_After="9999999")) == DAY
+    assert answers.page_wait_ms(answer(status, Retry_After="9999999")) == RETRY_AFTER_CAP_MS
     assert answers.retry_after_ms(answer(status)) is None
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_that_a_page_is_not_there_says_nothing_of_its_host(status: int) -> None:
+    assert answers.retry_after_ms(answer(status, Retry_After="120")) is None
+    assert answers.page_wait_ms(answer(status, Retry_After="120")) == 120_000
 
 
 @pytest.mark.parametrize("status", [200, 301, 304])

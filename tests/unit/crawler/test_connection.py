@@ -352,8 +352,15 @@ def test_a_busy_server_that_does_not_come_to_its_end_is_left_when_the_time_is_ov
     assert (answers[0].status, bytes(answers[0].body), answers[0].truncated) == (503, b"b", "time")
 
 
-@pytest.mark.parametrize("head", [b"HTTP/1.1 502 Bad\r\n", b"HTTP/1.1 200 OK\r\nRetry-After: 60\r\n"])
-def test_a_cut_answer_that_asks_for_nothing_is_none(head: bytes) -> None:
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 502 Bad\r\n",
+        b"HTTP/1.1 200 OK\r\nRetry-After: 60\r\n",
+        b"HTTP/1.1 404 No\r\nRetry-After: 60\r\n",
+    ],
+)
+def test_a_cut_answer_that_asks_nothing_for_its_host_is_none(head: bytes) -> None:
     with pytest.raises(CutError):
         ask(head + b"Content-Length: 100\r\n\r\nbusy", "close")
 

@@ -204,3 +204,15 @@ def test_a_poll_without_an_answer_comes_again_with_its_memory() -> None:
     assert failed.again_in_ms is not None
     assert failed.again_in_ms >= 7000
     assert from_counts(failed.feed_counts[FEED]).errors == 1
+
+
+@pytest.mark.parametrize(("status", "rest_s"), [(404, None), (403, 86_400), (503, 9 * 86_400)])
+def test_a_feed_that_refuses_is_not_asked_before_it_says_and_its_host_only_where_it_means_that(
+    status: int, rest_s: int | None
+) -> None:
+    these, found = polls(), lease(FEED)
+    response = Response(FEED, status=status, headers={"Retry-After": str(9 * 86_400)})
+    facts = these.facts(response, found, FEED)
+    finding = these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
+    assert (finding.again_in_ms or 0) >= 9 * 86_400_000
+    assert finding.retry_after_ms == (rest_s and rest_s * 1000)
