@@ -10,12 +10,12 @@ from scrapy.commands import ScrapyCommand
 
 _SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "ROBOTSTXT_OBEY": True,
+    "ROBOTSTXT_OBEY": False,
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.robots.RobotsMiddleware": None,
         "crawler.poll_reader.PollReader": None,
         "crawler.console.opted_out.OptOutGuard": 1000,
-        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+        "crawler.console.robots_by_hand.RobotsByHand": 100,
     },
     "EXTENSIONS": {"crawler.watch.progress.Progress": None, "crawler.watch.metrics.Metrics": None},
 }

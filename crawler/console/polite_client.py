@@ -37,7 +37,9 @@ from frontier.robots import NOTHING_ALLOWED, Rules
 from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
 
-_MOST_HOPS = 5
+MOST_HOPS = 5
+"""Redirects that are followed one after another, of robots.txt (RFC 9309 2.3.1.2) as of pages."""
+"""Redirects that are followed one after another, of robots.txt (RFC 9309 2.3.1.2) as of pages."""
 _LONGEST_WAIT_S = 120.0
 _REST_S = 60.0
 
@@ -136,7 +138,7 @@ class PoliteClient:
     async def fetch(self, url: str) -> Visit:
         """Fetch `url` and follow its redirects; never raises for what the web does. OptOutsUnreadError."""
         captures: list[Capture] = []
-        for _ in range(_MOST_HOPS + 1):
+        for _ in range(MOST_HOPS + 1):
             fetched, location = await self._step(url, captures)
             if not location:
                 return Visit(fetched, tuple(captures))
@@ -175,7 +177,7 @@ class PoliteClient:
         host.delay_s = self._delay_s
         url = f"{home}/robots.txt"
         fetched, location = await self._ask(url, host, [], robots=True)
-        for _ in range(_MOST_HOPS):
+        for _ in range(MOST_HOPS):
             if not location:
                 break
             try:
@@ -184,7 +186,7 @@ class PoliteClient:
             except ValueError:
                 location = ""
         host.robots = fetched
-        rules = Rules(_rules_text(fetched), self._token)
+        rules = Rules(rules_text(fetched), self._token)
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
         return rules
 
@@ -238,7 +240,7 @@ class PoliteClient:
         return Fetched(response.url, response.status, unpacked.body, content_type), ""
 
 
-def _rules_text(fetched: Fetched) -> bytes:
+def rules_text(fetched: Fetched) -> bytes:
     """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had, or read, nothing."""
     if fetched.ok and not fetched.body.startswith(GZ_MAGIC):
         return fetched.body

@@ -1,0 +1,101 @@
+"""What is fetched by hand is held against robots.txt as a crawl reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+from scrapy.settings import Settings
+
+from crawler.addon import Ulwembu
+from crawler.console import by_hand
+from crawler.console.robots_by_hand import RobotsByHand
+from crawler.fetch.errors import ConnectError
+
+PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
+Answer = tuple[int, bytes] | Exception
+
+
+def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
+    """One whose engine gives these answers; the second part of a redirect is its Location."""
+    settings = Settings()
+    Ulwembu().update_settings(settings)
+
+    async def download_async(request: Request) -> Response:
+        await made.process_request(request)
+        asked.append(request.url)
+        answer = answers[request.url]
+        if isinstance(answer, Exception):
+            raise answer
+        headers = {"Location": answer[1]} if 300 <= answer[0] < 400 else {}
+        return Response(request.url, answer[0], headers=headers, body=answer[1])
+
+    crawler: Any = SimpleNamespace(settings=settings, engine=SimpleNamespace(download_async=download_async))
+    made = RobotsByHand.from_crawler(cast("Crawler", crawler))
+    return made
+
+
+def may(made: RobotsByHand, url: str) -> bool:
+    try:
+        asyncio.run(made.process_request(Request(url)))
+    except IgnoreRequest:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((200, b""), True),
+        ((200, b"User-agent: *\nDisallow: /private/\n"), False),
+        ((200, b"User-agent: ulwembu\nAllow: /private/1$\n\nUser-agent: *\nDisallow: /\n"), True),
+        ((404, b"User-agent: *\nDisallow: /\n"), True),
+        ((403, b""), True),
+        ((429, b""), False),
+        ((503, b""), False),
+        ((206, b""), False),
+        ((301, b"mailto:me@a.example"), False),
+        ((301, b"/robots.txt"), False),
+    ],
+)
+def test_only_rules_that_were_read_allow(answer: Answer, said: bool, caplog: pytest.LogCaptureFixture) -> None:
+    made = guard({RULES: answer}, [])
+    with caplog.at_level(logging.WARNING):
+        assert may(made, PAGE) is said
+    assert ("Not fetched, " in caplog.text) is not said
+    assert may(made, PAGE) is said
+    assert may(made, RULES), "whoever looks at them"
+
+
+def test_rules_are_read_once_and_where_they_have_moved_to() -> None:
+    asked: list[str] = []
+    there = "https://b.example/r.txt"
+    made = guard({RULES: (301, there.encode()), there: (200, b"User-agent: *\nDisallow: /private/\n")}, asked)
+    assert [may(made, url) for url in (PAGE, "http://a.example/", RULES)] == [False, True, True]
+    assert asked == [RULES, there]
+
+
+@pytest.mark.parametrize("failure", [ConnectError("refused"), IgnoreRequest("opted out"), RuntimeError("no Redis")])
+def test_after_a_failure_nothing_is_sent_and_they_are_asked_for_again(failure: Exception) -> None:
+    answers: dict[str, Answer] = {RULES: failure}
+    asked: list[str] = []
+    made = guard(answers, asked)
+    with pytest.raises(type(failure)):
+        asyncio.run(made.process_request(Request(PAGE)))
+    answers[RULES] = (503, b"")
+    assert not may(made, PAGE)
+    answers[RULES] = (200, b"")
+    assert may(made, PAGE)
+    assert asked == [RULES] * 3
+
+
+def test_it_is_what_the_commands_go_by() -> None:
+    chosen = by_hand._SETTINGS["DOWNLOADER_MIDDLEWARES"]
+    assert chosen["crawler.console.robots_by_hand.RobotsByHand"] < chosen["crawler.console.opted_out.OptOutGuard"]
+    assert not by_hand._SETTINGS["ROBOTSTXT_OBEY"]
