@@ -1,4 +1,4 @@
-"""The words that ``scrapy frontier`` and ``scrapy sieve`` print, each with its meaning: counts, and the results and
+"""The words that ``scrapy frontier`` and ``scrapy sieve`` print, each with its meaning: figures, and the results and
 reasons of the outcome table (frontier/outcomes.py), of trap defence and of hosts that rest."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = {
 
 SIEVE = {
     "kind": "where URLs wait to be decided: in Redis, whatever keeps the seen ones",
-    "put": "URLs found, repeats included (but what a worker has just sent)",
+    "put": "URLs that workers sent to be decided, repeats included (but those each sent lately)",
     "decided": "of these, held against the seen ones; normal: all, or all but the last second's",
     "seen": "different URLs among them, each handed out once; normal: far fewer, since links repeat",
     "epoch": "rounds of deciding since the crawl began",
