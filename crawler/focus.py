@@ -18,6 +18,7 @@ import xxhash
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
+from crawler.harvest.item_dates import memo_elsewhere
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import Revisits, published_of
 from crawler.pages import answers
@@ -234,7 +235,7 @@ class FocusMiddleware:
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
             memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
-            memo = without_secrets(memo, response.url, location)
+            memo = memo_elsewhere(without_secrets(memo, response.url, location), response.url, location)
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
             not_before_ms = time.time_ns() // 1_000_000 + wait_ms if wait_ms else 0

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from crawler.harvest.item_dates import item_memo
 from crawler.harvest.revisits import archived_at
 from crawler.pages import answers
 from crawler.pages.findings import Finding
-from crawler.pages.link_memo import LinkMemo, read_link_memo
+from crawler.pages.link_memo import read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
@@ -32,7 +33,6 @@ _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
-_WEB_BEGAN_S = 631_152_000  # 1990: what is said to be older was not dated
 
 
 class Polls:
@@ -97,7 +97,7 @@ class Polls:
         stored_us = harvest.stored_us(lease.url, lease.memo, facts)
         return Finding(
             result,
-            links=self._links(lease, polled, facts.now_ms),
+            links=self._links(lease, polled, facts),
             retry_after_ms=answers.of_host_ms(facts.status, facts.retry_after_ms),
             memo=polled.memo,
             again_in_ms=polled.again_in_ms,
@@ -135,13 +135,13 @@ class Polls:
             return lease.url
         return self._seeds.get(lease.source, lease.url)
 
-    def _links(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> list[Candidate]:
+    def _links(self, lease: Lease, polled: harvest.PollResult, facts: harvest.Answer) -> list[Candidate]:
         depth, source = lease.depth + 1, _source_of(lease.url)
         wanted = self._spec.wants_item if self._spec else bool
-        entries = {entry.url: entry for entry in self._recent(lease, polled, now_ms) if wanted(entry.url)}
+        entries = {entry.url: entry for entry in self._recent(lease, polled, facts.now_ms) if wanted(entry.url)}
         counted = bool(polled.stats.dated or polled.stats.recovered)  # what the first poll finds may be of any age
         links = [
-            Candidate(url, source=source, depth=depth, score=_NEWS, memo=_dated(entry, now_ms, counted=counted))
+            Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
             for url, entry in entries.items()
         ]
         seed = _source_of(self._seed(lease))
@@ -185,18 +185,6 @@ def _newer_than(spec: Crawl) -> Mapping[str, int]:
             home = str(authority(sitemap.url))
             found[home] = max(found.get(home, 0), sitemap.newer_than_days)
     return found
-
-
-def _dated(entry: FeedEntry, now_ms: int, *, counted: bool) -> bytes:
-    """The memo of an item: when it was published; of a date that cannot be, only what is `counted` of it."""
-    published_s, dated = (entry.published_ms or 0) // 1000, entry.dated
-    if published_s < _WEB_BEGAN_S or published_s * 1000 > now_ms + DAY:
-        dated = ""
-    elif published_s * 1000 > now_ms and dated == "time":
-        dated = "day"  # a clock that is wrong, or the local time of a zone east of the one that is written
-    if not (dated or (counted and published_s)):
-        return b""
-    return LinkMemo(published_s=published_s, dated=dated, counted=counted).pack()
 
 
 def _now_ms() -> int:

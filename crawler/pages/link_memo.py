@@ -8,10 +8,10 @@ longer, so the two are never mistaken.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from seeds.feeds.types import Dated
-
+Dated = Literal["", "day", "time"]
+"""How far an instant tells when something was published: to the second, its day, or not at all."""
 _LONGEST = 12
 OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from seeds.feeds.dates import said
 from seeds.feeds.links import absolute, clean_link
-from seeds.feeds.types import Feed, FeedEntry, dated
+from seeds.feeds.types import Feed, FeedEntry
 
 __all__ = ["looks_like_json", "parse_json"]
 
@@ -62,7 +63,7 @@ def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
         title=_text(item, "title"),
         url=clean_link(link or ""),
         published_ms=_instant(_text(item, "date_published")),
-        dated=dated(_text(item, "date_published")),
+        published=said(_text(item, "date_published")),
         updated_ms=_instant(_text(item, "date_modified")),
         language=_text(item, "language").lower() or language,
         content=_text(item, "content_html") or _text(item, "content_text") or _text(item, "summary"),
@@ -89,7 +90,7 @@ def _rss_as_json(channel: dict[str, Any], url: str) -> Feed:
                     title=_text(item, "title"),
                     url=clean_link(link or ""),
                     published_ms=_instant(_text(item, "pubDate")),
-                    dated=dated(_text(item, "pubDate")),
+                    published=said(_text(item, "pubDate")),
                     language=language,
                     content=_text(item, "description"),
                 )

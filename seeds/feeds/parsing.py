@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from seeds.feeds.dates import without_doubted
 from seeds.feeds.guard import check_size
 from seeds.feeds.json_feed import looks_like_json, parse_json
 from seeds.feeds.types import Feed, FeedEntry, FeedError
@@ -18,8 +19,6 @@ __all__ = ["entries", "parse"]
 
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:[\w.-]+:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
-_SEVERAL = 3
-_DAY_MS = 86_400_000
 
 
 def parse(body: bytes, url: str, content_type: str | None = None) -> Feed:
@@ -31,19 +30,15 @@ def parse(body: bytes, url: str, content_type: str | None = None) -> Feed:
     if not body.strip():
         return Feed("")
     if looks_like_json(body):
-        return _doubted(parse_json(body, url))
+        return _believed(parse_json(body, url))
     head = body[:4096]
     if _HTML.search(head) and not _FEED.search(head):
         raise FeedError("html", "a page, not a feed")
-    return _doubted(parse_xml(body, url, content_type))
+    return _believed(parse_xml(body, url, content_type))
 
 
-def _doubted(feed: Feed) -> Feed:
-    """Of a feed whose items are all of one second the dates tell when it was made, not when they were published."""
-    when = {entry.published_ms for entry in feed.entries if entry.dated}
-    if len(when) != 1 or len(feed.entries) < _SEVERAL or not (when.pop() or 0) % _DAY_MS:
-        return feed
-    return replace(feed, entries=tuple(replace(entry, dated="") for entry in feed.entries))
+def _believed(feed: Feed) -> Feed:
+    return replace(feed, entries=without_doubted(feed.entries))
 
 
 def entries(body: bytes, url: str, content_type: str | None = None) -> list[FeedEntry]:

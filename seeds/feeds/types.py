@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Literal
 
 from seeds.errors import SeedsError
 
-__all__ = ["Dated", "Feed", "FeedEntry", "FeedError", "FeedHints", "dated"]
-
-Dated = Literal["", "day", "time"]
-"""How far an instant tells when something was published: to the second, its day, or "": it may be that of a change."""
-_ZONE = re.compile(r":\d\d(?:[.,]\d+)?\s*(?:Z|UTC?|GMT|[+-]\d\d:?\d\d|[ECMP][SD]T)\s*\Z", re.I | re.A)
-_NO_DAY = re.compile(r"\D*\d{4}(?:-?(?:\d\d|W\d\d|\d{3}))?\s*", re.A)
+__all__ = ["Feed", "FeedEntry", "FeedError", "FeedHints"]
 
 
 class FeedError(SeedsError):
@@ -35,8 +28,9 @@ class FeedEntry:
 
     `link` is what the feed says, made absolute (None when the item has no page, as a podcast's may not have); `url` is
     what to fetch: the publisher's own address where the link leads through a click counter, without tracking
-    parameters; "" without a link. Instants are epoch milliseconds, None when absent or unreadable; `dated`: what
-    `published_ms` is worth; `language` is a lower-case BCP 47 tag, the feed's own where the item says nothing, or "".
+    parameters; "" without a link. Instants are epoch milliseconds, None when absent or unreadable; `published` is what
+    can be believed of the first (:func:`seeds.feeds.dates.said`), "" where it may be the time of a change or of the
+    document; `language` is a lower-case BCP 47 tag, the feed's own where the item says nothing, or "".
     `content` is HTML as found, unsafe.
     """
 
@@ -45,7 +39,7 @@ class FeedEntry:
     title: str = ""
     url: str = ""
     published_ms: int | None = None
-    dated: Dated = ""
+    published: str = ""
     updated_ms: int | None = None
     language: str = ""
     content: str = ""
@@ -55,14 +49,6 @@ class FeedEntry:
     def key(self) -> str:
         """What tells this item from the others of its feed: its id, else its link, else its title."""
         return self.id or self.link or self.title
-
-
-def dated(written: str) -> Dated:
-    """What an instant is worth that was read from this text: without a zone that all know (where it was taken for one
-    of UTC) its day, of a year or month alone nothing."""
-    if not written or _NO_DAY.fullmatch(written[:60]):
-        return ""
-    return "time" if _ZONE.search(written[-60:]) else "day"
 
 
 @dataclass(frozen=True, slots=True)

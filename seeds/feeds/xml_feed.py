@@ -23,9 +23,10 @@ from typing import Any
 import feedparser
 from resiliparse.parse.encoding import detect_encoding
 
+from seeds.feeds.dates import said
 from seeds.feeds.guard import check_text
 from seeds.feeds.links import absolute, clean_link
-from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints, dated
+from seeds.feeds.types import Feed, FeedEntry, FeedError, FeedHints
 from seeds.markup.encodings import DECLARATION, WIDE
 from seeds.markup.references import mended
 
@@ -134,7 +135,7 @@ def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
         title=_text(entry, "title"),
         url=clean_link(original if original.startswith(("http://", "https://")) else link or ""),
         published_ms=published_ms or _instant(dict.get(entry, "created_parsed")),
-        dated=dated(_text(entry, "published")) if published_ms else "",
+        published=said(_text(entry, "published")),
         updated_ms=_instant(dict.get(entry, "updated_parsed")),
         language=next((tag.lower() for tag in spoken if tag), feed_language),
         content=content,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from seeds import feeds, sitemaps
+from seeds.feeds.dates import without_doubted
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import FeedHistory
 from seeds.harvest.index_page import read_index
@@ -107,10 +108,10 @@ def _sitemap(body: bytes, url: str, content_type: str | None, since_s: int) -> D
             title=entry.news.title if entry.news else "",
             url=entry.loc,
             published_ms=entry.dated_ms,
-            dated=entry.news.dated if entry.news and entry.news.published_ms is not None else "",
+            published=entry.news.published if entry.news else "",
             language=entry.news.language if entry.news else "",
         )
         for entry in sitemap.entries
         if not since_s or entry.dated_ms is not None
     )
-    return Document(Feed("sitemap", entries), ordered=False)
+    return Document(Feed("sitemap", without_doubted(entries)), ordered=False)

@@ -109,7 +109,7 @@ def _feed(text: bytes, url: str, content_type: str | None) -> Sitemap:
     for entry in feed.entries:
         loc = join(url, entry.link or (entry.id if entry.id.startswith(("http://", "https://")) else ""))
         if loc:
-            news = News("", entry.language, entry.title, entry.published_ms, entry.dated)
+            news = News("", entry.language, entry.title, entry.published_ms, entry.published)
             found.append(SitemapEntry(loc, entry.updated_ms or entry.published_ms, news=news))
     form = "ATOM" if feed.format.startswith("atom") else "RSS"
     return Sitemap("urlset", form, tuple(found), feed.rescued)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from seeds.errors import SeedsError
-from seeds.feeds.types import Dated
 
 __all__ = ["News", "Sitemap", "SitemapEntry", "SitemapError"]
 
@@ -21,13 +20,13 @@ class SitemapError(SeedsError):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Google's news extension of one entry. `dated`: what `published_ms` is worth."""
+    """Google's news extension of one entry. `published`: as of :class:`seeds.feeds.types.FeedEntry`."""
 
     publication: str = ""
     language: str = ""
     title: str = ""
     published_ms: int | None = None
-    dated: Dated = ""
+    published: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from seeds.feeds.types import dated
+from seeds.feeds.dates import said
 from seeds.markup.encodings import DECLARATION
 from seeds.markup.references import mended
 from seeds.sitemaps.addresses import join
@@ -148,7 +148,7 @@ class _Target:
                 language=_cut(fields, "news:language").lower(),
                 title=_cut(fields, "news:title"),
                 published_ms=published,
-                dated=dated(fields.get("news:publication_date", "")),
+                published=said(fields.get("news:publication_date", "")),
             )
         self.found.append(
             SitemapEntry(

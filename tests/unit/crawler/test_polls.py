@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import formatdate
+from types import MappingProxyType
 
 import pytest
 from scrapy.http import Response
@@ -13,10 +15,11 @@ from scrapy.settings import Settings
 
 from archive import RevisitTarget
 from crawler.addon import Ulwembu
+from crawler.harvest.item_dates import memo_elsewhere
 from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.pages import answers
 from crawler.pages.findings import Finding
-from crawler.pages.link_memo import read_link_memo
+from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.payload import source_tag
 from frontier.types import Kind, Lease
 from seeds.crawl import parse_crawl
@@ -43,8 +46,10 @@ def lease(url: str, kind: Kind = Kind.FEED, memo: bytes = b"") -> Lease:
     return Lease("t", url, kind, HOME, "", 0, 0, memo=memo)
 
 
-def ask(these: Polls, found: Lease, body: bytes, *sitemaps: str) -> Finding:
-    response = Response(found.url, body=body, headers={"Content-Type": "text/xml"})
+def ask(
+    these: Polls, found: Lease, body: bytes, *sitemaps: str, headers: Mapping[str, str] = MappingProxyType({})
+) -> Finding:
+    response = Response(found.url, body=body, headers={"Content-Type": "text/xml", **headers})
     facts = these.facts(response, found, found.url, sitemaps)
     return these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
 
@@ -79,14 +84,18 @@ def test_items_go_out_without_tracking_and_their_arrival_is_counted() -> None:
     assert from_counts(second.feed_counts[FEED]).new_items == 1
 
 
-def published(pubdate: str, *, counted: bool = False) -> tuple[str, bool]:
-    """What an item's page is told of its publication, and whether its fetch is counted."""
+def published(*dates: str, counted: bool = False, date: str = "") -> tuple[str, bool]:
+    """What an item's page is told of its publication, and whether its fetch is counted; `dates`: of items with its
+    address; `date`: the server's clock."""
     these = polls()
     found = lease(FEED)
     if counted:
         found = lease(FEED, memo=ask(these, found, rss((f"{HOME}/0", time.time()))).memo or b"")
-    item = f"<item><link>{HOME}/1</link><pubDate>{pubdate}</pubDate></item>"
-    (link,) = ask(these, found, f'<rss version="2.0"><channel>{item}</channel></rss>'.encode()).links
+    items = "".join(
+        f"<item><guid>{n}</guid><link>{HOME}/1</link><pubDate>{when}</pubDate></item>" for n, when in enumerate(dates)
+    )
+    body = f'<rss version="2.0"><channel>{items}</channel></rss>'.encode()
+    (link,) = ask(these, found, body, headers={"Date": date} if date else {}).links
     memo = read_link_memo(link.memo)
     assert memo is not None
     return memo.published, memo.counted
@@ -100,8 +109,59 @@ def test_when_an_item_was_published_goes_with_it(counted: bool) -> None:
     soon = datetime.fromtimestamp(now + 7200, UTC)
     assert published(formatdate(now + 7200, usegmt=True), counted=counted)[0] == soon.date().isoformat(), "a wrong zone"
     assert published(formatdate(now + 3 * 86400, usegmt=True), counted=counted)[0] == ""
-    for absurd in ("Thu, 01 Jan 1970 00:00:00 GMT", "0001-01-01T00:00:00Z", "Fri, 31 Dec 1982 10:00:00 GMT", "Ephreli"):
+    for absurd in (
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "0001-01-01T00:00:00Z",
+        "0999-01-01T00:00:01Z",
+        "Fri, 31 Dec 1982 10:00:00 GMT",
+        "Ephreli",
+    ):
         assert published(absurd, counted=counted)[0] == ""
+
+
+@pytest.mark.parametrize(("counted", "day"), [(False, ""), (True, "2026-09-21")])
+def test_the_moment_of_the_poll_is_no_date_of_publication(counted: bool, day: str) -> None:
+    """Our clock's, or that of the server's, which may be wrong and whose answer may come out of a cache."""
+    now = time.time()
+    for made in (now, now - 1):
+        today = datetime.fromtimestamp(made, UTC).date().isoformat()
+        assert published(formatdate(made, usegmt=True), counted=counted) == (today if counted else "", counted)
+    written, clock = "Mon, 21 Sep 2026 16:13:20 +0200", "Mon, 21 Sep 2026 14:13:22 GMT"
+    assert published(written, counted=counted, date=clock) == (day, counted)
+    for clock in ("Mon, 21 Sep 2026 14:19:22 GMT", "Ephreli", "Mon, 99 Sep 9999 99:99:99 GMT"):
+        assert published(written, counted=counted, date=clock) == ("2026-09-21T14:13:20Z", counted)
+
+
+def test_of_two_dates_of_an_address_none_is_known() -> None:
+    one, same, other = (f"Fri, {day} May 2024 10:20:30 GMT" for day in ("31", "31", "30"))
+    assert published(one, same) == ("2024-05-31T10:20:30Z", False)
+    for several in ((one, other), (other, same, one), (one, same, "Ephreli")):
+        assert published(*several) == ("", False)
+
+
+def test_the_day_of_an_item_is_as_it_is_written() -> None:
+    for written in ("2024-05-31T00:00:00+02:00", "Fri, 31 May 2024 00:00:00 -0800", "31 May 2024 22:00:00 EST"):
+        assert published(written) == ("2024-05-31", False)
+
+
+@pytest.mark.parametrize(
+    ("location", "goes"),
+    [
+        (f"{HOME}/news/1/", True),
+        ("https://www.a.example/news/1", True),
+        ("https://b.example/news/", True),
+        (f"{HOME}/news?id=1", True),
+        (f"{HOME}/new", True),
+        (f"{HOME}/news/", False),
+        (f"{HOME}/news", False),
+        ("http://www.a.example/", False),
+        (HOME, False),
+    ],
+)
+def test_an_items_date_does_not_go_to_a_folder_above_it(location: str, goes: bool) -> None:
+    asked, dated, link = f"{HOME}/news/1", LinkMemo(published_s=1_790_000_000).pack(), LinkMemo(3, "421010").pack()
+    assert memo_elsewhere(dated, asked, location) == (dated if goes else b"")
+    assert memo_elsewhere(link, asked, location) == link
 
 
 def test_items_lead_where_the_crawl_allows() -> None:

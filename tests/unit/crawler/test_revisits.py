@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 import redis
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.settings import Settings
@@ -125,6 +126,16 @@ def test_only_another_page_repeats_a_text() -> None:
         assert found.metadata["languages"] == "zul"
     kept = (True, "words_and_share")
     assert reasons == [kept, kept, (False, "near_identical"), kept]
+
+
+@pytest.mark.parametrize(("location", "goes"), [("https://b.example/news/1", True), ("/news/", False)])
+def test_what_the_feed_says_of_an_items_publication_goes_where_the_item_has_moved_to(location: str, goes: bool) -> None:
+    item = LinkMemo(published_s=1_790_000_000, dated="time").pack()
+    lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0, source="feed:1a2b", memo=item)
+    response = Response(URL, 302, {"Location": location}, request=Request(URL, meta={"lease": lease, "detours": 0}))
+    focus(revisit=True).process_spider_input(response)
+    (link,) = response.meta["finding"].links
+    assert (link.source, link.memo) == ("feed:1a2b", item if goes else b"")
 
 
 def test_what_the_feed_says_of_an_items_publication_goes_into_the_archive_each_time() -> None:

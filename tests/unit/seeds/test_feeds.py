@@ -329,27 +329,39 @@ def in_forms(date: str) -> list[FeedEntry]:
 
 
 @pytest.mark.parametrize(
-    ("date", "worth"),
+    ("date", "published"),
     [
-        ("2024-05-31T10:20:30Z", "time"),
-        ("2024-05-31T10:20:30.5+02:00", "time"),
-        ("Fri, 31 May 2024 10:20:30 +0200", "time"),
-        ("Fri, 31 May 2024 10:20:30 GMT", "time"),
-        ("Fri, 31 May 2024 10:20:30 SAST", "day"),
-        ("2024-05-31T10:20:30", "day"),
-        ("2024-05-31", "day"),
-        ("31 May 2024", "day"),
+        ("2024-05-31T10:20:30Z", "2024-05-31T10:20:30Z"),
+        ("2024-05-31T10:20:30.5+02:00", "2024-05-31T08:20:30Z"),
+        ("2024-05-31 00:20:30 -0530", "2024-05-31T05:50:30Z"),
+        ("Fri, 31 May 2024 10:20:30 +0200", "2024-05-31T08:20:30Z"),
+        ("Fri, 31 May 2024 10:20:30 +02:00", "2024-05-31T08:20:30Z"),
+        ("Fri, 31 May 2024 00:30:00 +0200 (SAST)", "2024-05-30T22:30:00Z"),
+        ("Fri, 31 May 2024 10:20:30 GMT", "2024-05-31T10:20:30Z"),
+        ("Friday, 31-May-2024 10:20 UT", "2024-05-31T10:20:00Z"),
+        ("Fri, 31 May 2024 00:30:00 SAST", "2024-05-31"),
+        ("Fri, 31 May 2024 22:30:00 EST", "2024-05-31"),
+        ("Fri, 31 May 2024 00:30:00 GMT+0200", "2024-05-31"),
+        ("Fri, 31 May 2024 10:20:30 +200", "2024-05-31"),
+        ("2024-05-31T10:20:30", "2024-05-31"),
+        ("2024-05-31T00:00:00+02:00", "2024-05-31"),
+        ("2024-05-31", "2024-05-31"),
+        ("31 May 2024", "2024-05-31"),
         ("2024-05", ""),
         ("2024", ""),
         ("2024-152", ""),
+        ("5/6/2024", ""),
+        ("2024-05-31/2024-06-02", ""),
+        ("2024-02-30", ""),
+        ("2024-05-31T25:00:00Z", ""),
+        ("2024-05-31T10:20:30+99:99", ""),
+        ("0001-01-01T00:00:30+14:00", ""),
+        ("0999-05-31T10:20:30Z", "0999-05-31T10:20:30Z"),
+        ("31 May 2024" + " " * 60 + "10:20:30", ""),
     ],
 )
-def test_what_a_date_is_worth(date: str, worth: str) -> None:
-    found = in_forms(date)
-    assert len(found) == 4
-    known = [entry for entry in found if entry.published_ms is not None]
-    assert {entry.dated for entry in known} <= {worth}
-    assert known or not worth
+def test_what_is_believed_of_a_date(date: str, published: str) -> None:
+    assert {entry.published for entry in in_forms(date)} == {published}
 
 
 def test_the_time_of_a_change_is_worth_nothing() -> None:
@@ -358,22 +370,42 @@ def test_the_time_of_a_change_is_worth_nothing() -> None:
         Answer("https://a.example/s", 200, 0, body=body, kind="sitemap"), "https://a.example/s", FeedHistory()
     ).feed.entries
     assert page.published_ms
-    assert page.dated == ""
+    assert page.published == ""
     atom = '<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><updated>2024-05-31T10:20:30Z</updated></entry></feed>'
     (entry,) = entries(atom.encode(), "https://a.example/")
-    assert (entry.published_ms, entry.dated) == (None, "")
+    assert (entry.published_ms, entry.published) == (None, "")
+
+
+SECONDS = [f"Fri, 31 May 2024 10:20:{second} GMT" for second in (30, 30, 59)]
 
 
 @pytest.mark.parametrize(
-    ("dates", "worth"),
+    ("dates", "believed"),
     [
-        (["Fri, 31 May 2024 10:20:30 GMT"] * 3, ""),
-        (["Fri, 31 May 2024 10:20:30 GMT"] * 2, "time"),
-        (["Fri, 31 May 2024 10:20:30 GMT"] * 3 + ["Fri, 31 May 2024 10:20:31 GMT"], "time"),
-        (["31 May 2024"] * 3, "day"),
+        (SECONDS, False),
+        (SECONDS[:2], True),
+        ([*SECONDS, "Fri, 31 May 2024 10:21:00 GMT"], False),
+        ([*SECONDS, "Fri, 31 May 2024 10:21:30 GMT"], True),
+        ([*SECONDS, "31 May 2024"], False),
+        ([date.replace("GMT", "SAST") for date in SECONDS], False),
+        (["31 May 2024"] * 3, True),
+        (["Fri, 31 May 2024 00:00:00 +0200"] * 3, True),
     ],
 )
-def test_items_that_are_all_of_one_second_are_dated_by_the_feed(dates: list[str], worth: str) -> None:
+def test_items_that_are_all_of_one_minute_are_dated_by_their_document(dates: list[str], believed: bool) -> None:
     items = "".join(f"<item><link>/{n}</link><pubDate>{date}</pubDate></item>" for n, date in enumerate(dates))
-    found = entries(f'<rss version="2.0"><channel>{items}</channel></rss>'.encode(), "https://a.example/")
-    assert {entry.dated for entry in found} == {worth}
+    rss = f'<rss version="2.0"><channel>{items}</channel></rss>'
+    assert {bool(entry.published) for entry in entries(rss.encode(), "https://a.example/")} == {believed}
+
+
+@pytest.mark.parametrize(("second", "believed"), [(30, False), (93, True)])
+def test_news_that_are_all_of_one_minute_are_dated_by_their_sitemap(second: int, believed: bool) -> None:
+    when = [f"2024-05-31T10:{20 + one // 60}:{one % 60:02}Z" for one in (30, 31, second)]
+    pages = "".join(
+        f"<url><loc>/{n}</loc><news:news><news:publication_date>{one}</news:publication_date></news:news></url>"
+        for n, one in enumerate(when)
+    )
+    body = f'<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">{pages}</urlset>'.encode()
+    asked = "https://a.example/s"
+    found = read_answer(Answer(asked, 200, 0, body=body, kind="sitemap"), asked, FeedHistory()).feed.entries
+    assert [bool(entry.published) for entry in found] == [believed] * 3
