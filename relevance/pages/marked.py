@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
@@ -147,7 +148,7 @@ def _time(node: LexborNode) -> _Time | None:
             article = parent.mem_id
         elif parent.tag == "main":
             main = parent.mem_id
-        if not article and place < 3 and _CHANGED.search(_named(parent.attributes)):
+        if not article and place < 3 and is_of_change(_named(parent.attributes)):
             return None
         # A link around the date alone leads to the article itself; one around more is a teaser.
         if not article and is_beside(parent) and not (parent.tag == "a" and place < 2):
@@ -159,7 +160,19 @@ def is_beside(node: LexborNode) -> bool:
     """Is what stands in it none of the page's article: navigation, comments, teasers?"""
     name = _named(node.attributes)
     tagged = node.tag in _BESIDE_TAGS and not ("entry-footer" in name or "post-footer" in name)
-    return tagged or (node.tag != "body" and _BESIDE.search(name) is not None)
+    return tagged or (node.tag != "body" and is_named_beside(name))
+
+
+@lru_cache(maxsize=1 << 9)  # many elements have the same ones around them
+def is_named_beside(name: str) -> bool:
+    """Is it of such an element, by its names?"""
+    return _BESIDE.search(name) is not None
+
+
+@lru_cache(maxsize=1 << 9)
+def is_of_change(name: str) -> bool:
+    """Do names say that a date is that of a change?"""
+    return _CHANGED.search(name) is not None
 
 
 def is_of_article(node: LexborNode) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from relevance.pages import marked
 from relevance.pages.page import read_page
 from relevance.pages.publication import Publication, clean
 
@@ -296,6 +297,16 @@ def test_hostile_markup_is_read_at_its_length() -> None:
         "<div itemscope itemtype=http://schema.org/Article>" * 1000 + "<i itemprop='datePublished author'>x</i>" * 3000
     )
     assert said(scopes) == Publication(author="x") or said(scopes) == Publication()
+
+
+def test_what_stands_around_many_dates_is_looked_through_once() -> None:
+    """Else a page of 50 KB takes seconds."""
+    deep = "".join(f"<div class='a{n} {'x' * 190}'>" for n in range(100)) + "<time datetime=2024-05-31></time>" * 300
+    for look in (marked.is_named_beside, marked.is_of_change):
+        look.cache_clear()
+    assert said(deep).published == ""
+    for look in (marked.is_named_beside, marked.is_of_change):
+        assert look.cache_info().misses <= 110
 
 
 def test_values_are_one_short_line() -> None:
