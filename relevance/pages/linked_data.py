@@ -3,7 +3,7 @@
 The terms are those of schema.org: any kind of Article (NewsArticle, BlogPosting, …), else the WebPage; at the top of a
 script, in a list there, in `@graph`, or the `mainEntity` of such. What lies deeper (related articles, parts, comments)
 is not the page's. Of several articles it is the one with the page's own address; where none has it, and they are of
-several days, the page is a list of articles, which is none, as is a CollectionPage.
+several days, the page is a list of articles, which is none, as is a CollectionPage. An article of two days is of none.
 
 Guarantees: any text and any types of values are read without an error; at most :data:`MOST_LETTERS` of a page's scripts
 are parsed and :data:`MOST_NODES` of their objects looked at; the walk does not recurse.
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from relevance.pages.instants import instant
+from relevance.pages.instants import days_apart, instant
 
 MOST_LETTERS = 1 << 19
 MOST_NODES = 2000
@@ -145,16 +145,16 @@ def _sort(node: _Node, found: _Found) -> None:
 
 
 def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
-    article, many = _own(found.articles, addresses)
+    article, same, many = _own(found.articles, addresses)
     listing = many or (found.listing and article is None)
     page = found.pages[0] if found.pages and not listing else {}
     node = article or {}
-    published = _date(node, "datePublished")
+    published = "" if _differ(same) else _date(node, "datePublished")
     return LinkedData(
         published=published,
         created="" if published else _date(node, "dateCreated"),
         modified=_date(node, "dateModified") or _date(page, "dateModified"),
-        of_page=_date(page, "datePublished"),
+        of_page="" if _differ(found.pages) else _date(page, "datePublished"),
         authors=tuple(_names(node.get("author"), found.named) or _names(node.get("creator"), found.named)),
         publisher=_first(_names(node.get("publisher"), found.named)) or _first(_names(found.sites[:1], found.named)),
         licence=_licence(node.get("license")) or _licence(page.get("license")),
@@ -162,17 +162,22 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
     )
 
 
-def _own(articles: list[_Node], addresses: frozenset[str]) -> tuple[_Node | None, bool]:
-    """The page's article, and whether there are several of which none is its own."""
+def _own(articles: list[_Node], addresses: frozenset[str]) -> tuple[_Node | None, list[_Node], bool]:
+    """The page's article, all that speaks of it, and whether there are several of which none is its own."""
     if len(articles) < 2:
-        return (articles[0] if articles else None), False
+        return (articles[0] if articles else None), articles, False
     own = [node for node in articles if addresses & set(map(plain_address, _addresses(node)))]
     if own:
-        return max(own, key=lambda node: "datePublished" in node), False
-    days = {_date(node, "datePublished")[:10] for node in articles}
-    if len(days - {""}) > 1:
-        return None, True
-    return max(articles, key=lambda node: "datePublished" in node), False
+        return max(own, key=lambda node: "datePublished" in node), own, False
+    if _differ(articles, most=0):
+        return None, [], True
+    return max(articles, key=lambda node: "datePublished" in node), articles, False
+
+
+def _differ(nodes: list[_Node], most: int = 1) -> bool:
+    """Are they published more days apart than that? (One that has several days is of none.)"""
+    days = sorted({_date(node, "datePublished")[:10] for node in nodes} - {""})
+    return len(days) > 1 and days_apart(days[0], days[-1]) > most
 
 
 def _addresses(node: _Node) -> Iterator[str]:
@@ -182,7 +187,8 @@ def _addresses(node: _Node) -> Iterator[str]:
 
 
 def _date(node: _Node, key: str) -> str:
-    return next((told for text in strings(node.get(key)) if (told := instant(text))), "")
+    told = [day for text in strings(node.get(key)) if (day := instant(text))]
+    return told[0] if len({day[:10] for day in told}) == 1 else ""
 
 
 def strings(value: Any) -> list[str]:

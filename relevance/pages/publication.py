@@ -66,7 +66,7 @@ _LONGEST_LINKED = 60
 _NO_NAME = re.compile("[@→»›>|]")
 _ADDRESS = re.compile(r"://|www\.|\A[/@]\S*\Z|@\S+\.|\.[a-z]{2,4}/", re.I)
 _LICENCE_NAME = re.compile(r"(?:CC[- ](?:BY|0|ZERO)|Creative Commons)\b", re.I)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffd]+")
 _TAG = re.compile(r"<[^<>]*>")
 
 
@@ -155,10 +155,10 @@ class _Reader:
         by_address = next(iter(self._possible([date_in(self._origin.url)])), "")
         told = self._possible([data.published])
         if not told or "T" not in told[0] or (by_address and days_apart(told[0], by_address) > 1):
-            told += self._possible(self._days(_PUBLISHED))
+            told += _agreeing(self._possible(self._days(_PUBLISHED)))
         if not told or (by_address and days_apart(told[0], by_address) > 1):
             changed = {data.modified, *self._days(_CHANGED)}
-            perhaps = (*self._days(_DATED), self._by_time(), data.of_page)
+            perhaps = (*_agreeing(self._days(_DATED)), self._by_time(), data.of_page)
             told += self._possible([self._marked.published, *(day for day in perhaps if day not in changed)])
             told += self._possible([data.created, self._marked.created])
         if not told:
@@ -223,6 +223,11 @@ def date_in(url: str) -> str:
     """The day in a path like `/2024/05/31/words` or `/2024-05-31-words`; "" when there is none."""
     match = _FOLDERS.search(url.partition("?")[0])
     return instant("-".join(match.group("year", "month", "day"))) if match else ""
+
+
+def _agreeing(days: list[str]) -> list[str]:
+    """None where two are more than a day apart: what is said in different zones may be of two."""
+    return days if not days or days_apart(min(days), max(days)) <= 1 else []
 
 
 def clean(text: str) -> str:

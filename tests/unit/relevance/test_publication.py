@@ -130,6 +130,32 @@ def test_best_source_first() -> None:
     assert said(meta("article:published_time", TIME) + linked(article(datePublished=DAY))).published == TIME
 
 
+OTHER_DAY = "2020-01-01"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        linked(article(datePublished=[TIME, OTHER_DAY])),
+        linked(article(url=URL), article(url=URL, datePublished=OTHER_DAY)),
+        linked({"@type": "WebPage", "datePublished": TIME}, {"@type": "WebPage", "datePublished": OTHER_DAY}),
+        meta("pubdate", TIME) + meta("citation_date", OTHER_DAY),
+        meta("date", TIME) + meta("dc.date", OTHER_DAY),
+    ],
+)
+def test_of_two_days_neither_is_taken(html: str) -> None:
+    assert said(html).published == ""
+    assert said(html + "<article><time datetime=2024-05-31>").published == DAY
+    elsewhere = URL.replace("//www.a.example/", "//www.a.example/2024/05/31/")
+    assert said(html + meta("og:url", URL, "property"), elsewhere).published[:10] == DAY
+
+
+def test_a_day_may_be_another_elsewhere() -> None:
+    late, early = "2024-05-31T23:30:00Z", "2024-06-01T01:30:00+02:00"
+    assert said(linked(article(datePublished=late, url=URL), article(datePublished=early, url=URL))).published == late
+    assert said(meta("pubdate", early) + meta("publishdate", late)).published in (late, early)
+
+
 def test_a_change_is_no_publishing() -> None:
     assert said(meta("article:modified_time", LATER) + meta("date", LATER)).published == ""
     assert said(meta("og:updated_time", LATER, "property")).published == ""
@@ -310,7 +336,7 @@ def test_what_stands_around_many_dates_is_looked_through_once() -> None:
 
 
 def test_values_are_one_short_line() -> None:
-    assert clean(" a\r\n\tb\x85\u2028c\x1b ") == "a b c"
+    assert clean(" a\r\n\tb\x85\u2028c\x1b\u202e\u2066 ") == "a b c"
     assert clean("&#" + "9" * 1100 + ";")[:1] in ("", "\ufffd") or len(clean("&#" + "9" * 1100 + ";")) <= 300
     assert clean("x" * 301) == ""
     assert clean("<" * 1000) == ""
