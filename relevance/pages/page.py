@@ -21,10 +21,11 @@ from relevance.language.alphabet import composed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened
 from relevance.pages.head import read_head
+from relevance.pages.licences import LICENCES
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import navigation
 from relevance.pages.outline import HEADINGS, Outline
-from relevance.pages.publication import NOTHING_SAID, Origin, Publication, read_publication
+from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_publication
 from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
@@ -118,8 +119,9 @@ def read_page(
     publication = NOTHING_SAID
     if captured is not None:
         rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
+        linked = Linked(frozenset(rels), any(LICENCES in link.href for link in links))
         origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
-        publication = read_publication(tree, head.told, frozenset(rels), origin)
+        publication = read_publication(tree, head.told, linked, origin)
     main, nav = _gathered(tree)
     return Page(
         url=url,

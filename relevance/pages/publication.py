@@ -3,7 +3,8 @@
 A date or name that is wrong does more harm in a corpus than one that is missing: what is said twice and differently,
 what cannot be, and what may be another's is left out. Sources, best first: JSON-LD
 (:mod:`relevance.pages.linked_data`), `<meta>` by name, microdata and `<time>` (:mod:`relevance.pages.marked`), and the
-date in the address. Nothing is taken from running text. Start pages and lists of articles have neither date nor author.
+date in the address; of licences also a sentence with a link (:mod:`relevance.pages.licences`). Nothing else is taken
+from running text. Start pages and lists of articles have neither date nor author.
 Source: the names in use as htmldate and trafilatura know them; differs from both: no guesses from text or years.
 
 Guarantees: any page is read at the cost of its length; values are one line without control characters.
@@ -23,6 +24,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from relevance.pages.head import Told
 from relevance.pages.instants import days_apart, instant, is_after
+from relevance.pages.licences import LICENCES, said_of_the_page
 from relevance.pages.linked_data import plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
 
@@ -95,18 +97,26 @@ class Origin:
     canonical: str | None = None
 
 
-def read_publication(tree: LexborHTMLParser, told: Told, rels: frozenset[str], origin: Origin) -> Publication:
-    """What a page says. `tree` must be whole yet; `told`: in its head; `rels`: what its links are to it."""
-    return _Reader(tree, told, rels, origin).publication()
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What the links of a page tell: `rels`: what they are to it; `to_licences`: does one lead to Creative Commons?"""
+
+    rels: frozenset[str] = frozenset()
+    to_licences: bool = False
+
+
+def read_publication(tree: LexborHTMLParser, told: Told, linked: Linked, origin: Origin) -> Publication:
+    """What a page says. `tree` must be whole yet; `told`: in its head."""
+    return _Reader(tree, told, linked, origin).publication()
 
 
 class _Reader:
     """One page. What costs a pass through its tree is done when it is needed."""
 
-    def __init__(self, tree: LexborHTMLParser, told: Told, rels: frozenset[str], origin: Origin) -> None:
+    def __init__(self, tree: LexborHTMLParser, told: Told, linked: Linked, origin: Origin) -> None:
         self._tree = tree
         self._told = told
-        self._rels = rels
+        self._linked = linked
         self._origin = origin
         self._metas: dict[str, list[str]] = {}
         for names, content in told.metas:
@@ -179,7 +189,7 @@ class _Reader:
         said = self._said(_PERHAPS_AUTHOR)
         if people := _people([name for name in said if not _FIRM.search(name[:MOST_LETTERS])], own):
             return people
-        links = self._tree.css("a[rel~=author i]")[:MOST_LOOKED_AT] if "author" in self._rels else []
+        links = self._tree.css("a[rel~=author i]")[:MOST_LOOKED_AT] if "author" in self._linked.rels else []
         return _linked(links)
 
     def _site(self) -> str:
@@ -189,13 +199,19 @@ class _Reader:
     def _licence(self) -> str:
         if told := self._licence_of(self._data.licence):
             return told
-        links = self._tree.css("a[rel~=license i]")[:MOST_LOOKED_AT] if "license" in self._rels else []
+        links = self._tree.css("a[rel~=license i]")[:MOST_LOOKED_AT] if "license" in self._linked.rels else []
         linked = [node.attributes.get("href") or "" for node in links]
         for hrefs in (self._told.licences[:MOST_LOOKED_AT], linked):
             found = set(map(self._licence_of, hrefs)) - {""}
             if len(found) == 1:  # of several, most are those of pictures
                 return found.pop()
-        return next((told for value in self._said(_LICENCE) if (told := self._licence_of(value, link=False))), "")
+        metas = (told for value in self._said(_LICENCE) if (told := self._licence_of(value, link=False)))
+        return next(metas, "") or self._in_a_sentence()
+
+    def _in_a_sentence(self) -> str:
+        if not self._linked.to_licences:
+            return ""
+        return self._licence_of(said_of_the_page(self._tree.css(f'a[href*="{LICENCES}"]')))
 
     def _licence_of(self, value: str, *, link: bool = True) -> str:
         """An address, absolute, or the name of a licence; "" for other texts."""

@@ -1,0 +1,126 @@
+"""A licence of Creative Commons that a page says itself to be under, in a sentence with a link to it.
+
+A link alone says nothing: it may be of a picture, a script, a map or another's work. So the link must end a sentence of
+a known form whose subject is the page or its text ("This article is licensed under a …", "Except where otherwise noted,
+content on this site is available under the …") and nothing more ("photos in this article are …", "this site uses icons
+that are …"); it must stand in no caption, quotation, comment or post of a forum, and beside no picture; no other such
+sentence may say another licence. "Text is available under …" must begin its block, as behind the name of a source it
+is said of what is taken from there. The sentences are known in English, Afrikaans and German.
+
+Guarantee: at most :data:`_MOST_LINKS` links are looked at, of each :data:`_MOST_AROUND` elements around it and before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborNode
+
+LICENCES = "creativecommons.org/"
+"""In the addresses of all of them."""
+_LICENCE = re.compile(
+    r"(?:https?:)?//(?:www\.)?creativecommons\.org/"
+    r"(licenses/(?:by|by-sa|by-nd|by-nc|by-nc-sa|by-nc-nd)/\d\.\d(?:/[a-z]{2,3}(?![\w.]))?|publicdomain/(?:zero|mark)/1\.0)"
+    r"(?:/(?:deed(?:\.[\w-]+)?|legalcode(?:\.[\w-]+)?)?)?(?:[?#].*)?\Z",
+    re.I | re.S,
+)
+_PLACE = r"(?:site|website|web\s?site|blog|weblog|page|web\s?page)"
+_SENTENCE = re.compile(
+    r"(?:(?:except|unless)\s(?:(?:where|as|if)\s)?(?:otherwise\s)?(?:noted|stated|indicated|specified|marked),?\s)?"
+    rf"(?:(?:this|our)\s(?:work|article|story|post|text|content|{_PLACE})"
+    r"(?:\s(?:by|from)\s(?:(?!\b(?:which|that|who|whose|uses?|using|with|is|are)\b)[^.!?,;:|]){1,80}?)?"
+    r"|(?:all\s|the\s)?(?:original\s|written\s)?(?:contents?|texts?|articles|stories|(?:blog\s)?posts)"
+    rf"(?:\s(?:published\s)?(?:on|of|in)\s(?:this|our|the)\s{_PLACE}|(?P<bare>)))"
+    r"(?:\s(?:is|are))?(?:\s(?:made|hereby|also))?\s(?:licen[sc]ed|available|published|released|distributed)\sunder\b"
+    r"|hierdie\s(?:werk|artikel|storie|webwerf|blad|teks|inhoud|blog)\sis\sgelisensieer\s(?:onder|kragtens)\b"
+    rf"|diese[rs]?\s(?:werk|artikel|text|beitrag|inhalt|webseite|{_PLACE})\s(?:ist\slizenziert|steht)\sunter\b",
+    re.I,
+)
+_ENDS = re.compile(r"[.!?](?=\s)|\|")
+_WORD = re.compile(r"[^\W\d_]+")
+_WORDS = """
+a an the terms of conditions and following creative commons cc by sa nc nd zero attribution share alike sharealike non
+commercial noncommercial no derivatives noderivatives international unported generic public domain open free license
+licence n die der den einer dem lisensie lizenz
+"""
+_BETWEEN = frozenset(_WORDS.split())
+"""The words that may stand between the sentence's verb and the link, which often has no more than `CC BY`."""
+_PICTURES = re.compile(
+    r"\b(?:photo|image|picture|illustration|icon|video|audio|map|font|theme|template|foto|bild|beeld|prent)", re.I
+)
+_ANOTHERS = frozenset(("figure", "figcaption", "blockquote", "q", "cite", "table", "pre", "code"))
+_ANOTHERS_NAME = re.compile(r"comment|caption|gallery|related|quote|credit|signature|forum|bbc", re.I)
+_INLINE = frozenset(("a", "abbr", "b", "em", "font", "i", "small", "span", "strong", "u"))
+_LONGEST = 600
+_MOST_LINKS = 20
+_MOST_AROUND = 100
+
+
+def licence_of(address: str) -> str:
+    """Which licence of Creative Commons an address is of, the same for all its forms; "": none."""
+    found = _LICENCE.match(address.strip())
+    return found[1].lower() if found else ""
+
+
+def said_of_the_page(links: Sequence[LexborNode]) -> str:
+    """The address in those of these links that a sentence of the page's own licence has; "": none has, or several that
+    differ."""
+    hrefs = [link.attributes.get("href") or "" for link in links[:_MOST_LINKS]]
+    own = [href for link, href in zip(links, hrefs, strict=False) if licence_of(href) and _is_own(link)]
+    return own[0] if len(set(map(licence_of, own))) == 1 else ""
+
+
+def _is_own(link: LexborNode) -> bool:
+    block = link.parent
+    for _ in range(_MOST_AROUND):
+        if block is None or block.tag not in _INLINE:
+            break
+        block = block.parent
+    if block is None or not _is_said(_before(link, block)):
+        return False
+    around: LexborNode | None = link
+    for _ in range(_MOST_AROUND):
+        if around is None or around.tag == "body":
+            return True
+        attributes = around.attributes
+        name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        if around.tag in _ANOTHERS or _ANOTHERS_NAME.search(name[:400]):
+            return False
+        around = around.parent
+    return False
+
+
+def _before(link: LexborNode, block: LexborNode) -> str:
+    """What stands in a block before a link, with `|` where a line or an element in it begins; "" when there is a
+    picture that is none of a licence, or too much."""
+    pieces: list[str] = []
+    letters = 0
+    for number, node in enumerate(block.traverse(include_text=True)):
+        if node.mem_id == link.mem_id:
+            return " ".join("".join(pieces).split())
+        if number > _MOST_AROUND or letters > _LONGEST:
+            break
+        if node.tag == "-text":
+            pieces.append(node.text_content or "")
+            letters += len(pieces[-1])
+        elif node.tag == "img":
+            around = node.parent
+            if around is None or not licence_of(around.attributes.get("href") or ""):
+                break
+        elif node.tag not in _INLINE:
+            pieces.append(" | ")
+    return ""
+
+
+def _is_said(text: str) -> bool:
+    """Does a text end in a sentence that says that what stands here is under the licence behind it?"""
+    text, start = text.lstrip(" |"), 0
+    for end in _ENDS.finditer(text):
+        start = end.end()
+    sentence = text[start:].lstrip()
+    said = _SENTENCE.match(sentence)
+    if said is None or (said["bare"] is not None and len(sentence) < len(text)) or _PICTURES.search(text):
+        return False
+    between = sentence[said.end() :]
+    return ";" not in between and _BETWEEN.issuperset(_WORD.findall(between.casefold()))
