@@ -4,8 +4,7 @@ Guarantees: the head is kept byte for byte (order, case and repeats of the heade
 (only transfer-codings are taken off: chunks, and a packing that nobody asked for), an answer is never read beyond its
 limits, and an answer that ended early is never taken for a whole one; that of a server that is busy (429, 503, or a
 refusal with a Retry-After, but 404 and 410) is given as far as it came, and says so, since what it asks for is in its
-head. Parsing is
-llhttp's (httptools), lenient where servers are known to be sloppy and the meaning stays plain.
+head. Parsing is llhttp's (httptools), lenient where servers are known to be sloppy and the meaning stays plain.
 
 Source: RFC 9112. Interim (1xx) answers are skipped.
 """
