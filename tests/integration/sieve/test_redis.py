@@ -35,9 +35,11 @@ URLS = [f"http://example.org/{number}" for number in range(30_000)]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
     with EmbeddedRedis(tmp_path_factory.mktemp("r")) as made:
-        # A server that knows no script yet is taken for one that began anew: the first batch would be sent twice.
+        # A server that does not know a script yet is taken for one that began anew, and the next batch is sent twice.
         with contextlib.closing(open_sieve(f"{made.url}&crawl=first")) as first:
             first.enqueue(URLS[:1])
+            first.flush()
+            first.drain()
         yield made
 
 
