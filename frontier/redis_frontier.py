@@ -12,7 +12,6 @@ of Redis (a wrong type, a bug) come as they are."""
 from __future__ import annotations
 
 import itertools
-import operator
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -347,13 +346,8 @@ class RedisFrontier:
 
     def rescore(self, scores: Mapping[str, Sequence[tuple[Queued, float]]]) -> int:
         """See :class:`frontier.types.Frontier`; one round trip for so many moves as others may wait for."""
-        moves = [(name, *move) for name, queued in scores.items() for move in rescoring.moves(queued)]
-        moved = 0
-        for start in range(0, len(moves), rescoring.MOST_MOVES):
-            groups = itertools.groupby(moves[start : start + rescoring.MOST_MOVES], operator.itemgetter(0))
-            asked = [[name, *itertools.chain.from_iterable(move[1:] for move in group)] for name, group in groups]
-            moved += int(self._run("rescore", [rescoring.MOST_PLACES, *asked]))
-        return moved
+        calls = (self._run("rescore", [rescoring.MOST_PLACES, *moves]) for moves in rescoring.calls(scores))
+        return sum(map(int, calls))
 
     def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
         """See :class:`frontier.types.Frontier`."""

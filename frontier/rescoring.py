@@ -6,8 +6,9 @@ too late for it unless somebody looks again: :meth:`frontier.types.Frontier.head
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
 
 from frontier.host import Host
 from frontier.payload import band, read_element, score_byte
@@ -29,6 +30,14 @@ def moves(scores: Sequence[tuple[Queued, float]]) -> list[tuple[bytes, int]]:
     """(element, score byte) of those that change their band."""
     wanted = ((one.ticket, score_byte(score)) for one, score in scores)
     return [(data, score) for data, score in wanted if score >> 5 != data[2] >> 5]
+
+
+def calls(scores: Mapping[str, Sequence[tuple[Queued, float]]]) -> Iterator[list[list[str | bytes | int]]]:
+    """What :data:`MOST_MOVES` moves at a time are for ``lua/rescore.lua``: a list an authority, behind its name."""
+    wanted = [(name, data, score) for name, waiting in scores.items() for data, score in moves(waiting)]
+    for start in range(0, len(wanted), MOST_MOVES):
+        groups = groupby(wanted[start : start + MOST_MOVES], itemgetter(0))
+        yield [[name, *(part for _, data, score in group for part in (data, score))] for name, group in groups]
 
 
 def move(host: Host, wanted: Sequence[tuple[bytes, int]]) -> int:
