@@ -237,7 +237,7 @@ def quality() -> None:
         methods: dict[str, Same] = {
             "corpus dedup": _ours(None, Path(name)),
             "corpus dedup --near": _ours(NEAR, Path(name)),
-            f"SimHash, {BITS} bits": lambda one, two: distance(simhash(one), simhash(two)) <= BITS,
+            f"SimHash, {BITS} bits": lambda one, two: distance(simhash(words(one)), simhash(words(two))) <= BITS,
             "datasketch MinHash, 0.5": lambda one, two: _minhash(one).jaccard(_minhash(two)) >= 0.5,
         }
         for method, same in methods.items():

@@ -32,6 +32,7 @@ from corpus.errors import FormatError, UsageFault
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
 from corpus.sources import kind_of
+from relevance.language.alphabet import words
 from relevance.pages.simhash import shingles
 
 NEAR = 0.5
@@ -191,7 +192,7 @@ class Deduplication:
         judged = [text if place < 0 else unit.texts[place] for place in places]
         runs: Sequence[set[int]] = [set()] * len(judged)
         if self._rules.near is not None:
-            runs = [set(hashes.tolist()) for hashes in shingles(judged, WORDS_A_RUN)]
+            runs = [set(hashes.tolist()) for hashes in shingles([words(part) for part in judged], WORDS_A_RUN)]
         marks = [_Mark(_key(part, _PARAGRAPH), known) for part, known in zip(judged, runs, strict=True)]
         return _Marked(unit, _key(text, _DOCUMENT), dict(zip(places, marks, strict=True)))
 

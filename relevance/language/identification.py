@@ -145,7 +145,8 @@ class Identifier:
         `evidence`."""
         best = costs.argmin(axis=1).tolist()
         for group, table in self._contrasts:
-            rows = [row for row, place in enumerate(best) if place in group and _hardly_apart(costs[row, group])]
+            near = _hardly_apart(costs[:, group])
+            rows = [row for row, place in enumerate(best) if near[row] and place in group]
             if rows:
                 among = costs[rows][:, group]
                 by_word = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
@@ -232,9 +233,11 @@ def _foreign_word_costs(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
     return np.add.reduceat(words, starts, axis=0)
 
 
-def _hardly_apart(siblings: Costs) -> bool:
-    first, second, *_ = sorted(siblings.tolist())
-    return bool(second - first < contrast.CLOSE)
+def _hardly_apart(siblings: Costs) -> list[bool]:
+    """Of each text, whether the likeliest two of its siblings are close."""
+    least = np.partition(siblings, 1, axis=1)
+    near: list[bool] = (least[:, 1] - least[:, 0] < contrast.CLOSE).tolist()
+    return near
 
 
 def identify(

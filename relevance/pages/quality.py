@@ -58,9 +58,8 @@ def quality(page: Page) -> Quality:
         flags.add("list")
     if terms["languages"] >= MANY_LANGUAGES or terms["repeated"] >= _REPEATED_SHARE:
         flags.add("machine")
-    return Quality(
-        frozenset(flags), {name: round(value, 3) for name, value in terms.items()}, simhash(main), exact(main)
-    )
+    rounded = {name: round(value, 3) for name, value in terms.items()}
+    return Quality(frozenset(flags), rounded, simhash(tokens), exact(tokens))
 
 
 def _religious(tokens: list[str]) -> float:

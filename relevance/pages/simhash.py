@@ -8,12 +8,11 @@ near-duplicates; the further the numbers differ, the less that says. `exact` is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import xxhash
-
-from relevance.language.alphabet import words
 
 NEAR = 10
 """Differing bits up to which pages are called near-duplicates (chosen on labelled pairs, docs/relevance.md)."""
@@ -36,26 +35,24 @@ def _mixed(single: Hashes, size: int) -> Hashes:
     return mixed
 
 
-def shingles(texts: Sequence[str], size: int) -> list[Hashes]:
-    """Of each text the hashes of all its runs of `size` words, in order; of a shorter one that of all its words, of one
-    without words none. Many texts at once, since most of the time for a short one is that of calls."""
-    tokens = [words(text) for text in texts]
-    single = _hashes([token for part in tokens for token in part])
+def shingles(texts: Sequence[Sequence[str]], size: int) -> list[Hashes]:
+    """Of each text, given as its words, the hashes of all its runs of `size` words, in order; of a shorter one that of
+    all its words, of one without words none. Many texts at once, since most of the time for a short one is that of
+    calls."""
+    single = _hashes([*chain.from_iterable(texts)])
     mixed = _mixed(single, size)
     found = []
     end = 0
-    for part in tokens:
+    for part in texts:
         start, end = end, end + len(part)
         short = len(part) < size
         found.append(_mixed(single[start:end], max(1, len(part))) if short else mixed[start : end - size + 1])
     return found
 
 
-def simhash(text: str) -> int:
+def simhash(words: Sequence[str]) -> int:
     """64 bits; 0 for a text without words. Cost: about 0.1 ms for 500 words."""
-    unique, _ = np.unique(
-        shingles([text], _SHINGLE)[0], return_counts=True
-    )  # without counts numpy takes thrice as long
+    unique, _ = np.unique(shingles([words], _SHINGLE)[0], return_counts=True)  # without counts it takes thrice as long
     if not len(unique):
         return 0
     ones = np.unpackbits(unique.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
@@ -74,7 +71,6 @@ def distances(values: Hashes, value: int) -> npt.NDArray[np.uint8]:
     return differing
 
 
-def exact(text: str) -> int:
+def exact(words: Sequence[str]) -> int:
     """Equal for texts of equal words in equal order; 0 for none."""
-    tokens = words(text)
-    return xxhash.xxh3_64_intdigest(" ".join(tokens).encode()) if tokens else 0
+    return xxhash.xxh3_64_intdigest(" ".join(words).encode()) if words else 0

@@ -11,6 +11,7 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
+from relevance.language.alphabet import words
 from relevance.pages.encoding import decode, known, prescan
 from relevance.pages.page import read_page
 from relevance.pages.simhash import NEAR, distance, simhash
@@ -89,7 +90,7 @@ def test_near_duplicates() -> None:
         for line in file:
             page = json.loads(line)
             blocks = read_page(page["html"].encode(), page["url"]).blocks
-            pages[page["id"]] = simhash("\n".join(block.text for block in blocks if block.weight >= 0.9))
+            pages[page["id"]] = simhash(words("\n".join(block.text for block in blocks if block.weight >= 0.9)))
     right = {True: [0, 0], False: [0, 0]}
     for pair in _load("neardup/wikipedia_variants/pairs.json"):
         same = distance(pages[pair["a"]], pages[pair["b"]]) <= NEAR
