@@ -27,6 +27,8 @@ PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 _UNCLEAR_CAP_MS = DAY
 _NO_CONTENT_KEPT = frozenset({"noindex", "none", "noarchive"})
 _NO_LINKS_FOLLOWED = frozenset({"nofollow", "none"})
+_SECONDS = re.compile(r"\d+(?:[ \t]*,[ \t]*\d+)*", re.A)
+"""Also of several headers that a proxy has made one (RFC 9110 5.3)."""
 _WHOLE_RANGE = re.compile(r"bytes 0+-(\d{1,18})/(\d{1,18})", re.IGNORECASE)
 
 
@@ -99,13 +101,15 @@ def redirect_wait_ms(response: Response) -> int:
 
 
 def _told_ms(response: Response) -> int | None:
-    wait_s = _wait_s(response, header(response, "Retry-After"))
+    """Of several the longest: a server and the proxy before it may each have one of its own."""
+    values = (raw.decode("latin-1").strip() for raw in response.headers.getlist("Retry-After"))
+    wait_s = max((_wait_s(response, value) for value in values), default=0.0)
     return min(RETRY_AFTER_CAP_MS, round(wait_s * 1000)) if wait_s > 0 else None
 
 
 def _wait_s(response: Response, value: str) -> float:
-    if value.isascii() and value.isdigit():
-        return int(value.lstrip("0")[:10] or 0)
+    if _SECONDS.fullmatch(value):
+        return min(RETRY_AFTER_CAP_MS / 1000, max(map(float, value.split(","))))
     wanted = _instant(value)
     if wanted is None:
         return 0.0

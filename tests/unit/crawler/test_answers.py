@@ -66,6 +66,13 @@ def test_retry_after_in_seconds() -> None:
     assert answers.retry_after_ms(answer(429, Retry_After="0" * 5000 + "60")) == 60_000
 
 
+def test_of_several_retry_afters_the_longest_holds() -> None:
+    for values in (["3600", "60"], ["60", "3600"], ["3600", "0"], ["60, 3600"], ["3600,60"], ["soon", "3600"]):
+        response = answer(429)
+        response.headers.setlist("Retry-After", values)
+        assert answers.retry_after_ms(response) == 3_600_000, values
+
+
 def test_retry_after_as_a_date_is_read_against_the_servers_clock() -> None:
     now = time.time() - 86_400
     response = answer(503, Retry_After=formatdate(now + 90, usegmt=True), Date=formatdate(now, usegmt=True))
