@@ -20,6 +20,10 @@ _PLACE_ENDS = re.compile(r"[/?#:]")
 _HOST_ENDS = re.compile(r"[/?#\\]")
 _NO_HOST = re.compile(r"[@,;]")
 """Parsers take them: `a.example,b.example` for a name, `me@a.example` for a user's."""
+_NAME = re.compile(r"(?!https?\Z)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
+"""What a host is called once it is parsed; parsers also take `"a.example"` with its marks, and `http` of
+`http//a.example` and of `http://http://a.example`."""
+_PORT = re.compile(r":\d+\Z")
 _BREAKS = re.compile(r"[\t\r\n]")
 """Parsers leave them out: two lines would be one name."""
 
@@ -36,9 +40,12 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[Rule]:
             path = parts.path + (f"?{parts.query}" if parts.query else "")
             if "*" in parts.netloc + path:
                 raise ValueError(f"{prefix!r} is a pattern, and an opt-out names a host or how URLs begin (* is %2A)")
+            home = authority(url)
+            if not _NAME.fullmatch(_PORT.sub("", home.partition("//")[2])):
+                raise ValueError(f"{prefix!r} names no host: {home}")
             if parts.netloc.startswith(".") or ".." in parts.netloc:
                 raise ValueError(f"{prefix!r} is no host: it begins with a dot, or has two together")
-            yield authority(url), "" if path == "/" else path
+            yield home, "" if path == "/" else path
 
 
 def _with_host(place: str) -> str:

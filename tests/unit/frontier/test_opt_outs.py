@@ -31,11 +31,27 @@ def test_a_name_is_taken_in_its_own_script() -> None:
     assert next(opt_out_rules(["Bücher.example:8080/Ä"])) == ("http://xn--bcher-kva.example:8080", "/%C3%84")
 
 
+def test_addresses_and_odd_names_are_hosts() -> None:
+    names = ["127.0.0.1:8080", "[2001:DB8::1]:80", "a_b-c.example", "http.example", "localhost"]
+    assert [next(opt_out_rules([name]))[0].partition("//")[2] for name in names] == [
+        *("127.0.0.1:8080", "[2001:db8::1]", "a_b-c.example", "http.example", "localhost")
+    ]
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *(".a.example", "a..example", "*.a.example", "http://", "a b.example", "ftp://a.example"),
         *("/private", "//a.example/", "?q", "a.example,b.example", "a.example\nb.example", "http://a.example\t/b"),
+        *(
+            '"a.example"',
+            "'a.example'",
+            "(a.example)",
+            "a.example!",
+            "http://a.example,b.example/",
+            'http://a.example"/',
+        ),
+        *("http//a.example", "https:/a.example", "http://http://a.example/", "HTTP:///HTTPS:80/"),
         *("www.a@a.example", "mailto:a@a.example", "a.example/*", "http://a.example/x/*.pdf", "a.example?x=*"),
     ],
 )
