@@ -39,7 +39,6 @@ from sieve.urls import as_parsed, authority
 
 MOST_HOPS = 5
 """Redirects that are followed one after another, of robots.txt (RFC 9309 2.3.1.2) as of pages."""
-"""Redirects that are followed one after another, of robots.txt (RFC 9309 2.3.1.2) as of pages."""
 _LONGEST_WAIT_S = 120.0
 _REST_S = 60.0
 

@@ -1,8 +1,8 @@
 """robots.txt for what is fetched by hand, as a crawl reads it: `scrapy fetch`, `view` and `shell`.
 
 Guarantees: nothing else is asked of a host before its robots.txt has been read; 4xx allows, what cannot be had (a
-failure, 5xx, 429, a sixth redirect) forbids, and is asked for again with the next request. Scrapy's own middleware
-takes all of these for leave to fetch. Source: RFC 9309 2.2.2, 2.3.1.
+failure, 5xx, 429, a sixth redirect, one that is to be waited for) forbids, and is asked for again with the next
+request. Scrapy's own middleware takes all of these for leave to fetch. Source: RFC 9309 2.2.2, 2.3.1.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class RobotsByHand:
             problem = result if result in ("too_large", "part") else ""
             found = Fetched(response.url, response.status, response.body, problem=problem)
             url = answers.location_of(response) if result == "redirect" else ""
-            if not url:
+            if not url or answers.redirect_wait_ms(response):
                 break
         return found
 

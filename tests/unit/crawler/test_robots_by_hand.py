@@ -19,7 +19,7 @@ from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError
 
 PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
-Answer = tuple[int, bytes] | Exception
+Answer = tuple[int, bytes] | Response | Exception
 
 
 def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
@@ -33,6 +33,8 @@ def guard(answers: dict[str, Answer], asked: list[str]) -> RobotsByHand:
         answer = answers[request.url]
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Response):
+            return answer
         headers = {"Location": answer[1]} if 300 <= answer[0] < 400 else {}
         return Response(request.url, answer[0], headers=headers, body=answer[1])
 
@@ -79,6 +81,13 @@ def test_rules_are_read_once_and_where_they_have_moved_to() -> None:
     made = guard({RULES: (301, there.encode()), there: (200, b"User-agent: *\nDisallow: /private/\n")}, asked)
     assert [may(made, url) for url in (PAGE, "http://a.example/", RULES)] == [False, True, True]
     assert asked == [RULES, there]
+
+
+def test_where_they_have_moved_to_is_not_asked_before_its_time() -> None:
+    asked: list[str] = []
+    moved = Response(RULES, 302, headers={"Location": "https://b.example/r.txt", "Retry-After": "3600"})
+    assert not may(guard({RULES: moved}, asked), PAGE)
+    assert asked == [RULES]
 
 
 @pytest.mark.parametrize("failure", [ConnectError("refused"), IgnoreRequest("opted out"), RuntimeError("no Redis")])
