@@ -3,9 +3,10 @@
 A link alone says nothing: it may be of a picture, a script, a map or another's work. So the link must end a sentence of
 a known form whose subject is the page or its text ("This article is licensed under a …", "Except where otherwise noted,
 content on this site is available under the …") and nothing more ("photos in this article are …", "this site uses icons
-that are …"); it must stand in no caption, quotation, comment or post of a forum, and beside no picture; no other such
-sentence may say another licence. "Text is available under …" must begin its block, as behind the name of a source it
-is said of what is taken from there. The sentences are known in English, Afrikaans and German.
+that are …"); it must stand in no caption, quotation, example, comment or post of a forum, and beside no picture, of
+"this work" also under none; no other such sentence may say another licence. "Text is available under …" must begin its
+block, as behind the name of a source it is said of what is taken from there. The sentences are known in English,
+Afrikaans and German.
 
 Guarantee: at most :data:`_MOST_LINKS` links are looked at, of each :data:`_MOST_AROUND` elements around it and before.
 """
@@ -50,7 +51,14 @@ _PICTURES = re.compile(
     r"\b(?:photo|image|picture|illustration|icon|video|audio|map|font|theme|template|foto|bild|beeld|prent)", re.I
 )
 _ANOTHERS = frozenset(("figure", "figcaption", "blockquote", "q", "cite", "table", "pre", "code"))
-_ANOTHERS_NAME = re.compile(r"comment|caption|gallery|related|quote|credit|signature|forum|bbc", re.I)
+_ANOTHERS_NAME = re.compile(
+    r"comment|caption|gallery|related|quote|credit|signature|forum|bbc|example|\brepl(?:y|ies)\b|\brespon(?:d|ses?)\b",
+    re.I,
+)
+_PICTURES_NAME = re.compile(r"\b(?:image|img|photo|picture|figure|video|embed|slide)", re.I)
+"""Of the block or what it stands in; farther out they are names of layouts."""
+_OF_ANYTHING = re.compile(r"\b(?:work|content|werk|inhoud|inhalt)\b", re.I)
+_SHOWN = frozenset(("img", "picture", "figure", "video", "iframe", "object"))
 _INLINE = frozenset(("a", "abbr", "b", "em", "font", "i", "small", "span", "strong", "u"))
 _LONGEST = 600
 _MOST_LINKS = 20
@@ -77,18 +85,48 @@ def _is_own(link: LexborNode) -> bool:
         if block is None or block.tag not in _INLINE:
             break
         block = block.parent
-    if block is None or not _is_said(_before(link, block)):
+    said = "" if block is None else _said_in(_before(link, block))
+    if block is None or not said or _is_of_a_picture(block, said):
         return False
     around: LexborNode | None = link
     for _ in range(_MOST_AROUND):
         if around is None or around.tag == "body":
             return True
-        attributes = around.attributes
-        name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-        if around.tag in _ANOTHERS or _ANOTHERS_NAME.search(name[:400]):
+        if around.tag in _ANOTHERS or _ANOTHERS_NAME.search(_name(around)):
             return False
         around = around.parent
     return False
+
+
+def _name(node: LexborNode) -> str:
+    attributes = node.attributes
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"[:400]
+
+
+def _is_of_a_picture(block: LexborNode, said: str) -> bool:
+    """Is it by its place? "This work" is what stands above, "this article" is not."""
+    around = block.parent
+    if any(node is not None and node.tag != "body" and _PICTURES_NAME.search(_name(node)) for node in (block, around)):
+        return True
+    above = block.prev
+    if above is not None and above.tag == "-text" and not (above.text_content or "").strip():
+        above = above.prev
+    return above is not None and _OF_ANYTHING.search(said) is not None and _is_picture(above)
+
+
+def _is_picture(node: LexborNode) -> bool:
+    """A picture without text, but that of a licence."""
+    shown = False
+    for number, part in enumerate(node.traverse(include_text=True)):
+        if number > _MOST_AROUND or (part.tag == "-text" and (part.text_content or "").strip()):
+            return node.tag == "figure"
+        shown = shown or (part.tag in _SHOWN and not _is_mark(part))
+    return shown
+
+
+def _is_mark(picture: LexborNode) -> bool:
+    around = picture.parent
+    return around is not None and licence_of(around.attributes.get("href") or "") != ""
 
 
 def _before(link: LexborNode, block: LexborNode) -> str:
@@ -105,22 +143,21 @@ def _before(link: LexborNode, block: LexborNode) -> str:
             pieces.append(node.text_content or "")
             letters += len(pieces[-1])
         elif node.tag == "img":
-            around = node.parent
-            if around is None or not licence_of(around.attributes.get("href") or ""):
+            if not _is_mark(node):
                 break
         elif node.tag not in _INLINE:
             pieces.append(" | ")
     return ""
 
 
-def _is_said(text: str) -> bool:
-    """Does a text end in a sentence that says that what stands here is under the licence behind it?"""
+def _said_in(text: str) -> str:
+    """The sentence at the end of a text that says that what stands here is under the licence behind it; "" for none."""
     text, start = text.lstrip(" |"), 0
     for end in _ENDS.finditer(text):
         start = end.end()
     sentence = text[start:].lstrip()
     said = _SENTENCE.match(sentence)
     if said is None or (said["bare"] is not None and len(sentence) < len(text)) or _PICTURES.search(text):
-        return False
+        return ""
     between = sentence[said.end() :]
-    return ";" not in between and _BETWEEN.issuperset(_WORD.findall(between.casefold()))
+    return sentence if ";" not in between and _BETWEEN.issuperset(_WORD.findall(between.casefold())) else ""
