@@ -10,12 +10,15 @@ import redis
 from frontier.errors import FrontierFull, FrontierUnavailable
 
 # A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone, a long script
-# keeps it busy, or its operator has ended ours as one. Looked for in the text, since a script gives them on in its own
-# words; Valkey calls itself by its own name there.
+# keeps it busy, its operator has ended ours as one, or it forgot ours just when it had been told it anew. Looked for in
+# the text, since a script gives them on in its own words; Valkey calls itself by its own name there.
 _REFUSALS = (
     "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "is busy running", "Script killed by",
 )  # fmt: skip
-_REFUSAL_TYPES = (redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError)
+_REFUSAL_TYPES = (
+    *(redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError),
+    redis.exceptions.NoScriptError,
+)
 
 
 @contextlib.contextmanager

@@ -27,3 +27,8 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 def test_what_an_answer_means(said: str, meant: type[Exception]) -> None:
     with pytest.raises(meant), answering("c"):
         raise redis.ResponseError(said)
+
+
+def test_scripts_that_are_forgotten_again_and_again_are_waited_for() -> None:
+    with pytest.raises(FrontierUnavailable), answering("c"):
+        raise redis.exceptions.NoScriptError("No matching script. Please use EVAL.")
