@@ -3,14 +3,14 @@
 That a date is an instant makes it no date of publication: many programs write the time at which they are asked. So what
 is of the very minute of the poll, by our clock or the server's own, is believed for its day at most, and not at all
 where the item may be older than the last poll. A date goes with its item where that has moved to, but not to a list of
-others.
+others, nor to what stands before it (a login, a request for consent).
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from crawler.pages.link_memo import Dated, LinkMemo, read_link_memo
 from frontier.outcomes import DAY
@@ -33,13 +33,20 @@ def item_memo(entry: FeedEntry, answer: Answer, *, counted: bool) -> bytes:
 
 def memo_elsewhere(memo: bytes, asked: str, location: str) -> bytes:
     """The memo of an item that its server sends on: to a folder above it, which is where articles are sent that are
-    gone, it takes no date along."""
+    gone, or to a page that is to lead back to it, it takes no date along."""
     link = read_link_memo(memo)
-    return b"" if link is not None and link.published_s and _is_above(location, asked) else memo
+    if link is None or not link.published_s:
+        return memo
+    there, here = urlsplit(location), urlsplit(asked)
+    return b"" if _is_above(there, here) or _leads_back(there, here) else memo
 
 
-def _is_above(location: str, url: str) -> bool:
-    there, here = urlsplit(location), urlsplit(url)
+def _leads_back(there: SplitResult, here: SplitResult) -> bool:
+    path = unquote(here.path)
+    return len(path) > 1 and path in unquote(there.query)
+
+
+def _is_above(there: SplitResult, here: SplitResult) -> bool:
     hosts = {(parts.hostname or "").removeprefix("www.") for parts in (there, here)}
     folder = there.path.rstrip("/") + "/"
     return len(hosts) == 1 and not there.query and here.path.startswith(folder) and here.path != folder

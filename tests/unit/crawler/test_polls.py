@@ -156,9 +156,11 @@ def test_the_day_of_an_item_is_as_it_is_written() -> None:
         (f"{HOME}/news", False),
         ("http://www.a.example/", False),
         (HOME, False),
+        (f"{HOME}/login?next=/news/1", False),
+        ("https://consent.example/?v=2&continue=https%3A%2F%2Fwww.a.example%2Fnews%2F1", False),
     ],
 )
-def test_an_items_date_does_not_go_to_a_folder_above_it(location: str, goes: bool) -> None:
+def test_an_items_date_does_not_go_to_a_folder_above_it_or_a_page_before_it(location: str, goes: bool) -> None:
     asked, dated, link = f"{HOME}/news/1", LinkMemo(published_s=1_790_000_000).pack(), LinkMemo(3, "421010").pack()
     assert memo_elsewhere(dated, asked, location) == (dated if goes else b"")
     assert memo_elsewhere(link, asked, location) == link
