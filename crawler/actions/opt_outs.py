@@ -62,7 +62,7 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
         rules = _spelled_out([prefix])
     except ValueError as error:
         raise PreflightError(f"{prefix!r} is neither a host nor an http or https URL: {error}") from None
-    with _scope(action, opts) as scope:
+    with _scope(action, opts, others=opts.withdraw) as scope:
         if opts.withdraw:
             _withdraw(action, prefix, rules, scope)
             return
@@ -91,7 +91,8 @@ def show_opt_outs(action: Action, opts: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _scope(action: Action, opts: argparse.Namespace) -> Iterator[_Scope]:
+def _scope(action: Action, opts: argparse.Namespace, *, others: bool = True) -> Iterator[_Scope]:
+    """`others`: whether those of the other crawls are asked for, too; the user need not be let see any of them."""
     settings = action.effective_settings()
     url = str(settings.get("REDIS_URL") or "")
     if url and not (opts.crawl or opts.seeds):
@@ -99,7 +100,7 @@ def _scope(action: Action, opts: argparse.Namespace) -> Iterator[_Scope]:
         before, named, _ = str(Path(str(settings.get("DATA_DIR"))).absolute()).partition("{crawl}")
         folder = Path(before) if before.endswith("/") or not named else Path(before).parent
         with contextlib.closing(client(url)) as server:
-            yield _Scope(server, "", tuple(crawls_of(url)), folder / "opt-outs.log")
+            yield _Scope(server, "", tuple(crawls_of(url) if others else ()), folder / "opt-outs.log")
         return
     with action.state(opts) as state, contextlib.closing(client(state.home.url)) as server:
         log = state.folder / "reports" / "opt-outs.log"

@@ -72,6 +72,14 @@ def test_a_redis_without_a_crawl_takes_it_for_those_to_come(
     assert fleet.refused()["new"]
 
 
+def test_who_may_see_no_crawl_may_opt_out_of_all(fleet: Fleet, server: redis.Redis) -> None:
+    server.acl_setuser("blind", enabled=True, nopass=True, commands=["+@all"], keys=["{ulwembu}:*"])
+    fleet.url += "&username=blind&password=x"
+    said = fleet.say("opt-out", "a.example")
+    server.acl_deluser("blind")
+    assert said == (0, "a.example: opted out of all crawls of this Redis\n")
+
+
 def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
     fleet.say("opt-out", "a.example")
     status, said = fleet.say("opt-out", "a.example", crawl="zulu", withdraw=True)
