@@ -110,9 +110,13 @@ def ping(url: str) -> None:
         server.close()
 
 
+_OF_A_SCRIPT = ("ACL failure", "The user executing the script can't")
+"""What Redis 7 and 6.2 say of a script that may not do something."""
+
+
 def forbidden(error: BaseException) -> str:
     """What an ACL has to allow, when that is why Redis refused; "" when it is not."""
-    if isinstance(error, redis.exceptions.NoPermissionError) or "ACL failure" in str(error):
+    if isinstance(error, redis.exceptions.NoPermissionError) or any(words in str(error) for words in _OF_A_SCRIPT):
         return f"{error}: the ACL of this Redis must allow its user the keys {{ulwembu}}:* and {{NAME}}:* of its crawls"
     return ""
 

@@ -27,6 +27,7 @@ from crawler.pages.findings import Finding, Finished
 from crawler.pages.rescoring import Rescorer
 from crawler.preflight import data_folder, settings_faults
 from crawler.signals import stopping
+from crawler.state.redis_link import forbidden
 from crawler.state.state_format import StateGoneError
 from crawler.work.held import HeldLease
 from crawler.work.stores import Stores, open_patiently
@@ -238,8 +239,11 @@ class Worker:
         except (StateGoneError, OptOutsDamaged, SieveError, OSError) as error:
             # Redis was emptied or is damaged; the seen URLs are another store's, or damaged; a disk or the folder fails
             logger.critical("The crawl ends: %s", error)
-        except Exception:  # the rim: whatever it is, the crawl must not go on without this loop
-            logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
+        except Exception as error:  # the rim: whatever it is, the crawl must not go on without this loop
+            if cause := forbidden(error):
+                logger.critical("The crawl ends: %s", cause)
+            else:
+                logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")
         assert self._crawler.engine is not None
         # Not awaited: the close waits for this very loop.
         self._closing_task = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAULT))
