@@ -119,23 +119,32 @@ def _sifted(
     found: Sequence[SitemapEntry], place: str, newer_than_ms: int | None, dropped: Counter[str]
 ) -> list[SitemapEntry]:
     kept: list[SitemapEntry] = []
-    seen: set[str] = set()
+    places: dict[str, int] = {}
     own = urlsplit(place)
     folder = own.path.rpartition("/")[0] + "/"
     for entry in found:
         dated = entry.dated_ms
         if len(kept) >= MAX_ENTRIES:
             dropped["over_limit"] += 1
-        elif entry.loc in seen:
+        elif entry.loc in places:
             dropped["repeated"] += 1
+            kept[places[entry.loc]] = _agreed(kept[places[entry.loc]], entry)
         elif place and not _is_below(entry.loc, own, folder):
             dropped["elsewhere"] += 1
         elif newer_than_ms is not None and dated is not None and dated < newer_than_ms:
             dropped["older"] += 1
         else:
-            seen.add(entry.loc)
+            places[entry.loc] = len(kept)
             kept.append(entry)
     return kept
+
+
+def _agreed(first: SitemapEntry, again: SitemapEntry) -> SitemapEntry:
+    """The first of two of one address; of two days it was published on neither is known, as of a feed's items."""
+    day = again.news.published[:10] if again.news else ""
+    if first.news is None or first.news.published[:10] == day:
+        return first
+    return replace(first, news=replace(first.news, published=""))
 
 
 def _is_below(loc: str, own: SplitResult, folder: str) -> bool:

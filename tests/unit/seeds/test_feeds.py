@@ -398,14 +398,24 @@ def test_items_that_are_all_of_one_minute_are_dated_by_their_document(dates: lis
     assert {bool(entry.published) for entry in entries(rss.encode(), "https://a.example/")} == {believed}
 
 
-@pytest.mark.parametrize(("second", "believed"), [(30, False), (93, True)])
-def test_news_that_are_all_of_one_minute_are_dated_by_their_sitemap(second: int, believed: bool) -> None:
-    when = [f"2024-05-31T10:{20 + one // 60}:{one % 60:02}Z" for one in (30, 31, second)]
+def dates_of_news(*dated: tuple[str, str]) -> list[str]:
     pages = "".join(
-        f"<url><loc>/{n}</loc><news:news><news:publication_date>{one}</news:publication_date></news:news></url>"
-        for n, one in enumerate(when)
+        f"<url><loc>{loc}</loc><news:news><news:publication_date>{when}</news:publication_date></news:news></url>"
+        for loc, when in dated
     )
     body = f'<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">{pages}</urlset>'.encode()
     asked = "https://a.example/s"
     found = read_answer(Answer(asked, 200, 0, body=body, kind="sitemap"), asked, FeedHistory()).feed.entries
-    assert [bool(entry.published) for entry in found] == [believed] * 3
+    return [entry.published for entry in found]
+
+
+@pytest.mark.parametrize(("second", "believed"), [(30, False), (93, True)])
+def test_news_that_are_all_of_one_minute_are_dated_by_their_sitemap(second: int, believed: bool) -> None:
+    when = [f"2024-05-31T10:{20 + one // 60}:{one % 60:02}Z" for one in (30, 31, second)]
+    assert list(map(bool, dates_of_news(*((f"/{n}", one) for n, one in enumerate(when))))) == [believed] * 3
+
+
+def test_of_two_days_of_an_address_a_sitemap_says_none() -> None:
+    one, same, other = "2024-05-31T10:20:30Z", "2024-05-31T10:20:40Z", "2024-05-30T10:20:30Z"
+    assert dates_of_news(("/1", one), ("/2", other), ("/1", same)) == [one, other]
+    assert dates_of_news(("/1", one), ("/2", other), ("/1", other)) == ["", other]
