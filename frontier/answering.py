@@ -16,7 +16,9 @@ _REFUSALS = (
     "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "is busy running", "Script killed by",
 )  # fmt: skip
 _REFUSAL_TYPES = (
-    *(redis.exceptions.ReadOnlyError, redis.exceptions.ClusterDownError, redis.exceptions.TryAgainError),
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.ClusterDownError,
+    redis.exceptions.TryAgainError,
     redis.exceptions.NoScriptError,
 )
 

@@ -141,8 +141,7 @@ def _sifted(
 
 def _agreed(first: SitemapEntry, again: SitemapEntry) -> SitemapEntry:
     """The first of two of one address; of two days it was published on neither is known, as of a feed's items."""
-    day = again.news.published[:10] if again.news else ""
-    if first.news is None or first.news.published[:10] == day:
+    if first.news is None or again.news is None or first.news.published[:10] == again.news.published[:10]:
         return first
     return replace(first, news=replace(first.news, published=""))
 
