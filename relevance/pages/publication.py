@@ -123,9 +123,10 @@ class _Reader:
             for name in names.split():
                 if content and name in _NAMES:
                     self._metas.setdefault(name, []).append(content)
-        addresses = {origin.url, origin.canonical or "", *self._metas.get("og:url", ())}
+        named = {origin.url, origin.canonical or "", *self._metas.get("og:url", ())}
+        self._addresses = frozenset(map(plain_address, named)) - {""}
         scripts = (node.text() for node in told.scripts if _SCRIPT.match(node.attributes.get("type") or ""))
-        self._data = read_linked_data(scripts, frozenset(map(plain_address, addresses)) - {""})
+        self._data = read_linked_data(scripts, self._addresses)
 
     def publication(self) -> Publication:
         site, licence = self._site(), self._licence()
@@ -214,7 +215,7 @@ class _Reader:
         return self._licence_of(said_of_the_page(self._tree.css(f'a[href*="{LICENCES}"]')))
 
     def _licence_of(self, value: str, *, link: bool = True) -> str:
-        """An address, absolute, or the name of a licence; "" for other texts."""
+        """An address, absolute, or the name of a licence; "" for other texts, and for a place in the page itself."""
         value = clean(value)
         if not value or _LICENCE_NAME.match(value):
             return value
@@ -223,7 +224,8 @@ class _Reader:
             parts = urlsplit(url)
         except ValueError:
             return ""
-        return url if parts.scheme in ("http", "https") and parts.netloc and " " not in url else ""
+        is_own = value.startswith("#") or ("#" in value and plain_address(url) in self._addresses)
+        return url if parts.scheme in ("http", "https") and parts.netloc and " " not in url and not is_own else ""
 
 
 def is_start_or_list(url: str) -> bool:

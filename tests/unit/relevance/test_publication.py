@@ -285,6 +285,12 @@ BY = "https://creativecommons.org/licenses/by/4.0/"
         ("<a rel=license href='javascript:x()'>x</a>", ""),
         ("<a rel=license href='http://[bad'>x</a>", ""),
         (linked(article(license=5)) + linked(article(license=[[]])), ""),
+        ("<a rel=license href='#license'>x</a>", ""),
+        (f"<a rel=license href='{URL.replace('www.', '')}/#license'>x</a>", ""),
+        ("<base href=/><link rel=license href='#license'>", ""),
+        (linked(article(license={"@id": f"{URL}#license"})), ""),
+        (f"<a rel=license href='#license'>x</a><p id=license><a rel=license href={BY}>y</a>", BY),
+        ("<a rel=license href='/terms#license'>x</a>", "https://www.a.example/terms#license"),
     ],
 )
 def test_licence(html: str, licence: str) -> None:
