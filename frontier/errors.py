@@ -41,14 +41,15 @@ class FrontierFull(FrontierError):  # noqa: N818
 
 
 class OptOutsDamaged(FrontierError):  # noqa: N818
-    """What a table of opt-outs has of a host is not what any version has written: nobody knows what must not be
-    fetched, so nothing is leased."""
+    """What a table of opt-outs has of a host is not what any version has written, or the whole is no table (`host`
+    None): nobody knows what must not be fetched, so nothing is leased."""
 
-    def __init__(self, key: str, host: str) -> None:
-        super().__init__(
-            f"the opt-outs of {host!r} in {key!r} of Redis are damaged, and no crawl that meets them goes on: "
-            f"HDEL {key!r} {host!r}, and opt out again what had"
-        )
+    def __init__(self, key: str, host: str | None = None) -> None:
+        if host is None:
+            what, remedy = f"{key!r} of Redis is no table of opt-outs", f"DEL {key!r}"
+        else:
+            what, remedy = f"the opt-outs of {host!r} in {key!r} of Redis are damaged", f"HDEL {key!r} {host!r}"
+        super().__init__(f"{what}, and no crawl that meets them goes on: {remedy}, and opt out again what had")
         self.key = key
         self.host = host
 

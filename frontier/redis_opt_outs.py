@@ -91,6 +91,10 @@ class RedisOptOuts:
                 yield
         except redis.exceptions.MovedError as error:
             raise OptOutsElsewhere(str(error)) from error
+        except redis.ResponseError as error:
+            if "WRONGTYPE" in str(error):  # also in what a script says
+                raise OptOutsDamaged(self._key) from error
+            raise
 
 
 def paths_at(tables: Sequence[RedisOptOuts], host: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 
+import redis
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -13,9 +14,12 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.preflight import check, data_folder, find_spider
-from crawler.state.redis_link import RedisUnreachableError, redis_home, refuse_eviction
+from crawler.state.redis_link import RedisUnreachableError, client, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
 from crawler.work.worker import FAULT, Worker
+from frontier.errors import FrontierUnavailable, OptOutsDamaged, OptOutsElsewhere
+from frontier.keys import Keys
+from frontier.redis_opt_outs import RedisOptOuts
 from seeds.errors import SeedsError
 
 
@@ -30,9 +34,19 @@ def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: c
         home = held.enter_context(redis_home(settings, data_folder(settings, spider.name)))
         ensure_format(home.url, spider.name)
         refuse_eviction(home.url)
-    except (SeedsError, RedisUnreachableError) as error:
+        look_for_opt_outs(home.url, spider.name)
+    except (SeedsError, RedisUnreachableError, OptOutsDamaged) as error:
         raise PreflightError(str(error)) from None
     return spider
+
+
+def look_for_opt_outs(url: str, crawl: str) -> None:
+    """OptOutsDamaged where something else has the key of one of the crawl's tables. What else is wrong with them, and
+    what becomes of them later, the worker finds."""
+    passing = (OptOutsElsewhere, FrontierUnavailable, redis.RedisError)
+    with contextlib.closing(client(url)) as server, contextlib.suppress(*passing):
+        for table in (RedisOptOuts(server, crawl, Keys(crawl).opt_out), RedisOptOuts(server, crawl)):
+            table.at("")
 
 
 def ended_badly(crawler: Crawler) -> bool:

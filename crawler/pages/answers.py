@@ -14,7 +14,7 @@ from archive.storage.unpack import GZ_MAGIC
 from crawler.fetch.connection import ABSENT, BUSY
 from crawler.fetch.errors import FetchError, NotGrantedError
 from crawler.pages.findings import Finding
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES
 from frontier.types import Kind, Lease, RobotsRecord
@@ -151,12 +151,13 @@ def may_follow(said: frozenset[str]) -> bool:
 def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
     """What it means that no usable answer came; None when the frontier has the lease back already.
 
-    A frontier that cannot be reached is no fault of the host; it is asked before anything is sent.
+    A frontier that cannot be reached, or whose opt-outs cannot be read, is no fault of the host; it is asked before
+    anything is sent.
     Scrapy's own middlewares refuse an answer that unpacks to more than the limit with a plain IgnoreRequest.
     """
     if isinstance(error, NotGrantedError):
         return None
-    if isinstance(error, FrontierUnavailable):
+    if isinstance(error, FrontierUnavailable | OptOutsDamaged):
         return Finding("released")
     if isinstance(error, RobotsDeniedError):
         return Finding("robots_denied")

@@ -4,16 +4,23 @@
 local horizon = now + ARGS.ahead
 -- Tables of opt-outs that hold here (frontier/opt_outs.py): this crawl's, and that of all crawls. Where one cannot be
 -- read the script ends here, before it has written anything, and nothing is leased; but in a Cluster that of all may lie
--- on another node, where other crawls do. damaged: a table and the host of which it cannot be read, as the slow way
--- found; then what this call leases is given back at once.
+-- on another node, where other crawls do. damaged: a key that is no table; or a table and the host of which it cannot be
+-- read, as the slow way found; then what this call leases is given back at once.
 local opt_outs = { damaged = {} }
-if call('HLEN', PREFIX .. 'optout') > 0 then opt_outs[1] = PREFIX .. 'optout' end
-local of_all = redis.pcall('HLEN', SETTINGS.opt_outs_of_all)
-if type(of_all) == 'table' then
-  if not string.find(of_all.err, 'non local key', 1, true) then call('HLEN', SETTINGS.opt_outs_of_all) end
-elseif of_all > 0 then
-  opt_outs[#opt_outs + 1] = SETTINGS.opt_outs_of_all
+
+local function hold(key, rules)
+  if type(rules) == 'number' then
+    if rules > 0 then opt_outs[#opt_outs + 1] = key end
+  elseif string.find(rules.err, 'WRONGTYPE', 1, true) then
+    opt_outs.damaged = { key }
+  elseif not string.find(rules.err, 'non local key', 1, true) then
+    call('HLEN', key)
+  end
 end
+
+hold(PREFIX .. 'optout', redis.pcall('HLEN', PREFIX .. 'optout'))
+hold(SETTINGS.opt_outs_of_all, redis.pcall('HLEN', SETTINGS.opt_outs_of_all))
+if opt_outs.damaged[1] then return cmsgpack.pack({ {}, now, -1, '', opt_outs.damaged }) end
 local leases, granted, sequence = {}, 0, nil
 local fresh, scores, joined = {}, {}, 0 -- waiters that join the line in this call, their places in it
 local LEASE_MS, KEY = SETTINGS.lease, ARGS.key

@@ -73,14 +73,25 @@ def test_it_holds_for_crawls_that_run_and_for_those_that_begin_later(make_sharin
     assert [one.status().results["opted_out"] for one in (zulu, xhosa, later)] == [3, 2, 1]
 
 
-def test_where_it_cannot_be_read_nothing_is_leased(make_sharing: MakeSharing, server: redis.Redis) -> None:
+@pytest.mark.parametrize("all_crawls", [True, False])
+def test_what_is_no_table_stops_the_crawl_and_loses_nothing(
+    make_sharing: MakeSharing, server: redis.Redis, all_crawls: bool
+) -> None:
     frontier = crawl_of(make_sharing, URLS)
-    server.set(OPT_OUTS_OF_ALL, "no hash")
-    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
-        frontier.lease(9)
-    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
-        frontier.opted_out_by(f"{A}/open")
-    server.delete(OPT_OUTS_OF_ALL)
+    key = OPT_OUTS_OF_ALL if all_crawls else frontier.keys.opt_out
+    server.set(key, "no hash")
+    for call in (
+        lambda: frontier.lease(9),
+        lambda: frontier.opted_out_by(f"{A}/open"),
+        lambda: frontier.explain(f"{A}/open"),
+        lambda: frontier.opted_out(all_crawls=all_crawls),
+        lambda: frontier.opt_out(["b.example"], all_crawls=all_crawls),
+        lambda: frontier.withdraw_opt_out("b.example", all_crawls=all_crawls),
+    ):
+        with pytest.raises(OptOutsDamaged, match=rf"'{key}' of Redis is no table .* DEL '{key}'"):
+            call()
+    assert server.get(key) == b"no hash"
+    server.delete(key)
     assert frontier.status().leased == 0
     assert leased(frontier) == [f"{A}/private/1", f"{B}/1"], "nothing was changed meanwhile"
 
@@ -134,7 +145,7 @@ def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, serve
     asked = "redis.pcall('HLEN', SETTINGS.opt_outs_of_all)"
     assert asked in text
     says = "redis.error_reply('ERR Script attempted to access a non local key in a cluster node script: 1')"
-    text = text.replace(asked, says).replace("call('HLEN', SETTINGS.opt_outs_of_all)", "error('asked again')")
+    text = text.replace(asked, says).replace("call('HLEN', key)", "error('asked again')")
     frontier._scripts["lease"] = server.register_script(text)
     frontier.opt_out(["b.example"])
     assert leased(frontier) == [f"{A}/private/1"]

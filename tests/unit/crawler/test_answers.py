@@ -8,7 +8,7 @@ from scrapy.http import HtmlResponse, Request, Response
 from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
 from crawler.pages import answers
 from crawler.pages.answers import OptedOutError, RobotsDeniedError, record_of
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES, allowed
 from frontier.types import Kind, Lease
@@ -168,6 +168,7 @@ def test_failures() -> None:
         RefusedAddressError("x"): "refused_address",
         StaleLeaseError("x"): "released",
         FrontierUnavailable("zulu", "x"): "released",
+        OptOutsDamaged("x"): "released",
         IgnoreRequest("x"): "too_large",
         ValueError("x"): "protocol",
     }

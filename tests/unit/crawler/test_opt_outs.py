@@ -12,9 +12,11 @@ import redis
 from scrapy.settings import Settings
 
 from crawler.actions import opt_outs
+from crawler.actions.crawl import look_for_opt_outs
 from crawler.actions.frontier import Frontier
 from crawler.state.run_record import RunRecord, WorkerRecord
 from crawler.state.state_format import ensure_format
+from frontier.errors import OptOutsDamaged
 from frontier.redis_frontier import RedisFrontier
 
 PAGE = "http://a.example/1"
@@ -121,6 +123,18 @@ def test_the_list_says_which_hold_for_all(fleet: Fleet) -> None:
     assert "all crawls of this Redis  http://a.example/1" in said
     assert "crawl zulu                http://c.example" in said
     assert "b.example" not in said
+
+
+@pytest.mark.parametrize(("crawl", "key"), [("", "{ulwembu}:optout"), ("zulu", "{zulu}:f:optout")])
+def test_of_what_is_no_table_that_is_said(fleet: Fleet, server: redis.Redis, crawl: str, key: str) -> None:
+    server.set(key, "no hash")
+    for words, withdraw in ((("opt-out", PAGE), False), (("opt-out", PAGE), True), (("opt-outs",), False)):
+        status, said = fleet.say(*words, crawl=crawl, withdraw=withdraw)
+        assert (status, f"{key!r} of Redis is no table of opt-outs" in said) == (1, True)
+    with pytest.raises(OptOutsDamaged, match=key):
+        look_for_opt_outs(fleet.url, "zulu")
+    server.delete(key)
+    look_for_opt_outs(fleet.url, "zulu")
 
 
 def test_on_a_cluster_it_is_said_who_does_not_hear_of_it(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:

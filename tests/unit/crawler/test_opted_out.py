@@ -99,7 +99,9 @@ def test_where_the_table_cannot_be_read_nothing_is_sent(server: redis.Redis, url
         OptedOut(given(f"unix://{tmp_path}/none"))
     with OptedOut(given(url)) as opted_out:
         server.set("{ulwembu}:optout", "no table")
-        with pytest.raises(OptOutsUnreadError, match=r"cannot be read from .*, so nothing is fetched: WRONGTYPE"):
+        with pytest.raises(
+            OptOutsUnreadError, match=r"from .*, so nothing is fetched: '\{ulwembu\}:optout' of Redis is no"
+        ):
             opted_out.against(PAGE)
     server.acl_setuser("blind", enabled=True, nopass=True, commands=["+@all"], keys=["{zulu}:*"])
     with OptedOut(given(f"{url}&username=blind&password=x"), "zulu") as opted_out:
