@@ -20,10 +20,10 @@ _PLACE_ENDS = re.compile(r"[/?#:]")
 _HOST_ENDS = re.compile(r"[/?#\\]")
 _NO_HOST = re.compile(r"[@,;]")
 """Parsers take them: `a.example,b.example` for a name, `me@a.example` for a user's."""
-_NAME = re.compile(r"(?!https?\Z)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
-"""What a host is called once it is parsed; parsers also take `"a.example"` with its marks, and `http` of
-`http//a.example` and of `http://http://a.example`."""
-_PORT = re.compile(r":\d+\Z")
+_LABEL = r"[a-z0-9_-]{1,63}"
+_AUTHORITY = re.compile(rf"https?://(?:(?!https?(?::|\Z)){_LABEL}(?:\.{_LABEL})*\.?|\[[0-9a-f:.]+\])(?::\d+)?")
+"""Of a crawl's URLs. Parsers also take `"a.example"` with its marks, and `http` of `http//a.example` and of
+`http://http://a.example`."""
 _BREAKS = re.compile(r"[\t\r\n]")
 """Parsers leave them out: two lines would be one name."""
 
@@ -36,15 +36,18 @@ def opt_out_rules(prefixes: Iterable[str]) -> Iterator[Rule]:
         if _BREAKS.search(text):
             raise ValueError(f"{prefix!r} has more than one line or column")
         for url in [text] if "://" in text else spelled_out(_with_host(text)):
+            home = authority(url)
+            if home == url and _AUTHORITY.fullmatch(home):  # as nearly all of a long list: it needs no parser
+                yield home, ""
+                continue
             parts = urlsplit(as_parsed(url))
             path = parts.path + (f"?{parts.query}" if parts.query else "")
             if "*" in parts.netloc + path:
                 raise ValueError(f"{prefix!r} is a pattern, and an opt-out names a host or how URLs begin (* is %2A)")
-            home = authority(url)
-            if not _NAME.fullmatch(_PORT.sub("", home.partition("//")[2])):
-                raise ValueError(f"{prefix!r} names no host: {home}")
             if parts.netloc.startswith(".") or ".." in parts.netloc:
                 raise ValueError(f"{prefix!r} is no host: it begins with a dot, or has two together")
+            if not _AUTHORITY.fullmatch(home):
+                raise ValueError(f"{prefix!r} names no host: {home}")
             yield home, "" if path == "/" else path
 
 

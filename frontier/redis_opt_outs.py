@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -78,10 +79,8 @@ class RedisOptOuts:
         """A host and its path prefixes; OptOutsDamaged, also of none: such a field is taken out."""
         if data is None:
             return host, []
-        with contextlib.suppress(ValueError, msgpack.UnpackException):
-            paths = wire.decode(data)
-            if paths and type(paths) is list and all(type(path) is bytes for path in paths):
-                return host, [path.decode("utf-8", "surrogatepass") for path in paths]
+        if paths := _paths(data):
+            return host, [*paths]
         raise OptOutsDamaged(self._key, host)
 
     @contextlib.contextmanager
@@ -95,6 +94,16 @@ class RedisOptOuts:
             if "WRONGTYPE" in str(error):  # also in what a script says
                 raise OptOutsDamaged(self._key) from error
             raise
+
+
+@lru_cache(maxsize=1 << 9)  # nearly all hosts have the same: all of it
+def _paths(data: bytes) -> tuple[str, ...]:
+    """The path prefixes in a field; () where it is no list of such."""
+    with contextlib.suppress(ValueError, msgpack.UnpackException):
+        paths = wire.decode(data)
+        if type(paths) is list and all(type(path) is bytes for path in paths):
+            return tuple(path.decode("utf-8", "surrogatepass") for path in paths)
+    return ()
 
 
 def paths_at(tables: Sequence[RedisOptOuts], host: str) -> list[str]:

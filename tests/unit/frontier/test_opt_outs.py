@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from frontier import opt_outs
 from frontier.opt_outs import opt_out_rules
 
 BOTH = ["http://a.example", "https://a.example", "http://www.a.example", "https://www.a.example"]
@@ -43,18 +44,22 @@ def test_addresses_and_odd_names_are_hosts() -> None:
     [
         *(".a.example", "a..example", "*.a.example", "http://", "a b.example", "ftp://a.example"),
         *("/private", "//a.example/", "?q", "a.example,b.example", "a.example\nb.example", "http://a.example\t/b"),
-        *(
-            '"a.example"',
-            "'a.example'",
-            "(a.example)",
-            "a.example!",
-            "http://a.example,b.example/",
-            'http://a.example"/',
-        ),
-        *("http//a.example", "https:/a.example", "http://http://a.example/", "HTTP:///HTTPS:80/"),
+        *('"a.example"', "'a.example'", "(a.example)", "a.example!", "http://a.example,b.example/"),
+        *("http//a.example", "https:/a.example", "http://http://a.example/", "HTTP:///HTTPS:80/", 'http://a.example"/'),
+        *("http://.a.example", "http://a..example", "http://*.a.example", f"{'a' * 999}.example"),
         *("www.a@a.example", "mailto:a@a.example", "a.example/*", "http://a.example/x/*.pdf", "a.example?x=*"),
     ],
 )
 def test_what_would_never_be_met_is_refused(name: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of the URL's parser, too
         list(opt_out_rules([name]))
+
+
+def test_hosts_as_they_are_written_mostly_need_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a.example", "www.a.example", "https://a.example", "http://a-1_x.example", "A.example", "a.example:8080"]
+    names += ["https://a.example:443", "https://me@a.example", "192.0.2.1", "[::1]", "xn--bcher-kva.de"]
+    said = [list(opt_out_rules([name])) for name in names]
+    assert said[:3] == [[(host, "") for host in BOTH]] * 2 + [[("https://a.example", "")]]
+    assert [list(opt_out_rules([f"{name}/"])) for name in names] == said  # by the parser
+    monkeypatch.setattr(opt_outs, "as_parsed", None)
+    assert list(opt_out_rules(["a.example"])) == said[0]
