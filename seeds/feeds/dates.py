@@ -1,6 +1,7 @@
 """When a feed says that an item was published, as far as what it writes can be believed: to the second, or its day.
 
-Read are the forms that feeds are to have, ISO 8601 and RFC 2822; the parsers of the formats guess at more, each its own
+Read are the forms that feeds are to have, ISO 8601 and RFC 2822, and of others days alone that can be read in one way
+only: `May 31, 2024`, `31st May, 2024`, `2024/05/31`, in English. The parsers of the formats guess at more, each its own
 way, which is good enough to poll by, but not to be told on. As of pages (:mod:`relevance.pages.instants`), a time
 without a zone that all know is no instant, and midnight is what programs write that know only the day.
 """
@@ -19,12 +20,19 @@ __all__ = ["said", "without_doubted"]
 _LONGEST = 64
 _TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?P<zone>\D.*)?"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = rf"(?P<name>{'|'.join(_MONTHS)})"
+_ENGLISH = rf"{_NAMED}(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+_DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th)?"
 _FORMS = [
     re.compile(form, re.A | re.I)
     for form in (
         rf"(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d)(?:[T ]{_TIME})?",
-        rf"(?:[a-z]{{3,9}}\.?,?\s*)?(?P<day>\d\d?)[ -](?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ -](?P<year>\d{{4}})"
+        rf"(?:[a-z]{{3,9}}\.?,?\s*)?(?P<day>\d\d?)[ -]{_NAMED}[a-z]{{0,6}}\.?[ -](?P<year>\d{{4}})"
         rf"(?:,?\s{_TIME})?",
+        rf"{_WEEKDAY}{_ENGLISH}\s+{_DAY}(?:,\s*|\s+)(?P<year>\d{{4}})",
+        rf"{_WEEKDAY}{_DAY}\s+{_ENGLISH}(?:,\s*|\s+)(?P<year>\d{{4}})",
+        r"(?P<year>\d{4})/(?P<month>\d\d)/(?P<day>\d\d)",
     )
 ]
 _ZONE = re.compile(
@@ -44,8 +52,8 @@ def said(written: str) -> str:
         return ""
     parts = match.groupdict()
     month = int(parts["month"]) if parts.get("month") else _MONTHS.index(parts["name"].lower()) + 1
-    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
-    zone = _ZONE.fullmatch((parts["zone"] or "").strip())
+    hour, minute, second = (int(parts.get(name) or 0) for name in ("hour", "minute", "second"))
+    zone = _ZONE.fullmatch((parts.get("zone") or "").strip())
     try:
         when = datetime(int(parts["year"]), month, int(parts["day"]), hour, minute, second)
         if zone is None or not (hour or minute or second):
