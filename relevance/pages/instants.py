@@ -21,7 +21,8 @@ _LONGEST = 64
 _TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,:]\d{1,9})?)?(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?"
 _ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d:?(?:\d\d)?|[A-Z]{2,5}|\([A-Z]{2,5}\)))?(?:\s?\([^()]*\))?"
 _WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\.?,?\s)?"
-_MONTH = r"(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+# Other languages' names begin as the English do, but marraskuu, November in Finnish.
+_MONTH = r"(?!Marras)(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _YEAR, _DAY = r"(?P<year>\d{4})", r"(?P<day>\d{1,2})"
 _AT = rf"(?:,?\s(?:at\s)?{_TIME}{_ZONE})?"
 _FORMS = [

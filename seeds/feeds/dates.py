@@ -20,7 +20,8 @@ __all__ = ["said", "without_doubted"]
 _LONGEST = 64
 _TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?P<zone>\D.*)?"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED = rf"(?P<name>{'|'.join(_MONTHS)})"
+# Other languages' names begin as the English do, but marraskuu, November in Finnish.
+_NAMED = rf"(?!marras)(?P<name>{'|'.join(_MONTHS)})"
 _ENGLISH = rf"{_NAMED}(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
 _DAY = r"(?P<day>\d\d?)(?:st|nd|rd|th)?"
