@@ -20,6 +20,8 @@ from sieve.urls import authority
 
 SKETCHED_FROM = 100
 MEMO_CAP = 65_535
+_REDIRECTED = ("robots_wait", "robots_later")
+"""Why a host's pages wait while its robots.txt is found elsewhere: until that has answered, or may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) ->
 def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Ending) -> None:
     outcome, end_ms = ending.outcome, ending.end_ms
     if outcome.result == "robots_redirect" and lease.hops < MOST_HOPS and (target := _authority_of(outcome.location)):
-        if outcome.retry_after_ms and (lease.hops or origin.gate_reason != "robots_wait"):
+        if outcome.retry_after_ms and (lease.hops or origin.gate_reason not in _REDIRECTED):
             _wait_for_hop(origin, lease, ending, frontier.config.retry_factor)
             return
         if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
@@ -177,7 +179,7 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
     elif outcome.result in ("expired", "aborted"):
         # its worker died or was stopped, which says nothing about the host: ask again, politely, from the beginning
         origin.robots_retry_ms, origin.rank = 0, None
-        if origin.gate_reason == "robots_wait":
+        if origin.gate_reason in _REDIRECTED:
             origin.gate_ms, origin.gate_reason = 0, ""
     elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
         _set_robots(frontier, origin, outcome.robots, end_ms)
@@ -192,7 +194,7 @@ def _wait_for_hop(origin: Host, lease: Lease, ending: Ending, retry_factor: floa
         _no_robots(origin, ending, retry_factor)
         return
     wait_ms = min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms or 0)
-    _gate(origin, ending.end_ms + wait_ms, "robots_wait", ending.end_ms)
+    _gate(origin, ending.end_ms + wait_ms, "robots_later", ending.end_ms)
 
 
 def _authority_of(location: str) -> str:

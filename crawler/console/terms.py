@@ -79,6 +79,7 @@ WORDS = {
     "robots_redirect": "led to another address",
     "robots_unreachable": "robots.txt cannot be had: nothing is fetched",
     "robots_wait": "robots.txt is redirected and not read yet",
+    "robots_later": "robots.txt is redirected, and its server asked to wait",
     "robots_denied": "forbidden by robots.txt, not asked for",
     "refused_address": "address that must not be asked (private network)",
     "bad_url": "no URL that can be asked for",

@@ -119,17 +119,18 @@ local function end_robots(origin, hops, outcome, end_ms)
   local record = ensure_record(origin)
   local is_redirect = outcome.result == 'robots_redirect' and outcome.target and hops < MOST_HOPS
   local waits = is_redirect and (outcome.retry_after_ms or 0) > 0
+  local reason = record.others.rgr or ''
   if waits and hops > 0 then
     no_robots(record, outcome, end_ms)
-  elseif waits and (record.others.rgr or '') ~= 'robots_wait' then
-    gate(record, end_ms + min(SETTINGS.retry_after_cap, outcome.retry_after_ms), 'robots_wait', end_ms)
+  elseif waits and reason ~= 'robots_wait' and reason ~= 'robots_later' then
+    gate(record, end_ms + min(SETTINGS.retry_after_cap, outcome.retry_after_ms), 'robots_later', end_ms)
   elseif is_redirect then
     local memo = string.char(hops + 1) .. origin
     local header = string.char(9 + outcome.target_is_whole, 0, 255, 0) .. length_bytes(#memo)
     local element = header .. memo .. outcome.target_rest
     local target, others = ensure_record(outcome.target), others_of(record)
     -- where it led to last time has not answered
-    if hops == 0 and others.rgr == 'robots_wait' then others.rf = (others.rf or 0) + 1 end
+    if hops == 0 and reason == 'robots_wait' then others.rf = (others.rf or 0) + 1 end
     if not call('LPOS', PREFIX .. 'h:' .. outcome.target, element) then
       call('RPUSH', PREFIX .. 'h:' .. outcome.target, element)
       others_of(target).h = (target.others.h or 0) + 1
@@ -139,7 +140,7 @@ local function end_robots(origin, hops, outcome, end_ms)
   elseif outcome.result == 'expired' or outcome.result == 'aborted' then
     local others = others_of(record)
     others.rr = nil
-    if others.rgr == 'robots_wait' then others.rg, others.rgr = nil, nil end
+    if reason == 'robots_wait' or reason == 'robots_later' then others.rg, others.rgr = nil, nil end
   elseif outcome.robots_kind == 'rules' or outcome.robots_kind == 'allow' then
     set_robots(origin, record, outcome.robots_kind, outcome, end_ms)
   else

@@ -720,7 +720,7 @@ def test_where_robots_have_moved_is_not_asked_before_its_retry_after(make: Make,
     done(frontier, one(frontier), "robots_redirect", location=f"{B}/moved.txt", retry_after_ms=HOUR)
     state = frontier.host(A)
     assert state is not None
-    assert (state.robots_gate_reason, state.robots_gate_ms) == ("robots_wait", clock.now_ms + HOUR)
+    assert (state.robots_gate_reason, state.robots_gate_ms) == ("robots_later", clock.now_ms + HOUR)
     other = one(frontier)
     assert other.url == f"{B}/robots.txt"  # the other host does not rest for it
     done(frontier, other, robots=RobotsRecord("allow"))
@@ -730,6 +730,10 @@ def test_where_robots_have_moved_is_not_asked_before_its_retry_after(make: Make,
     lease = next(found for found in frontier.lease(9).leases if found.authority == A)
     assert lease.url == f"{A}/robots.txt"
     done(frontier, lease, "robots_redirect", location=f"{A}/moved.txt", retry_after_ms=HOUR)
+    state = frontier.host(A)
+    assert state is not None
+    # As after any first redirect: that it had to be waited for is no failure.
+    assert (state.robots_gate_reason, state.robots_gate_ms) == ("robots_wait", clock.now_ms + 10 * MINUTE)
     clock.forward(2000)
     hop = one(frontier)
     assert (hop.url, hop.hops) == (f"{A}/moved.txt", 1)  # it has been waited for
