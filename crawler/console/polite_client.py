@@ -4,8 +4,9 @@ Guarantees, for one process: only addresses that the guard allows are connected 
 (RFC 9309, read before the first request to a host) denies or that has opted out (crawler/console/opted_out.py); a host
 is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the
 next request, an address likewise; a host that answers 429 or 503 is left alone as long as it says, and as a crawl
-would be after another refusal with a Retry-After. Redirects are followed hop by hop under the same rules, none that is
-to be waited for. A crawl running at the same time knows nothing of it: do not aim both at one host.
+would be after another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it.
+Redirects are followed hop by hop under the same rules, none that is to be waited for. A crawl running at the same time
+knows nothing of it: do not aim both at one host.
 """
 
 from __future__ import annotations
@@ -64,11 +65,14 @@ class _Place:
 
 @dataclass(slots=True)
 class _Host(_Place):
-    """An authority with its rules; `robots` is the answer for its robots.txt."""
+    """An authority with its rules; `robots` is the answer for its robots.txt, to be asked for again from `again` on.
+    `told`: until when its last answer asked to wait, be it with its redirect only."""
 
     rules: asyncio.Task[Rules] | None = None
     robots: Fetched | None = None
     delay_s: float = 0.0
+    told: float = 0.0
+    again: float = math.inf
 
 
 class _Turn:
@@ -166,7 +170,8 @@ class PoliteClient:
         return await self._ask(url, host, captures)
 
     async def _rules(self, home: str, host: _Host) -> Rules:
-        if host.rules is None:
+        if host.rules is None or (host.rules.done() and time.monotonic() >= host.again):
+            host.again = math.inf
             host.rules = asyncio.ensure_future(self._fetch_rules(home, host))
         return await asyncio.shield(host.rules)
 
@@ -174,7 +179,7 @@ class PoliteClient:
         """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say, but
         not to what has opted out."""
         host.delay_s = self._delay_s
-        url = f"{home}/robots.txt"
+        url, there = f"{home}/robots.txt", host
         fetched, location = await self._ask(url, host, [], robots=True)
         for _ in range(MOST_HOPS):
             if not location:
@@ -184,8 +189,10 @@ class PoliteClient:
                 fetched, location = await self._ask(location, there, [], robots=True)
             except ValueError:
                 location = ""
-        host.robots = fetched
-        rules = Rules(rules_text(fetched), self._token)
+        host.robots, text = fetched, rules_text(fetched)
+        if text is NOTHING_ALLOWED and there.told > time.monotonic():
+            host.again = there.told
+        rules = Rules(text, self._token)
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
         return rules
 
@@ -204,9 +211,10 @@ class PoliteClient:
             try:
                 async with self._at_once, self._turn(request, host):
                     response = await self._handler.download_request(request)
-                    rest_ms = answers.retry_after_ms(response)
+                    rest_ms, now = answers.retry_after_ms(response), time.monotonic()
+                    host.told = now + answers.redirect_wait_ms(response) / 1000
                     if response.status in (429, 503) or rest_ms:
-                        host.due = time.monotonic() + (_REST_S if rest_ms is None else rest_ms / 1000)
+                        host.due = host.told = now + (_REST_S if rest_ms is None else rest_ms / 1000)
                 return self._read(request, response)
             except FetchError as error:
                 return Fetched(url, 0, problem=error.outcome), ""

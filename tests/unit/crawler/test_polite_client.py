@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
+from crawler.console import polite_client
 from crawler.console.polite_client import BlockingFetch
 from tests.unit.crawler.test_opted_out import answering, given
 
@@ -36,3 +39,43 @@ def test_a_retry_after_is_obeyed_whatever_the_status(status: int, more: dict[str
         assert (fetch(f"{home}/other").problem == "resting") == (status == 403)
     assert asked[:2] == ["/robots.txt", "/page"]
     assert "/else" not in asked
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "seconds"),
+    [
+        (503, {"Retry-After": "3600"}, 3600),
+        (503, {}, 60),
+        (500, {"Retry-After": "3600"}, 3600),
+        (302, {"Retry-After": "3600", "Location": "/moved.txt"}, 3600),
+    ],
+)
+def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
+    status: int, more: dict[str, str], seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = time.monotonic()
+    clock = SimpleNamespace(monotonic=lambda: begun)
+    monkeypatch.setattr(polite_client, "time", clock)
+    told = [(status, more)]
+
+    def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
+        return told.pop() if path == "/robots.txt" and told else b""
+
+    with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        assert not fetch(f"{home}/page").ok
+        clock.monotonic = lambda: begun + seconds - 1
+        assert not fetch(f"{home}/page").ok
+        assert asked == ["/robots.txt"]
+        clock.monotonic = lambda: begun + seconds + 2
+        assert fetch(f"{home}/page").ok
+        assert fetch(f"{home}/other").ok
+    assert asked == ["/robots.txt", "/robots.txt", "/page", "/other"]
+
+
+def test_a_robots_txt_that_only_failed_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(lambda path: (500, {})) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        for later_s in (0, 86_400):
+            now = time.monotonic() + later_s
+            monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda now=now: now))
+            assert fetch(f"{home}/page").problem == "robots_denied"
+    assert asked == ["/robots.txt"]
