@@ -5,6 +5,7 @@ from relevance.language.identification import Identifier
 from relevance.language.model import shipped
 from relevance.steering.hints import NEITHER, OTHER, OURS, Hints
 from relevance.steering.languagetags import TAGS, declared, is_tag_of
+from seeds.crawl.languages import meant
 
 
 @pytest.mark.parametrize(("language", "tag"), [("zul", "zu-ZA"), ("hau", "ha_NG"), ("yor", "YO"), ("kde", "kde")])
@@ -17,6 +18,7 @@ def test_a_page_declares_any_language_by_its_tag(language: str, tag: str) -> Non
 def test_each_tag_means_one_language() -> None:
     assert len(TAGS) == len(set(TAGS.values())) == 184
     assert all(len(language) == 3 and len(tag) == 2 for language, tag in TAGS.items())
+    assert all(meant(tag) == language for language, tag in TAGS.items()), "seed files read the same tags"
 
 
 def test_a_url_names_the_language_that_is_wanted_but_few_others() -> None:
