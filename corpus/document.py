@@ -21,6 +21,8 @@ _MANY_LETTERS = 1 << 20
 PUBLICATION = ("published", "author", "site", "licence")
 """What a page says of its publication: names of a document's fields, of keys in JSON and of attributes in vertical
 text."""
+SAID = (*PUBLICATION, "published_from")
+"""The same, and whose word the date is, in all forms of a document."""
 FEED = "feed"
 """Of :attr:`Document.published_from`."""
 
@@ -188,7 +190,6 @@ def of_row(row: dict[str, Any]) -> Document:
     )
     words = {name: str(row.get(name) or "") for name in _WORDS}
     # Other tools have keys of these names, too: what is no text stays what it is.
-    ours = (*PUBLICATION, "published_from")
-    words.update((name, row[name]) for name in ours if isinstance(row.get(name), str))
+    words.update((name, row[name]) for name in SAID if isinstance(row.get(name), str))
     extra = {name: value for name, value in row.items() if name not in _KNOWN and name not in words}
     return Document(paragraphs=paragraphs, language=language, extra=extra, **words)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from archive import Damage
-from corpus.document import PUBLICATION, Document, Paragraph, from_json, main_language
+from corpus.document import SAID, Document, Paragraph, from_json, main_language
 from corpus.errors import Fault, FormatError
 from corpus.extraction import Choice, Extraction
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, stored_size, unpacked
@@ -55,7 +55,7 @@ def _of_vertical(found: VerticalDocument) -> Document:
         Paragraph(paragraph.text, "heading" if paragraph.heading else "main", of_html_tag(paragraph.lang))
         for paragraph in found.paragraphs
     )
-    said = {name: found.attributes.get(name, "") for name in PUBLICATION}
+    said = {name: found.attributes.get(name, "") for name in SAID}
     return Document(identity, url, title, language=main_language(paragraphs), paragraphs=paragraphs, extra={}, **said)
 
 

@@ -4,7 +4,8 @@ The format is that of corpus managers of the Manatee family (Sketch Engine: "Pre
 the public corpora of Brno University of Technology::
 
     <doc title="…" url="…" id="…">     title from the page, absolute URL, unique id; `& < > "` as entities;
-                                       published, author, site, licence behind them where the page says them
+                                       published, author, site, licence behind them where the page says them,
+                                       published_from where the date is another's word
     <head> … </head>                   the title, in sentences
     <p lang="zu"> … </p>               a paragraph; lang (ISO 639-1, else 639-3) only when it is known;
                                        heading="1" on a heading, when headings are asked for
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from corpus.document import PUBLICATION, Document, Link, Paragraph
+from corpus.document import SAID, Document, Link, Paragraph
 from corpus.languages import html_tag
 from corpus.vertical.tokens import Span, sentences, tokens
 
@@ -55,7 +56,7 @@ def lines(document: Document, *, headings: bool = False, tokenised: bool = True)
     """The document in vertical form, line by line, without line ends. ``headings``: they are marked as such. Not
     ``tokenised``, it is a prevertical: a paragraph is one line of text, of the title there is only the attribute."""
     title, url, identity = map(escape_value, (document.title, document.url, document.id))
-    said = ((name, escape_value(getattr(document, name))) for name in PUBLICATION)
+    said = ((name, escape_value(getattr(document, name))) for name in SAID)
     publication = "".join(f' {name}="{value}"' for name, value in said if value)
     yield f'<doc title="{title}" url="{url}" id="{identity}"{publication}>'
     if tokenised:

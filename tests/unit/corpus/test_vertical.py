@@ -56,11 +56,12 @@ def test_language_of_a_paragraph(language: str, tag: str) -> None:
     assert tag in rows_of(document(Paragraph("Yebo", "main", language)))
 
 
-@given(st.tuples(*[TEXTS] * 4))
+@given(st.tuples(*[TEXTS] * 5))
 def test_publication_comes_back(said: tuple[str, ...]) -> None:
-    names = ("published", "author", "site", "licence")
-    published, author, site, licence = said
+    names = ("published", "author", "site", "licence", "published_from")
+    published, author, site, licence, source = said
     made = replace(document(Paragraph("Yebo")), published=published, author=author, site=site, licence=licence)
+    made = replace(made, published_from=source)
     [found] = read_vertical(rows_of(made))
     assert {name: value for name, value in found.attributes.items() if name in names} == {
         name: value for name, value in zip(names, said, strict=True) if value
@@ -69,11 +70,13 @@ def test_publication_comes_back(said: tuple[str, ...]) -> None:
 
 def test_publication_is_read_from_a_file_and_by_manatee(tmp_path: Path) -> None:
     made = replace(document(Paragraph("Yebo")), published="2024-05-31", author='N "D"\n<Dube> & Zuma')
-    other = replace(made, published="", author="")
+    made = replace(made, published_from="feed")
+    other = replace(made, published="", author="", published_from="")
     (tmp_path / "a.vert").write_text(text_of(made) + text_of(other))
     one, two = documents([str(tmp_path / "a.vert")], Report(quiet=True), Tally())
-    assert (one.published, one.author, one.site) == ("2024-05-31", 'N "D" <Dube> & Zuma', "")
-    assert (two.published, two.author) == ("", "")
+    assert (one.published, one.published_from) == ("2024-05-31", "feed")
+    assert (one.author, one.site) == ('N "D" <Dube> & Zuma', "")
+    assert (two.published, two.author, two.published_from) == ("", "", "")
     writer = ManateeWriter(())
     assert [row for row in writer(rows_of(made)) if row.startswith("<doc")] == rows_of(made)[:1]
     assert "    ATTRIBUTE published\n" in registry(writer, None, tmp_path, "")
