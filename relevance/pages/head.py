@@ -53,36 +53,45 @@ def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
         nodes.get(node.tag or "", nodes[""]).append(node)
     links = nodes["link"]
     metas: list[Meta] = []
+    pragmas: list[str] = []
+    for meta in nodes["meta"]:
+        attributes = meta.attributes
+        content = (attributes.get("content") or "").strip()
+        metas.append(((attributes.get("name") or attributes.get("property") or "").strip().lower(), content))
+        pragmas.append((attributes.get("http-equiv") or "").strip().lower())
+        if "itemprop" in attributes:
+            nodes[""].append(meta)
+    facts = {**_outline(tree), **_of_metas(metas, pragmas, robots_names), **_relations(links)}
+    return Head(facts, Told(metas, nodes["script"], _licences(links), nodes["time"], nodes[""]))
+
+
+def _outline(tree: LexborHTMLParser) -> dict[str, Any]:
+    """What is said by elements that a page has one of."""
     root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
-    facts: dict[str, Any] = {
+    return {
         "title": " ".join(title.text().split()) if title else "",
         "html_lang": (_attribute(root, "lang") or _attribute(root, "xml:lang")).lower() if root else "",
         "base": _attribute(base, "href") if base else None,
     }
+
+
+def _of_metas(metas: list[Meta], pragmas: list[str], robots_names: tuple[str, ...]) -> dict[str, Any]:
+    """`pragmas`: the `http-equiv` of each."""
+    facts: dict[str, Any] = {}
     robots: set[str] = set()
-    for meta in nodes["meta"]:
-        attributes = meta.attributes
-        content = (attributes.get("content") or "").strip()
-        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
-        http = (attributes.get("http-equiv") or "").strip().lower()
-        if "itemprop" in attributes:
-            nodes[""].append(meta)
-        metas.append((name, content))
+    for (name, content), pragma in zip(metas, pragmas, strict=True):
         if name in robots_names:
             robots.update(part for part in re.split(r"[,\s]+", content.lower()) if part)
         elif name == "og:locale":
             facts.setdefault("og_locale", content.lower())
         elif name in ("description", "og:description"):
             facts.setdefault("description", content)
-        elif http == "content-language":
+        elif pragma == "content-language":
             facts.setdefault("content_language", content.lower())
-        elif http == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
+        elif pragma == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
             facts["refresh"] = target
     facts["robots_meta"] = frozenset(robots)
-    facts.update(_relations(links))
-    licences = [node for node in links if "license" in _attribute(node, "rel").lower().split()]
-    addresses = [_attribute(node, "href") for node in licences]
-    return Head(facts, Told(metas, nodes["script"], addresses, nodes["time"], nodes[""]))
+    return facts
 
 
 def refresh_target(value: str) -> str:
@@ -106,3 +115,7 @@ def _relations(links: list[LexborNode]) -> dict[str, Any]:
             if kind in ("application/rss+xml", "application/atom+xml", "application/feed+json") and href:
                 feeds.append(href)
     return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
+
+
+def _licences(links: list[LexborNode]) -> list[str]:
+    return [_attribute(link, "href") for link in links if "license" in _attribute(link, "rel").lower().split()]

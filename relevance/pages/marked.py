@@ -58,7 +58,21 @@ def read_times(times: Sequence[LexborNode], headings: Callable[[], Sequence[Lexb
 
 def read_microdata(properties: Sequence[LexborNode]) -> Marked:
     """`properties`: elements with an `itemprop`."""
+    scopes = _of_articles(properties)
+    dates = {scope: day for scope, own in scopes.items() if (day := _date(own.get("datepublished", [])))}
     marked = Marked()
+    if len({day[:10] for day in dates.values()}) > 1:
+        return marked  # a list of articles
+    for scope in [scope for scope in scopes if scope in dates] or list(scopes)[:1]:
+        own = scopes[scope]
+        marked.published = marked.published or dates.get(scope, "")
+        marked.created = marked.created or _date(own.get("datecreated", []))
+        marked.authors = marked.authors or [name for one in own.get("author", ()) if (name := _name(one))]
+    return marked
+
+
+def _of_articles(properties: Sequence[LexborNode]) -> dict[int, dict[str, list[LexborNode]]]:
+    """Those that tell of publishing, by their scope and name."""
     scopes: dict[int, dict[str, list[LexborNode]]] = {}
     looked_at = 0
     for node in properties:
@@ -69,17 +83,10 @@ def read_microdata(properties: Sequence[LexborNode]) -> Marked:
         if looked_at > MOST_LOOKED_AT:
             break
         scope = _scope(node)
-        for name in names if scope is not None else ():
-            scopes.setdefault(scope or 0, {}).setdefault(name, []).append(node)
-    dates = {scope: day for scope, own in scopes.items() if (day := _date(own.get("datepublished", [])))}
-    if len({day[:10] for day in dates.values()}) > 1:
-        return marked  # a list of articles
-    for scope in [scope for scope in scopes if scope in dates] or list(scopes)[:1]:
-        own = scopes[scope]
-        marked.published = marked.published or dates.get(scope, "")
-        marked.created = marked.created or _date(own.get("datecreated", []))
-        marked.authors = marked.authors or [name for one in own.get("author", ()) if (name := _name(one))]
-    return marked
+        if scope is not None:
+            for name in names:
+                scopes.setdefault(scope, {}).setdefault(name, []).append(node)
+    return scopes
 
 
 def _around(node: LexborNode) -> Iterator[LexborNode]:

@@ -66,7 +66,7 @@ def parse_xml(body: bytes, url: str, content_type: str | None) -> Feed:
         raise FeedError("broken_markup", f"no parser makes sense of it ({type(error).__name__}: {error})") from error
     feed = parsed["feed"]
     language = _text(feed, "language").lower()
-    links = [link for link in dict.get(feed, "links") or () if isinstance(link, dict)]
+    links = _parts(feed, "links")
     return Feed(
         format=parsed.get("version") or "",
         entries=tuple(_entry(entry, url, language) for entry in parsed["entries"]),
@@ -121,26 +121,37 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[str]:
 
 def _entry(entry: Any, url: str, feed_language: str) -> FeedEntry:
     link = absolute(url, _text(entry, "link"))
-    original = _text(entry, "feedburner_origlink") or _text(entry, "pheedo_origlink")
-    contents = [part for part in dict.get(entry, "content") or () if isinstance(part, dict)]
-    spoken = [_text(entry, "language"), *(_text(part, "language") for part in contents)]
-    spoken.append(_text(dict.get(entry, "title_detail") or {}, "language"))
-    content = max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary")
-    links = [part for part in dict.get(entry, "links") or () if isinstance(part, dict)]
-    enclosures = (_text(part, "href") for part in links if part.get("rel") == "enclosure")
+    contents = _parts(entry, "content")
     published_ms = _instant(dict.get(entry, "published_parsed"))
     return FeedEntry(
         link=link,
         id=_text(entry, "id"),
         title=_text(entry, "title"),
-        url=clean_link(original if original.startswith(("http://", "https://")) else link or ""),
+        url=clean_link(_original(entry) or link or ""),
         published_ms=published_ms or _instant(dict.get(entry, "created_parsed")),
         published=said(_text(entry, "published")),
         updated_ms=_instant(dict.get(entry, "updated_parsed")),
-        language=next((tag.lower() for tag in spoken if tag), feed_language),
-        content=content,
-        enclosures=tuple(joined for part in enclosures if (joined := absolute(url, part))),
+        language=_spoken(entry, contents) or feed_language,
+        content=max((_text(part, "value") for part in contents), key=len, default="") or _text(entry, "summary"),
+        enclosures=_enclosures(entry, url),
     )
+
+
+def _original(entry: Any) -> str:
+    """The address that a service which counts readers has replaced by its own; "" when none has."""
+    original = _text(entry, "feedburner_origlink") or _text(entry, "pheedo_origlink")
+    return original if original.startswith(("http://", "https://")) else ""
+
+
+def _spoken(entry: Any, contents: list[Any]) -> str:
+    """The first language that an item names of itself, its parts or its title."""
+    said_of = (entry, *contents, dict.get(entry, "title_detail") or {})
+    return next((tag.lower() for part in said_of if (tag := _text(part, "language"))), "")
+
+
+def _enclosures(entry: Any, url: str) -> tuple[str, ...]:
+    hrefs = (_text(part, "href") for part in _parts(entry, "links") if part.get("rel") == "enclosure")
+    return tuple(joined for href in hrefs if (joined := absolute(url, href)))
 
 
 def _hints(feed: Any, text: bytes) -> FeedHints:
@@ -175,6 +186,11 @@ def _linked(links: list[Any], url: str, relation: str) -> str:
         if link.get("rel") == relation and link.get("href"):
             return absolute(url, str(link["href"])) or ""
     return ""
+
+
+def _parts(data: Any, key: str) -> list[Any]:
+    """The tables in a field."""
+    return [part for part in dict.get(data, key) or () if isinstance(part, dict)]
 
 
 def _text(data: Any, key: str) -> str:

@@ -311,28 +311,29 @@ class _Visit:
 
     def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
         """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""
-        history, now_s, last_s = self._history, self._now_s, self._history.last_s
-        entries = document.feed.entries
-        dated = [_published_s(entry) for entry in entries]
-        in_order = list(entries)
-        if entries and all(dated):
-            in_order.sort(key=lambda entry: -(entry.published_ms or 0))
-        marks = [item_mark(entry) for entry in in_order]
+        history, known = self._history, self._history.last_s > 0
+        dated = [_published_s(entry) for entry in document.feed.entries]
+        marks = [item_mark(entry) for entry in _newest_first(document.feed.entries)]
         fresh = {item_mark(entry) for entry in new}
+        fresh_marks = [mark for mark in marks if mark in fresh]
+        self._note_pace(dated, new)
+        schedule.note_life(history, set(marks), next(iter(fresh_marks), None), self._now_s)
+        history.remember(fresh_marks if known else marks)
+        history.newest_s = max([history.newest_s, *(when for when in dated if when <= self._now_s)], default=0)
+        history.same = 0 if new else history.same + 1
+        for place in (document.places.get(entry.url) for entry in new if known):
+            if place is not None:
+                history.places[place] = history.places.get(place, 0) + 1
+        self._heed(document.feed.hints)
+
+    def _note_pace(self, dated: Sequence[int], new: Sequence[FeedEntry]) -> None:
+        """When the items appeared that are shown (`dated`) and that are `new`, as far as their dates tell."""
+        history, now_s, last_s = self._history, self._now_s, self._history.last_s
         # A date before the last poll is when it was written, not when it appeared; the first poll has nothing better.
         appeared = [_published_s(entry) for entry in new]
         schedule.note_items(history, [when if not last_s or when > last_s else 0 for when in appeared], now_s)
         ages = [now_s - when for when in dated if 0 < when <= now_s]
-        schedule.note_window(history, ages, len(entries), len(new), now_s)
-        schedule.note_life(history, set(marks), next((mark for mark in marks if mark in fresh), None), now_s)
-        history.remember([mark for mark in marks if mark in fresh] if last_s else marks)
-        history.newest_s = max([history.newest_s, *(when for when in dated if when <= now_s)], default=0)
-        history.same = 0 if new else history.same + 1
-        for entry in new if last_s else ():
-            place = document.places.get(entry.url)
-            if place is not None:
-                history.places[place] = history.places.get(place, 0) + 1
-        self._heed(document.feed.hints)
+        schedule.note_window(history, ages, len(dated), len(new), now_s)
 
     def _heed(self, hints: FeedHints) -> None:
         history = self._history
@@ -358,6 +359,13 @@ def stored_us(url: str, memo: bytes, answer: Answer) -> int:
     microseconds, 0 = not known, or another answer."""
     history = _recalled(memo)[0]
     return history.stored_us if answer.status == 304 and answer.asked == (history.spelled or url) else 0
+
+
+def _newest_first(entries: Sequence[FeedEntry]) -> list[FeedEntry]:
+    """By their dates where all have one, else as they stand."""
+    if all(_published_s(entry) for entry in entries):
+        return sorted(entries, key=lambda entry: -(entry.published_ms or 0))
+    return list(entries)
 
 
 def _published_s(entry: FeedEntry) -> int:
