@@ -42,6 +42,7 @@ tests: setup ## pytest; PYTEST="-k robots" for some, EFFORT=4 for four times the
 SHORT_archive := --pages 300
 SHORT_crawlers := --short
 SHORT_dedup := --documents 3000
+SHORT_far := --web polite --away-ms 0 100 --seconds 5
 SHORT_fleet := --workers 4 --pages 120 --faulty 0
 SHORT_focus := --seeds 1
 SHORT_frontier := --hosts 1000 --grants 1000 --workers 2 --seconds 5
