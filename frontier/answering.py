@@ -1,4 +1,4 @@
-"""What a Redis that does not do as it is told means to the frontier."""
+"""A connection to Redis, and what one that does not do as it is told means to the frontier."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from frontier.errors import FrontierFull, FrontierUnavailable
 
@@ -21,6 +23,24 @@ _REFUSAL_TYPES = (
     redis.exceptions.TryAgainError,
     redis.exceptions.NoScriptError,
 )
+
+ANSWER_WITHIN_S = 10.0
+
+
+def connected(url: str) -> redis.Redis:
+    """A client without silent repeats: the caller decides what a lost answer means for each call."""
+    return redis.Redis.from_url(url, socket_timeout=ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0))
+
+
+def in_ms(moment: tuple[int, int]) -> int:
+    """Redis' TIME, seconds and microseconds."""
+    seconds, micros = moment
+    return seconds * 1000 + micros // 1000
+
+
+def text_of(data: bytes) -> str:
+    """A name that we have stored."""
+    return data.decode("utf-8", "surrogatepass")
 
 
 @contextlib.contextmanager

@@ -18,11 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from frontier import admin, intake, opt_outs, payload, reports, rescoring, scripts, wire
-from frontier.answering import answering
+from frontier.answering import answering, connected, in_ms, text_of
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.errors import OptOutsDamaged
@@ -50,7 +48,6 @@ INTAKE_BATCH = 2000
 _READY_BATCHES = 256
 _HOSTS_A_LOOK = 16
 """Hosts whose queues are read in one call: a long queue is long in all of its bands, and everybody waits meanwhile."""
-ANSWER_WITHIN_S = 10.0
 
 
 class RedisFrontier:
@@ -70,7 +67,7 @@ class RedisFrontier:
         self.config = config or FrontierConfig()
         self.keys = Keys(crawl)
         self._owned = isinstance(server, str)
-        self._redis: Any = _connect(server) if isinstance(server, str) else server
+        self._redis: Any = connected(server) if isinstance(server, str) else server
         self._opt_outs = (RedisOptOuts(self._redis, crawl, self.keys.opt_out), RedisOptOuts(self._redis, crawl))
         self._now_ms = now_ms
         self._jitter = jitter
@@ -89,10 +86,7 @@ class RedisFrontier:
             return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[wire.encode(arguments), *moment]))
 
     def _now(self) -> int:
-        if self._now_ms:
-            return self._now_ms()
-        seconds, micros = self._redis.time()
-        return int(seconds * 1000 + micros // 1000)
+        return self._now_ms() if self._now_ms else in_ms(self._redis.time())
 
     # -- intake ----------------------------------------------------------------------------------------------------
 
@@ -106,6 +100,11 @@ class RedisFrontier:
         if refused:
             self._take(wire.intake([], refused))
         return total
+
+    def has_ready(self) -> bool:
+        """Whether anything waits for :meth:`take_ready`."""
+        with answering(self.crawl):
+            return bool(self._redis.exists(self.keys.ready))
 
     def take_ready(self, limit: int = INTAKE_BATCH) -> int:
         """Move about `limit` URLs from the head of the sieve's ready queue, atomically; the number moved (0: none
@@ -149,7 +148,7 @@ class RedisFrontier:
         found = tuple(wire.lease(name, record, key) for name, record in zip(leases[::2], records, strict=True))
         if damaged:
             self.release(lease.token for lease in found)
-            raise OptOutsDamaged(*map(_text, damaged))
+            raise OptOutsDamaged(*map(text_of, damaged))
         due_ms = int(next_due_ms) if next_due_ms >= 0 else None
         return Grant(found, int(now_ms), due_ms, closed.decode()), records
 
@@ -170,6 +169,13 @@ class RedisFrontier:
             answers.extend(bool(answer) for answer in self._run("report", arguments))
         return answers
 
+    def report_first(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        """As :meth:`report`; what other crawls are to hear of it waits for :meth:`tell_others`, which must follow."""
+        return self.report(outcomes)
+
+    def tell_others(self) -> None:
+        """See :meth:`report_first`. Threads may share it, and not wait for one another."""
+
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""
         held = [wire.token_parts(token) for token in tokens]
@@ -189,11 +195,11 @@ class RedisFrontier:
     def get_robots(self, authority: str) -> RobotsRecord | None:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            data = self._redis.get(self.keys.robots(authority))
-            if data is None:
-                return None
-            kind, body, fetched_ms, expires_ms = wire.decode(data)
-            left_ms = int(expires_ms) - self._now()
+            data, moment = self._redis.pipeline(transaction=False).get(self.keys.robots(authority)).time().execute()
+        if data is None:
+            return None
+        kind, body, fetched_ms, expires_ms = wire.decode(data)
+        left_ms = int(expires_ms) - (self._now_ms() if self._now_ms else in_ms(moment))
         return RobotsRecord(kind.decode(), body, int(fetched_ms), left_ms) if left_ms > 0 else None
 
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:
@@ -205,7 +211,7 @@ class RedisFrontier:
     def configured(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            return sorted(map(_text, self._redis.smembers(self.keys.configured)))
+            return sorted(map(text_of, self._redis.smembers(self.keys.configured)))
 
     def opt_out(self, prefixes: Iterable[str], *, all_crawls: bool = False) -> int:
         """See :class:`frontier.types.Frontier`; OptOutsElsewhere."""
@@ -262,8 +268,8 @@ class RedisFrontier:
             parked=int(meta.get(b"parked", 0)),
             parked_until_ms_min=int(first[0][1]) if first else None,
             authorities=new + known,
-            by_reason={_text(name): int(number) for name, number in reasons.items()},
-            results={_text(name): int(number) for name, number in results.items()},
+            by_reason={text_of(name): int(number) for name, number in reasons.items()},
+            results={text_of(name): int(number) for name, number in results.items()},
             pages=int(meta.get(b"pages", 0)),
             fetched_bytes=int(meta.get(b"bytes", 0)),
             words=int(meta.get(b"words", 0)),
@@ -279,7 +285,7 @@ class RedisFrontier:
             pipe.zrangebyscore(keys.due, wire.LEASED, "inf", start=0, num=limit)
             pipe.zrange(keys.hot, 0, last).zrange(keys.due, 0, last)
             waiters = pipe.lrange(keys.known, 0, last).lrange(keys.new, 0, last).execute()
-            named = (_text(waiter) for waiter in itertools.chain.from_iterable(waiters) if waiter[:1] != b"@")
+            named = (text_of(waiter) for waiter in itertools.chain.from_iterable(waiters) if waiter[:1] != b"@")
             names = dict.fromkeys(named)
         states = [wire.host_state(name, data, self.config) for name, data, _ in self._read(names) if data]
         return admin.in_order(states)[:limit]
@@ -318,7 +324,7 @@ class RedisFrontier:
     def parked(self, limit: int = 50) -> list[tuple[str, Waiting]]:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            names = [_text(name) for name in self._redis.zrange(self.keys.unparks, 0, limit - 1)]
+            names = [text_of(name) for name in self._redis.zrange(self.keys.unparks, 0, limit - 1)]
             pipe = self._redis.pipeline(transaction=False)
             for name in names:
                 pipe.zrange(self.keys.parked(name), 0, limit - 1, withscores=True)
@@ -364,7 +370,7 @@ class RedisFrontier:
             table = self._redis.hgetall(self.keys.counters(name))
         rows: dict[str, dict[int, int]] = {}
         for field, value in table.items():
-            place, _, key = _text(field).partition(":")
+            place, _, key = text_of(field).partition(":")
             rows.setdefault(key, {})[int(place)] = int(value)
         return {key: tuple(row.get(place, 0) for place in range(max(row) + 1)) for key, row in rows.items()}
 
@@ -386,12 +392,3 @@ class RedisFrontier:
         with answering(self.crawl):
             rows = self._redis.xrange(self.keys.audit, place, count=most)
         return [wire.audit_row(fields[b"r"]) for _, fields in rows], f"({rows[-1][0].decode()}" if rows else place
-
-
-def _connect(url: str) -> redis.Redis:
-    # No silent repeats: the caller decides what a lost answer means for each call.
-    return redis.Redis.from_url(url, socket_timeout=ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0))
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")

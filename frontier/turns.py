@@ -28,6 +28,7 @@ steps ends with the lease, or goes back with the next :meth:`lease`.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -77,6 +78,7 @@ class TurnTakingFrontier(RedisFrontier):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._held: dict[str, _Turn] = {}
+        self._reported: deque[tuple[_Turn, str]] = deque()  # with these results, and others are not told yet
         self._unsure: list[str] = []  # leased, but what came of their turns is not known
         self._turns = self._redis.register_script((files("frontier") / "lua" / "turns.lua").read_text("utf-8"))
 
@@ -113,16 +115,26 @@ class TurnTakingFrontier(RedisFrontier):
 
     def report(self, outcomes: Sequence[Outcome]) -> list[bool]:
         """See :class:`frontier.types.Frontier`; others may ask when this crawl might."""
+        answers = self.report_first(outcomes)
+        self.tell_others()
+        return answers
+
+    def report_first(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        """See :class:`frontier.redis_frontier.RedisFrontier`: until others are told they wait as for a lease."""
         self._warn(outcomes)
         answers = super().report(outcomes)
         held = [self._held.pop(outcome.token, None) for outcome in outcomes]
         # The turn of a lease that had run out ends by itself, and so do those of which nothing can be said now.
         triples = zip(held, outcomes, answers, strict=True)
-        ended = [(turn, outcome.result) for turn, outcome, answer in triples if turn and answer]
+        self._reported.extend((turn, outcome.result) for turn, outcome, answer in triples if turn and answer)
+        return answers
+
+    def tell_others(self) -> None:
+        """See :class:`frontier.redis_frontier.RedisFrontier`: they may ask when this crawl might."""
+        ended = [self._reported.popleft() for _ in range(len(self._reported))]
         with contextlib.suppress(FrontierUnavailable):
             if ended:
                 self._end_reported(ended)
-        return answers
 
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""

@@ -6,6 +6,7 @@ import errno
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from sieve.errors import FencedError, LinkError
 from sieve.fleet.redis_sieve import RedisSieve
@@ -24,7 +25,8 @@ class Decider:
 
     A lost connection or lease, or a full disk, is tried again each second, and logged at once, then once a minute
     while it lasts. `error` is the last such error, ``None`` after a success. Any other (another store than the crawl's,
-    damage, a disk that fails) ends the thread: :meth:`check` raises it, for whoever waits for decisions.
+    damage, a disk that fails) ends the thread: :meth:`check` raises it, for whoever waits for decisions. `on_decided`
+    is called, in the thread, when something was decided here.
     """
 
     def __init__(self, sieve: RedisSieve, interval_s: float = 0.02) -> None:
@@ -37,6 +39,7 @@ class Decider:
         self._fault: Exception | None = None
         self._log_from = 0.0
         self._others_until = 0.0
+        self.on_decided: Callable[[], None] = lambda: None
 
     def check(self) -> None:
         """Raise what has ended the thread; nothing while it decides."""
@@ -77,6 +80,8 @@ class Decider:
                 self._stop.wait(_AGAIN_S)
                 continue
             self.error = None
+            if decided:
+                self.on_decided()
             if not decided:
                 self._rest()
             elif not woken:

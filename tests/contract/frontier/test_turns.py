@@ -66,6 +66,41 @@ def test_a_host_is_asked_by_one_crawl_at_a_time_and_rests_for_all(make_sharing: 
     assert next_lease(zulu, clock).due_ms >= answered_ms + 4000
 
 
+def test_until_others_are_told_of_a_report_they_wait_as_for_a_lease(make_sharing: MakeSharing, clock: Clock) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
+    first = one(zulu)
+    assert zulu.report_first([Outcome(first.token, "ok")]) == [True]
+    answered_ms = clock.now_ms
+    clock.forward(500)
+    assert xhosa.lease(1).next_due_ms == clock.now_ms + 1000, "for all it knows the lease may end at any time"
+    zulu.tell_others()
+    clock.now_ms = answered_ms + 2000
+    assert one(xhosa).due_ms >= answered_ms + 2000
+
+
+def test_a_turn_that_was_taken_again_does_not_end_with_the_one_before(make_sharing: MakeSharing, clock: Clock) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
+    first = one(zulu)
+    zulu.report_first([Outcome(first.token, "ok")])
+    clock.forward(2000)
+    second = one(zulu)
+    zulu.tell_others()  # of the first only
+    clock.forward(5000)
+    assert xhosa.lease(1).leases == ()
+    done(zulu, second)
+    answered_ms = clock.now_ms
+    assert next_lease(xhosa, clock).due_ms >= answered_ms + 2000
+
+
+def test_a_worker_that_dies_before_it_tells_others_keeps_them_waiting_only(
+    make_sharing: MakeSharing, clock: Clock
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    first = one(zulu)
+    zulu.report_first([Outcome(first.token, "ok")])
+    assert next_lease(xhosa, clock).due_ms >= first.expires_ms
+
+
 def test_an_address_is_asked_by_one_crawl_at_a_time(make_sharing: MakeSharing, clock: Clock) -> None:
     (zulu,), (xhosa,) = crawls(make_sharing, 1, [f"{A}/"]), crawls(make_sharing, 1, [f"{B}/"])
     first, second = one(zulu), one(xhosa)

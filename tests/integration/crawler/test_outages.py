@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
-from frontier.redis_frontier import ANSWER_WITHIN_S
+from frontier.answering import ANSWER_WITHIN_S
 from tests.integration.crawler.fleet import LEASE_S, fleet, fleet_on, judge, spec
 from tests.integration.crawler.harness import Crawl, results_of, wait_for
 from tests.web.spec import WebSpec

@@ -87,7 +87,9 @@ def test_ready_elements_are_what_the_frontier_takes(server: EmbeddedRedis, clien
     assert sieve.drain(1) == ["http://b.example/"]
     sieve.close()
     frontier = RedisFrontier(client, "zulu", FrontierConfig(obey_robots=False))
+    assert frontier.has_ready()
     assert frontier.take_ready() == 4
+    assert not frontier.has_ready()
     assert frontier.take_ready() == 0
     leases = {lease.url: lease for lease in frontier.lease(9).leases}
     assert sorted(leases) == [
@@ -285,10 +287,13 @@ def test_a_decider_with_nothing_to_do_is_woken_by_its_own_process(
 
     monkeypatch.setattr(sieve, "decide", decide)
     decider = Decider(sieve, 0.0)
+    told: list[int] = []
+    decider.on_decided = lambda: told.append(len(looks))
     decider.start()
     wait_for(lambda: looks == [0])
     sieve.enqueue(URLS[:10])
     wait_for(lambda: looks == [0, 10, 0])
+    assert told == [2], "who takes in what is ready, when something is"
     sieve.enqueue(URLS[5:20])
     wait_for(lambda: looks == [0, 10, 0, 10, 0])
     sieve.enqueue(URLS[:10])  # of which nothing is sent
