@@ -63,7 +63,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),
     # At most a second: what waits for an instant of its own (a poll, a retry) comes earlier by as much.
-    Option("FRONTIER_AHEAD_MS", 100, "A lease may be handed out this long before it may be used (1000 at most).", 1000),
+    Option(
+        "FRONTIER_AHEAD_MS",
+        100,
+        "A lease may be handed out this long before it may be used, and what a round of leasing takes (1000 at most).",
+        1000,
+    ),
     Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence); 0: no limit."),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence); 0: no limit."),
     Option(

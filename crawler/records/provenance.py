@@ -29,16 +29,13 @@ class Sources:
     def __init__(self, table: SharedTable) -> None:
         self._table = table
 
-    def remember(self, sources: Iterable[str]) -> None:
-        """Keep the URLs among `sources` ("", "seed" and tags are none)."""
-        self._table.put(
-            {_key(source_tag(source)): source.removeprefix("feed:").encode() for source in sources if "://" in source}
-        )
-
-    def urls(self, tags: Iterable[str]) -> dict[str, str]:
-        """The URL behind each tag; tags of which it is not known any more are missing."""
+    def urls(self, tags: Iterable[str], also: Iterable[str] = ()) -> dict[str, str]:
+        """The URL behind each tag; tags of which it is not known any more are missing. From now on the URLs among the
+        sources `also` are known ("", "seed" and tags are none). One round trip."""
         asked = {tag: _key(tag) for tag in tags if "#" in tag}
-        found = self._table.get(set(asked.values()))
+        urls = (source for source in also if "://" in source)
+        entries = {_key(source_tag(source)): source.removeprefix("feed:").encode() for source in urls}
+        found = self._table.exchange(set(asked.values()), entries)
         return {tag: found[key].decode() for tag, key in asked.items() if key in found}
 
 

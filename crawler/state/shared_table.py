@@ -33,26 +33,33 @@ class SharedTable:
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
         """Keep `entries`, in one round trip."""
-        if not entries or self._away():
-            return
-        values = {self._slot(key): bytes((len(key),)) + key + value for key, value in entries.items()}
-        try:
-            self._client.hset(self._key, mapping=values)  # type: ignore[arg-type]  # bytes are sent as they are
-        except redis.RedisError as error:
-            self._note(error)
+        self.exchange((), entries)
 
     def get(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
         """What is known of `keys`, in one round trip."""
-        if not keys or self._away():
+        return self.exchange(keys, {})
+
+    def exchange(self, keys: Collection[bytes], entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        """What is known of `keys`; then `entries` are kept. Both in one round trip."""
+        if not (keys or entries) or self._away():
             return {}
+        pipe = self._client.pipeline(transaction=False)
+        if keys:
+            pipe.hmget(self._key, [str(self._slot(key)) for key in keys])
+        if entries:
+            values = {self._slot(key): bytes((len(key),)) + key + value for key, value in entries.items()}
+            pipe.hset(self._key, mapping=values)  # type: ignore[arg-type]  # bytes are sent as they are
         try:
-            values = cast("list[bytes | None]", self._client.hmget(self._key, [str(self._slot(key)) for key in keys]))
+            # A server that is full refuses to write, and answers all the same.
+            found = pipe.execute(raise_on_error=False)[0] if keys else pipe.execute()[0]
         except redis.RedisError as error:
             self._note(error)
             return {}
+        if not keys or isinstance(found, redis.RedisError):
+            return {}
         return {
             key: value[1 + len(key) :]
-            for key, value in zip(keys, values, strict=True)
+            for key, value in zip(keys, cast("list[bytes | None]", found), strict=True)
             if value is not None and value[0] == len(key) and value[1 : 1 + len(key)] == key
         }
 

@@ -7,6 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +31,9 @@ from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
 from crawler.version import VERSION
 from crawler.work.committer import Committer
+from crawler.work.patience import Patience
 from crawler.work.start_urls import StartUrls
+from crawler.work.teller import Teller
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.opt_outs import spelled_out
@@ -162,8 +165,10 @@ class Stores:
         ]
         return self.named.for_sieve(seeds)
 
-    def committer(self, stopped: Callable[[], bool]) -> Committer:
-        """What stores and reports this worker's finished leases; `stopped`: whether it is to wait no longer."""
+    def committer(self, stopped: Callable[[], bool], beside: Executor) -> Committer:
+        """What stores and reports this worker's finished leases; `stopped`: whether it is to wait no longer, `beside`:
+        threads for what need not wait for another."""
+        patiently = Patience(stopped, self.sieve.forget_sent)
         return Committer(
             archive=self.archive,
             sieve=self.sieve,
@@ -171,9 +176,16 @@ class Stores:
             sources=self.sources,
             quality=self.quality,
             named=self.named,
-            stopped=stopped,
+            patiently=patiently,
+            beside=beside,
             keep_all=self.settings.get("WARC_KEEP") == "fetched",
         )
+
+    def teller(self, stopped: Callable[[], bool]) -> Teller:
+        """What tells of those that were reported; `stopped`: as above."""
+        patiently = Patience(stopped, self.sieve.forget_sent)
+        # Else no link is scored, and the memos of what waits are long.
+        return Teller(self.frontier, self.sources, self.policy, patiently, scores=self.spec is not None)
 
     def check(self, every_s: float) -> None:
         """Make sure that the crawl's state is still there, and note that this worker is; StateGoneError,
@@ -187,9 +199,12 @@ class Stores:
         self.home.revive()
 
     def quiet(self, budget_spent: bool) -> bool:
-        """Whether nothing in the whole fleet is out on a lease or waits to be decided; StateGoneError: all is lost."""
+        """Whether nothing in the whole fleet is out on a lease, waits to be decided or to be taken into the frontier;
+        StateGoneError: all is lost."""
         self.watch.check()
-        return self.frontier.status().leased == 0 and (budget_spent or not self.sieve.pending())
+        if self.frontier.status().leased:
+            return False
+        return budget_spent or not (self.sieve.pending() or self.frontier.has_ready())
 
 
 def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider: Spider, folder: Path) -> Stores:

@@ -1,8 +1,10 @@
 """This process' part in the crawl: leases in, finished work out, without ever blocking the reactor.
 
-Two loops beside Scrapy's engine, each with a thread for its calls to Redis and disk: one keeps a small buffer of leases
-that are due now, the other commits what is finished (committer). The scheduler, the download handler and the
-middlewares meet here. Scrapy knows it as an extension, so that all of them find it with ``crawler.get_extension``.
+Four loops beside Scrapy's engine, each with a thread for its calls to Redis and disk: one keeps a small buffer of
+leases that are due now, one commits what is finished (committer), one tells of it afterwards (teller), one moves to the
+frontier what the sieve lets out (intake). The scheduler, the download handler and the middlewares meet here; what they
+ask the frontier waits for none of these loops, nor for one another. Scrapy knows it as an extension, so that all of
+them find it with ``crawler.get_extension``.
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ from archive import ArchiveError, ArchiveFull
 from crawler.errors import PreflightError
 from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished
-from crawler.pages.rescoring import Rescorer
 from crawler.preflight import data_folder, settings_faults
 from crawler.signals import stopping
 from crawler.state.redis_link import forbidden
 from crawler.state.state_format import StateGoneError
 from crawler.work.held import HeldLease
+from crawler.work.intake import Intake
+from crawler.work.loops import in_thread, pause
 from crawler.work.stores import Stores, open_patiently
+from crawler.work.teller import Reported
 from frontier.errors import FrontierFull, FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
@@ -47,10 +51,11 @@ _LONGEST_WAIT_S = 0.2
 _SHORTEST_WAIT_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
-_CHECK_STATE_EVERY_S = 1.0
 # Answers under way when the crawl is stopped get this long before they are given back.
 _GRACE_S = 3.0
 _MOST_A_COMMIT = 500
+_ASKED_AT_ONCE = 8
+_MOST_AHEAD_MS = 1000  # as for FRONTIER_AHEAD_MS (crawler/options.py)
 
 
 class Worker:
@@ -60,10 +65,11 @@ class Worker:
         self._crawler = crawler
         settings = crawler.settings
         self._most_held = settings.getint("FRONTIER_BUFFER")
-        self._ahead_ms = settings.getint("FRONTIER_AHEAD_MS")
+        self._least_ahead_ms = settings.getint("FRONTIER_AHEAD_MS")
         self._idle_close_s = settings.getfloat("FRONTIER_IDLE_CLOSE_S")
         self._fetch_timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
-        self._ask_thread = ThreadPoolExecutor(1, thread_name_prefix="ask")
+        self._ask_threads = ThreadPoolExecutor(_ASKED_AT_ONCE, thread_name_prefix="ask")
+        self._lease_thread = ThreadPoolExecutor(1, thread_name_prefix="lease")
         self._commit_thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._buffer: list[HeldLease] = []  # heap: leases that nothing was sent on yet, the first that is due in front
         self._held: set[str] = set()  # tokens of all leases of this process
@@ -72,15 +78,16 @@ class Worker:
         self._finished: list[Finished] = []  # to be committed
         self._enqueued: list[Candidate] = []  # to be committed with them: a spider's own requests
         self._loops: list[asyncio.Task[None]] = []
+        self._telling: asyncio.Task[None]
         self._closing_task: asyncio.Future[None] | None = None
         self._to_commit = asyncio.Event()  # wakes the loop that commits
         self._to_lease = asyncio.Event()  # wakes the loop that leases
         self._closing = False
         self._stays = False
         self._away = False  # the frontier's Redis, as the last round of leasing found it
-        self._full = False  # likewise: at its memory limit
         self._quiet_looks = 0
         self._lease_pause_s = _SHORTEST_WAIT_S
+        self._round_s = 0.0  # what the last round of leasing took
         self.exhausted = False
         self.unfinished = False
         self._opened = contextlib.ExitStack()
@@ -108,12 +115,12 @@ class Worker:
     @property
     def intake_refused(self) -> bool:
         """Whether Redis is at its memory limit, as the last intake found or finished pages do that wait for it."""
-        return self._full or self._committer.full
+        return self._intake.full or self._committer.patiently.full
 
     @property
     def blocked_by(self) -> str:
-        """See :attr:`Committer.blocked_by`."""
-        return self._committer.blocked_by
+        """See :attr:`Patience.blocked_by`: what finished pages wait for."""
+        return self._committer.patiently.blocked_by
 
     # Lifetime
 
@@ -123,18 +130,25 @@ class Worker:
         folder = data_folder(settings, spider.name)
         self._stays = bool(getattr(spider, "stays", False))
         opening = functools.partial(open_patiently, self._opened, settings, spider, folder)
-        self._stores = stores = await self._in_thread(self._ask_thread, opening)
-        self._committer = stores.committer(stopped=lambda: self._closing)
-        self._rescorer = Rescorer(stores.policy, stores.frontier)
-        await self._in_thread(self._commit_thread, lambda: self._committer.begin(stores.seeds))
-        self._loops = [asyncio.ensure_future(self._guarded(loop())) for loop in (self._lease_loop, self._commit_loop)]
+        self._stores = stores = await in_thread(self._lease_thread, opening)
+        self._committer = stores.committer(lambda: self._closing, self._ask_threads)
+        self._teller = stores.teller(lambda: self._closing)
+        self._intake = Intake(stores, self._to_lease.set)
+        await in_thread(self._commit_thread, lambda: self._committer.begin(stores.seeds))
+        intake = self._intake.run(resting=lambda: not self._crawler.crawling, closing=lambda: self._closing)
+        loops = (self._lease_loop(), self._commit_loop(), intake)
+        self._loops = [asyncio.ensure_future(self._guarded(loop)) for loop in loops]
+        self._telling = asyncio.ensure_future(self._guarded(self._teller.run()))
 
     async def close(self) -> None:
         """Store and report what is finished, give everything else back, let go of the stores."""
         self._closing = True
-        self._to_commit.set()
-        self._to_lease.set()
-        await asyncio.gather(*self._loops)
+        if self._loops:
+            for wake in (self._to_commit, self._to_lease, self._intake.to_look):
+                wake.set()
+            await asyncio.gather(*self._loops)
+            self._teller.end()
+            await self._telling
         unused = [*(held.lease.token for held in self._buffer), *self._returned]
         try:
             if unused:
@@ -145,12 +159,12 @@ class Worker:
             logger.warning("Leases are not given back, they run out: %s", error)
         finally:
             await self._let_go()
-            self._ask_thread.shutdown()
-            self._commit_thread.shutdown()
+            for threads in (self._ask_threads, self._lease_thread, self._commit_thread):
+                threads.shutdown()
 
     async def _let_go(self) -> None:
         try:
-            await self._in_thread(self._commit_thread, self._opened.close)
+            await in_thread(self._commit_thread, self._opened.close)
         except (ArchiveError, OSError) as error:
             self.unfinished = True
             logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)
@@ -209,7 +223,7 @@ class Worker:
 
     async def ask(self, question: Callable[[RedisFrontier], T]) -> T:
         """The answer of a question to the frontier, off the reactor."""
-        return await self._in_thread(self._ask_thread, lambda: question(self._stores.frontier))
+        return await in_thread(self._ask_threads, lambda: question(self._stores.frontier))
 
     def finish(self, lease: Lease, finding: Finding, capture: Capture | None) -> None:
         """A lease is done with; from here on it is stored and reported."""
@@ -255,13 +269,13 @@ class Worker:
                 grace_until = grace_until or time.monotonic() + _GRACE_S
                 if time.monotonic() > grace_until:
                     self._crawler.signals.send_catch_log(stopping)
-                await self._pause(self._to_lease, _LONGEST_WAIT_S)
+                await pause(self._to_lease, _LONGEST_WAIT_S)
                 continue
             wait_s = await self._lease_some()
             # Not at once again, whatever happens: a fleet would ask for the same few leases all the time.
             await asyncio.sleep(min(wait_s, self._lease_pause_s))
             if wait_s > self._lease_pause_s:
-                await self._pause(self._to_lease, wait_s - self._lease_pause_s)
+                await pause(self._to_lease, wait_s - self._lease_pause_s)
 
     async def _lease_some(self) -> float:
         """One round of leasing; the seconds to wait before the next."""
@@ -269,19 +283,20 @@ class Worker:
         if room <= 0:
             return _LONGEST_WAIT_S
         try:
-            grant, asked = await self._in_thread(self._ask_thread, lambda: self._lease_round(room))
+            grant, asked = await in_thread(self._lease_thread, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
             if not self._away:
                 logger.warning("No new requests until it answers again: %s", error)
             self._away = True
-            await self._in_thread(self._ask_thread, self._stores.revive)
+            await in_thread(self._lease_thread, self._stores.revive)
             return _AWAY_PAUSE_S
         if self._away:
             logger.info("The frontier answers again, the crawl goes on")
         self._away = False
         self._accept(grant, asked)
+        self._round_s = time.monotonic() - asked
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
-        slower_s = min(2 * self._lease_pause_s, self._ahead_ms / 2000)
+        slower_s = min(2 * self._lease_pause_s, self._least_ahead_ms / 2000)
         self._lease_pause_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
         if len(grant.leases) == room:
             return _LONGEST_WAIT_S
@@ -291,27 +306,15 @@ class Worker:
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
-        self._stores.check(_CHECK_STATE_EVERY_S)
-        self._stores.decider.check()
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]
-        self._stores.start_urls.poll()
-        self._take_in()
         asked = time.monotonic()
-        return self._stores.frontier.lease(room, self._ahead_ms), asked
+        return self._stores.frontier.lease(room, self._ahead_ms()), asked
 
-    def _take_in(self) -> None:
-        try:
-            self._stores.frontier.take_ready()
-        except FrontierFull as error:
-            if not self._full:
-                logger.warning("%s", error)
-            self._full = True
-        else:
-            if self._full:
-                logger.info("Redis has room again, the intake goes on")
-            self._full = False
+    def _ahead_ms(self) -> int:
+        """How long before its instant a lease is asked for: longer where Redis is far, so that it has come by then."""
+        return min(_MOST_AHEAD_MS, self._least_ahead_ms + round(1000 * self._round_s))
 
     def _accept(self, grant: Grant, asked: float) -> None:
         arrived = time.monotonic()
@@ -325,7 +328,7 @@ class Worker:
     def _wait_s(self, grant: Grant) -> float:
         if grant.next_due_ms is None:
             return _LONGEST_WAIT_S
-        return min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, (grant.next_due_ms - grant.now_ms - self._ahead_ms) / 1000))
+        return min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, (grant.next_due_ms - grant.now_ms - self._ahead_ms()) / 1000))
 
     async def _look_for_end(self, grant: Grant) -> float:
         """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet."""
@@ -334,7 +337,7 @@ class Worker:
             self._quiet_looks = 0
             return self._wait_s(grant)
         try:
-            quiet = await self._in_thread(self._ask_thread, lambda: self._stores.quiet(bool(grant.closed)))
+            quiet = await in_thread(self._lease_thread, lambda: self._stores.quiet(bool(grant.closed)))
         except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
         self._quiet_looks = self._quiet_looks + 1 if quiet else 0
@@ -347,7 +350,7 @@ class Worker:
 
     async def _commit_loop(self) -> None:
         while True:
-            await self._pause(self._to_commit, _LONGEST_WAIT_S)
+            await pause(self._to_commit, _LONGEST_WAIT_S)
             while self._finished or self._enqueued:
                 batch, self._finished = self._finished[:_MOST_A_COMMIT], self._finished[_MOST_A_COMMIT:]
                 requests, self._enqueued = self._enqueued, []
@@ -358,19 +361,12 @@ class Worker:
 
     async def _commit(self, batch: list[Finished], requests: list[Candidate]) -> None:
         try:
-            # What the policy has learnt goes to the fleet, and the fleet's totals come back.
-            learnt = self._stores.policy.deltas()
-            accepted = await self._in_thread(self._commit_thread, lambda: self._committer.commit(batch, requests))
-            totals = await self._in_thread(self._commit_thread, lambda: self._committer.share(learnt))
-            self._stores.policy.absorb(totals)
-            self._rescorer.found(link.url for done in batch for link in done.finding.links)
-            scored = self._stores.spec is not None  # else no link is, and the memos of what waits are long
-            judged = [done.lease.authority for done in batch if scored and done.finding.verdict is not None]
-            await self._in_thread(self._commit_thread, lambda: self._rescorer.pages(judged))
+            accepted = await in_thread(self._commit_thread, lambda: self._committer.commit(batch, requests))
         except (FrontierUnavailable, FrontierFull, LinkError, ArchiveFull) as error:
             # Only when the worker is told to stop while it waits for them (see Committer).
             logger.error("Stopped with %d pages not reported; they will be fetched again: %s", len(batch), error)
             accepted = []
+        self._teller.note(Reported.of(done) for done, is_ours in zip(batch, accepted, strict=False) if is_ours)
         tokens = {done.lease.token for done in batch}
         self._held -= tokens
         self._ended -= tokens
@@ -379,15 +375,6 @@ class Worker:
         self._to_lease.set()
 
     # Small parts
-
-    async def _in_thread(self, thread: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(thread, call)
-
-    @staticmethod
-    async def _pause(event: asyncio.Event, timeout_s: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(event.wait(), timeout_s)
-        event.clear()
 
     def _wake_engine(self) -> None:
         # Scrapy has no public way to say "the scheduler has something now"; without this it looks every 5 s.

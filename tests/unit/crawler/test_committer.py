@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock, call
 
 import pytest
 
 from crawler.pages.findings import Finding, Finished
 from crawler.work.committer import Committer, entry_of
+from crawler.work.patience import Patience
 from frontier.errors import FrontierUnavailable
 from frontier.types import Candidate, Kind, Lease
 
@@ -17,23 +19,23 @@ LINK = Candidate("http://a.example/2")
 def committed(stores: Mock) -> list[str]:
     """What is done to commit a page with one link."""
     stores.named.for_sieve.return_value = []
-    committer = Committer(
-        stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named, lambda: False
-    )
+    patiently = Patience(lambda: False, stores.sieve.forget_sent)
+    rooms = (stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named)
     lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "seed")
-    assert committer.commit([Finished(lease, Finding("cut", links=[LINK]), None)]) == [True]
-    return [
-        name for name, _, _ in stores.mock_calls if name in ("sieve.enqueue", "sieve.forget_sent", "frontier.report")
-    ]
+    with ThreadPoolExecutor(1) as beside:
+        committer = Committer(*rooms, patiently, beside)
+        assert committer.commit([Finished(lease, Finding("cut", links=[LINK]), None)]) == [True]
+    calls = ("sieve.enqueue", "sieve.forget_sent", "frontier.report_first")
+    return [name for name, _, _ in stores.mock_calls if name in calls]
 
 
 def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Redis that is back without its last seconds has the lease, which is older, and not the links."""
-    monkeypatch.setattr("crawler.work.committer._FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr("crawler.work.patience._FIRST_PAUSE_S", 0.0)
     stores = Mock()
     stores.sieve.interrupted.return_value = False
-    stores.frontier.report.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
-    made = ["sieve.enqueue", "frontier.report", "sieve.forget_sent", "sieve.enqueue", "frontier.report"]
+    stores.frontier.report_first.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
+    made = ["sieve.enqueue", "frontier.report_first", "sieve.forget_sent", "sieve.enqueue", "frontier.report_first"]
     assert committed(stores) == made
     assert stores.sieve.enqueue.call_args_list == [call([entry_of(LINK)])] * 2
 
@@ -42,5 +44,5 @@ def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.Mo
 def test_links_are_sent_again_when_another_server_took_the_report(interrupted: bool) -> None:
     stores = Mock()
     stores.sieve.interrupted.return_value = interrupted
-    stores.frontier.report.return_value = [True]
-    assert committed(stores) == ["sieve.enqueue", "frontier.report", *["sieve.enqueue"] * interrupted]
+    stores.frontier.report_first.return_value = [True]
+    assert committed(stores) == ["sieve.enqueue", "frontier.report_first", *["sieve.enqueue"] * interrupted]

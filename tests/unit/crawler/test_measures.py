@@ -13,7 +13,8 @@ from archive import ArchiveFull
 from crawler.preflight import metrics_socket
 from crawler.watch.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
 from crawler.watch.metrics import Metrics
-from crawler.work.committer import Committer
+from crawler.work.intake import Intake
+from crawler.work.patience import Patience
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import FrontierStatus
@@ -92,14 +93,15 @@ def test_the_figures_of_a_worker_are_its_own() -> None:
 
 def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
     worker = Worker.__new__(Worker)
-    worker._stores, worker._committer, worker._full = Mock(), Mock(full=False), False
-    worker._stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), None]
-    worker._take_in()
+    stores, worker._committer = Mock(), Mock(patiently=Mock(full=False))
+    worker._intake = Intake(stores, Mock())
+    stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), 0]
+    worker._intake.take()
     assert worker.intake_refused
-    worker._take_in()
+    worker._intake.take()
     assert not worker.intake_refused
     # All leases are of pages that wait: no lease is asked for, and nothing taken in.
-    worker._committer.full = True
+    worker._committer.patiently.full = True
     assert worker.intake_refused
 
 
@@ -170,14 +172,11 @@ def test_what_finished_pages_wait_for_is_known_while_they_wait(
     error: Exception, store: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, bool]] = []
-    stores = Mock()
-    committer = Committer(
-        stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named, lambda: False
-    )
+    patiently = Patience(lambda: False, Mock())
 
     def told() -> tuple[str, bool]:
-        return committer.blocked_by, committer.full
+        return patiently.blocked_by, patiently.full
 
-    monkeypatch.setattr("crawler.work.committer.time.sleep", lambda _: seen.append(told()))
-    committer._patiently(Mock(side_effect=[error, error, None]))
+    monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: seen.append(told()))
+    patiently(Mock(side_effect=[error, error, None]))
     assert (seen, told()) == ([(store, full)] * 2, ("", False))

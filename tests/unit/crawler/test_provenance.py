@@ -57,10 +57,10 @@ def test_a_redis_that_hangs_is_not_asked_again_at_once(tmp_path: Path, monkeypat
 def test_a_sources_url_is_found_by_its_tag(server: redis.Redis) -> None:
     sources = Sources(SharedTable(server, "zulu", "sources", 1 << 10))
     page, feed = "http://a.example/ikhasi", "feed:http://a.example/feed.xml"
-    sources.remember([page, feed, "seed", ""])
+    assert sources.urls([source_tag(page)], [page, feed, "seed", ""]) == {}, "they are asked for first"
     tags = [source_tag(page), source_tag(feed), "seed", "", "#00000000000000ff"]
     assert sources.urls(tags) == {tags[0]: page, tags[1]: "http://a.example/feed.xml"}
-    sources.remember(tags)  # what another worker knows by its tag only
+    sources.urls([], tags)  # what another worker knows by its tag only
     assert sources.urls(tags) == {tags[0]: page, tags[1]: "http://a.example/feed.xml"}
 
 

@@ -1,0 +1,110 @@
+"""What is told of reported pages, while others are stored and reported."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from unittest.mock import Mock
+
+import pytest
+
+from crawler.pages.findings import Finding
+from crawler.pages.link_memo import LinkMemo
+from crawler.work.patience import Patience
+from crawler.work.teller import Reported, Teller
+from frontier import Candidate, FrontierConfig, Kind, Lease, MemoryFrontier
+from frontier.errors import FrontierUnavailable
+from relevance.steering.policy import Verdict
+
+HOST = "http://a.example"
+Counts = Mapping[str, tuple[int, ...]]
+
+
+class Told(MemoryFrontier):
+    """Notes what it is told, and in which order; `gate` holds up whoever adds counts."""
+
+    def __init__(self) -> None:
+        super().__init__(FrontierConfig(obey_robots=False), clock=lambda: 1)
+        self.calls: list[str] = []
+        self.entered, self.gate = threading.Event(), threading.Event()
+        self.gate.set()
+
+    def tell_others(self) -> None:
+        self.calls.append("others")
+
+    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
+        self.calls.append("counts")
+        self.entered.set()
+        assert self.gate.wait(60)
+        return super().add_counts(tables)
+
+
+def page(number: int, *, keep: bool = True, words: int = 5) -> Reported:
+    lease = Lease("1-0", f"{HOST}/{number}", Kind.PAGE, HOST, "", 0, 1, "seed")
+    links = [Candidate(f"{HOST}/{number}/x", memo=LinkMemo(0, "000000").pack())]
+    return Reported(lease, Finding("ok", Verdict(keep, "", "zul", words=words), links=links), 100)
+
+
+def teller(frontier: Told, policy: Mock, *, stopped: bool = False, scores: bool = True) -> Teller:
+    policy.deltas.return_value = {}
+    policy.rescore.return_value = []
+    patiently = Patience(lambda: stopped, Mock())
+    return Teller(frontier, Mock(**{"urls.return_value": {}}), policy, patiently, scores=scores)  # type: ignore[arg-type]
+
+
+def test_figures_of_pages_are_added_up_and_others_hear_first() -> None:
+    frontier = Told()
+    one = teller(frontier, Mock())
+    robots = Reported(Lease("2-0", f"{HOST}/robots.txt", Kind.ROBOTS, HOST, "", 0, 1), Finding("ok"), 7)
+    totals = one.tell([page(1), page(2, keep=False, words=0), robots], {"h": (1, 2)})
+    assert totals == {"h": (1, 2)}
+    assert frontier.calls == ["others", "counts"]
+    assert frontier.get_counts("hosts") == {HOST: (3, 1, 207, 5)}
+    assert frontier.get_counts("languages") == {"kept:zul": (1,), "left:zul": (1,)}
+    assert frontier.get_counts("outcomes") == {"page:ok": (2,), "robots:ok": (1,)}
+
+
+def test_what_is_noted_meanwhile_is_told_together_and_all_of_it_before_the_end() -> None:
+    frontier, policy = Told(), Mock()
+    one = teller(frontier, policy)
+    frontier.gate.clear()
+
+    async def run() -> None:
+        running = asyncio.ensure_future(one.run())
+        one.note([page(1)])
+        await asyncio.to_thread(frontier.entered.wait)
+        for number in (2, 3):
+            one.note([page(number)])  # at once, whatever the first waits for
+        one.end()
+        frontier.gate.set()
+        await running
+
+    asyncio.run(run())
+    assert frontier.get_counts("hosts") == {HOST: (3, 3, 300, 15)}
+    assert frontier.calls == ["others", "counts"] * 2
+    assert policy.absorb.call_count == 2
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_waiting_urls_are_scored_with_what_was_learnt_where_links_are_scored(scores: bool) -> None:
+    frontier, policy = Told(), Mock()
+    frontier.take_in([Candidate(f"{HOST}/9", score=0.9, memo=LinkMemo(0, "000000").pack())])
+    one = teller(frontier, policy, scores=scores)
+    policy.rescore.return_value = [0.1]
+    one.note([page(1)])
+    one.end()
+    asyncio.run(one.run())
+    assert [round(waits.score, 1) for waits in frontier.peek(HOST)] == [0.1 if scores else 0.9]
+    names = [name for name, _, _ in policy.mock_calls if name in ("deltas", "absorb", "rescore")]
+    assert names == ["deltas", "absorb", *["rescore"] * scores]
+
+
+def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier, policy = Told(), Mock()
+    monkeypatch.setattr(frontier, "add_counts", Mock(side_effect=FrontierUnavailable("zulu", "away")))
+    one = teller(frontier, policy, stopped=True)
+    one.note([page(1)])
+    one.end()
+    asyncio.run(one.run())
+    assert not policy.absorb.called
