@@ -174,7 +174,7 @@ class RedisFrontier:
         return self.report(outcomes)
 
     def tell_others(self) -> None:
-        """See :meth:`report_first`. Threads may share it, and not wait for one another."""
+        """See :meth:`report_first`; for one thread, which need not be the one that reports."""
 
     def release(self, tokens: Iterable[str]) -> int:
         """See :class:`frontier.types.Frontier`."""

@@ -106,7 +106,8 @@ class TurnTakingFrontier(RedisFrontier):
             return bound
         lease = turn.lease
         if not bound.granted:
-            self._end_turns([self._held.pop(token)])
+            self._held.pop(token, None)  # it may have been given back meanwhile
+            self._end_turns([turn])
             return bound
         if lease.address and lease.address != address:
             self._ask_turns(ends=[_end(lease, _NOTHING_SENT, is_host=False)])

@@ -15,6 +15,7 @@ import redis
 from frontier import Bound, Budget, Candidate, Frontier, FrontierConfig, Grant, HostPolicy, Lease, Outcome
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, HOUR
+from frontier.redis_frontier import RedisFrontier
 from frontier.turns import OTHER_CRAWL, TurnTakingFrontier
 from tests.contract.frontier.conftest import Clock, delete_turns
 from tests.contract.frontier.simulation import Simulation, World, run_together
@@ -151,6 +152,22 @@ def test_a_turn_of_a_later_lease_is_not_ended_by_a_late_report(make_sharing: Mak
     one(zulu)
     assert zulu.report([Outcome(late.token, "ok")]) == [False]
     assert xhosa.lease(1).leases == ()
+
+
+class GivenBack(dict[str, Any]):
+    """Another thread gives back what is looked for as soon as it is found."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.pop(key, default)
+
+
+def test_a_lease_that_is_given_back_while_it_is_bound_is_no_turn(make_sharing: MakeSharing) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1"])
+    token = one(zulu).token
+    RedisFrontier.release(zulu, [token])
+    zulu._held = GivenBack(zulu._held)
+    assert not zulu.bind(token, ADDRESS).granted
+    assert one(xhosa).url == f"{A}/1"
 
 
 def test_on_a_cluster_a_crawl_goes_on_by_itself(make_sharing: MakeSharing, server: redis.Redis) -> None:
