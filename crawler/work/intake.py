@@ -53,7 +53,8 @@ class Intake:
         """The seconds to wait before the next look."""
         try:
             number = await in_thread(thread, self.take)
-        except FrontierUnavailable:  # the leases, which wait for it too, say so
+        except FrontierUnavailable:  # said aloud by the leases, which wait for it, too
+            self._stores.sieve.forget_sent()
             return _AWAY_PAUSE_S
         if number:
             self._on_arrivals()

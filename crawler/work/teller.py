@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
+_MOST_UNTOLD = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,18 @@ class Teller:
         self._frontier = frontier
         self._sources = sources
         self._policy = policy
-        self._patiently = patiently
+        self.patiently = patiently
         self._rescorer = Rescorer(policy, frontier) if scores else None
         self._reported: list[Reported] = []
         self._to_tell = asyncio.Event()
         self._ended = False
+        self._untold = 0  # pages, at a stop
         self._polls_of = ""  # the day that polls were last counted for
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be told, of a Redis that is full, say, that no more pages are to be reported."""
+        return len(self._reported) >= _MOST_UNTOLD
 
     def note(self, reported: Iterable[Reported]) -> None:
         """To be told with the next round."""
@@ -80,19 +87,23 @@ class Teller:
                 await pause(self._to_tell, _LONGEST_WAIT_S)
                 is_last = self._ended
                 reported, self._reported = self._reported, []
-                if reported:
+                if self._untold:  # Redis is not waited for once more
+                    self._untold += len(reported)
+                elif reported:
                     await self._round(thread, reported)
                 if is_last:
-                    return
+                    break
                 await asyncio.sleep(_EVERY_S)
+        if self._untold:
+            logger.warning("Stopped with the figures of %d pages not added up", self._untold)
 
     async def _round(self, thread: ThreadPoolExecutor, reported: Sequence[Reported]) -> None:
         learnt = self._policy.deltas()
         try:
             totals = await in_thread(thread, lambda: self.tell(reported, learnt))
-        except (FrontierUnavailable, FrontierFull) as error:
-            # Only when the worker is told to stop while it waits for them.
-            logger.warning("Stopped with the figures of %d pages not added up: %s", len(reported), error)
+        except (FrontierUnavailable, FrontierFull):
+            # Only when the worker is told to stop while it waits for them (see Patience).
+            self._untold = len(reported)
             return
         self._policy.absorb(totals)
         if self._rescorer is not None:
@@ -105,7 +116,7 @@ class Teller:
         """Tell of these pages, and what the policy has `learnt`; the fleet's totals of the same keys."""
         self._frontier.tell_others()
         tables = {**self._figures(reported), "yield": learnt or {}}
-        return self._patiently(lambda: self._frontier.add_counts(tables))["yield"]
+        return self.patiently(lambda: self._frontier.add_counts(tables))["yield"]
 
     def _figures(self, reported: Sequence[Reported]) -> dict[str, Counts]:
         """By the names of their tables."""
@@ -133,7 +144,7 @@ class Teller:
         now_ms = time.time_ns() // 1_000_000
         day = harvest_stats.counter_name(now_ms)
         if polls and day != self._polls_of:
-            self._patiently(lambda: self._frontier.forget_counts(harvest_stats.stale_names(now_ms)))
+            self.patiently(lambda: self._frontier.forget_counts(harvest_stats.stale_names(now_ms)))
             self._polls_of = day
         return day
 

@@ -115,12 +115,12 @@ class Worker:
     @property
     def intake_refused(self) -> bool:
         """Whether Redis is at its memory limit, as the last intake found or finished pages do that wait for it."""
-        return self._intake.full or self._committer.patiently.full
+        return self._intake.full or self._committer.patiently.full or self._teller.patiently.full
 
     @property
     def blocked_by(self) -> str:
-        """See :attr:`Patience.blocked_by`: what finished pages wait for."""
-        return self._committer.patiently.blocked_by
+        """See :class:`Patience`: what finished pages wait for, to be stored, reported, and told of."""
+        return self._committer.patiently.blocked_by or self._teller.patiently.blocked_by
 
     # Lifetime
 
@@ -352,6 +352,8 @@ class Worker:
         while True:
             await pause(self._to_commit, _LONGEST_WAIT_S)
             while self._finished or self._enqueued:
+                while self._teller.is_behind and not self._closing:
+                    await asyncio.sleep(_COMMIT_EVERY_S)
                 batch, self._finished = self._finished[:_MOST_A_COMMIT], self._finished[_MOST_A_COMMIT:]
                 requests, self._enqueued = self._enqueued, []
                 await self._commit(batch, requests)

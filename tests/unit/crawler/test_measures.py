@@ -93,7 +93,8 @@ def test_the_figures_of_a_worker_are_its_own() -> None:
 
 def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
     worker = Worker.__new__(Worker)
-    stores, worker._committer = Mock(), Mock(patiently=Mock(full=False))
+    worker._committer, worker._teller = Mock(patiently=Mock(full=False)), Mock(patiently=Mock(full=False))
+    stores = Mock()
     worker._intake = Intake(stores, Mock())
     stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), 0]
     worker._intake.take()
@@ -102,6 +103,8 @@ def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
     assert not worker.intake_refused
     # All leases are of pages that wait: no lease is asked for, and nothing taken in.
     worker._committer.patiently.full = True
+    assert worker.intake_refused
+    worker._committer.patiently.full, worker._teller.patiently.full = False, True
     assert worker.intake_refused
 
 

@@ -14,7 +14,7 @@ from crawler.pages.link_memo import LinkMemo
 from crawler.work.patience import Patience
 from crawler.work.teller import Reported, Teller
 from frontier import Candidate, FrontierConfig, Kind, Lease, MemoryFrontier
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierFull, FrontierUnavailable
 from relevance.steering.policy import Verdict
 
 HOST = "http://a.example"
@@ -100,11 +100,47 @@ def test_waiting_urls_are_scored_with_what_was_learnt_where_links_are_scored(sco
     assert names == ["deltas", "absorb", *["rescore"] * scores]
 
 
-def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [FrontierUnavailable("zulu", "away"), FrontierFull("zulu", "OOM")])
+def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     frontier, policy = Told(), Mock()
-    monkeypatch.setattr(frontier, "add_counts", Mock(side_effect=FrontierUnavailable("zulu", "away")))
+    add_counts = Mock(side_effect=error)
+    monkeypatch.setattr(frontier, "add_counts", add_counts)
     one = teller(frontier, policy, stopped=True)
+
+    async def run() -> None:
+        running = asyncio.ensure_future(one.run())
+        one.note([page(1)])
+        while not add_counts.called:
+            await asyncio.sleep(0)
+        one.note([page(2)])  # nor once more for what was reported meanwhile
+        one.end()
+        await running
+
+    asyncio.run(run())
+    assert not policy.absorb.called
+    assert add_counts.call_count == 1
+    assert "figures of 2 pages not added up" in caplog.text
+
+
+def test_a_teller_says_when_it_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.work.teller._MOST_UNTOLD", 2)
+    one = teller(Told(), Mock())
     one.note([page(1)])
+    assert not one.is_behind
+    one.note([page(2)])
+    assert one.is_behind
     one.end()
     asyncio.run(one.run())
-    assert not policy.absorb.called
+    assert not one.is_behind
+
+
+def test_a_fault_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the worker, which ends the crawl and says so."""
+    frontier = Told()
+    monkeypatch.setattr(frontier, "add_counts", Mock(side_effect=ZeroDivisionError))
+    one = teller(frontier, Mock())
+    one.note([page(1)])
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(one.run())

@@ -9,11 +9,13 @@ from unittest.mock import Mock
 
 import pytest
 
+from crawler.state.state_format import StateGoneError
 from crawler.work import intake
 from crawler.work.intake import Intake
 from crawler.work.stores import Stores
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
+from sieve.errors import SieveError
 
 
 def run_intake(stores: Mock, looks: int, *, resting: bool = False) -> list[str]:
@@ -61,6 +63,42 @@ def test_a_redis_that_is_away_does_not_end_the_intake(monkeypatch: pytest.Monkey
     stores.check.side_effect = [FrontierUnavailable("zulu", "away"), None]
     stores.frontier.take_ready.return_value = 0
     assert run_intake(stores, 2) == ["take_ready"]
+    stores.sieve.forget_sent.assert_called_once_with()  # it may be back without its last seconds
+
+
+@pytest.mark.parametrize(
+    ("part", "error"),
+    [("check", StateGoneError("zulu")), ("decider.check", SieveError("damage")), ("start_urls.poll", KeyError())],
+)
+def test_what_ends_the_crawl_goes_through_and_nothing_is_taken_in(part: str, error: Exception) -> None:
+    stores = Mock(**{f"{part}.side_effect": error})
+    with pytest.raises(type(error)):
+        run_intake(stores, 3)
+    stores.frontier.take_ready.assert_not_called()
+
+
+def test_no_more_pages_are_reported_than_can_be_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Redis that is full takes reports, and no figures."""
+    monkeypatch.setattr("crawler.work.worker._COMMIT_EVERY_S", 0)
+    committed: list[object] = []
+
+    async def commit(batch: list[object], _requests: object) -> None:
+        committed.extend(batch)
+
+    async def work() -> None:
+        worker: Any = Worker.__new__(Worker)
+        worker._teller, worker._commit, worker._closing = Mock(is_behind=True), commit, False
+        worker._finished, worker._enqueued, worker._to_commit = ["page"], [], asyncio.Event()
+        worker._to_commit.set()
+        loop = asyncio.ensure_future(worker._commit_loop())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert committed == []
+        worker._closing = True  # what is finished is reported all the same
+        await loop
+
+    asyncio.run(work())
+    assert committed == ["page"]
 
 
 @pytest.mark.parametrize("facts", [(0, 0, False), (1, 0, False), (0, 1, False), (0, 0, True)])
