@@ -61,8 +61,9 @@ class Committer:
         urls = self.beside.submit(self._urls_of_sources, batch)
         self.quality.settle(batch, self.patiently)
         archived = self._journal(batch, urls.result())
-        entries = self._enqueue(batch, more)
-        accepted = self._report(batch, entries) if batch else []
+        entries = self._entries(batch, more)
+        absences = self.patiently(lambda: self._put(entries)) if entries else 0
+        accepted = self._report(batch, entries, absences) if batch else []
         ours = [done for done, is_ours in zip(batch, accepted, strict=True) if is_ours]
         late = [done for done, is_ours in zip(batch, accepted, strict=True) if not is_ours]
         if archived:
@@ -92,13 +93,16 @@ class Committer:
             self.patiently(self.archive.sync)
         return bool(archived)
 
-    def _enqueue(self, batch: Sequence[Finished], more: Sequence[Candidate]) -> list[Entry]:
-        """Put the links of `batch`, and `more`, into the sieve; what was put in."""
+    def _entries(self, batch: Sequence[Finished], more: Sequence[Candidate]) -> list[Entry]:
+        """The links of `batch`, and `more`, for the sieve."""
         links = [link for done in batch for link in done.finding.links]
-        entries = [entry_of(link) for link in (*self._for_sieve(links), *more)]
-        if entries:
-            self.patiently(lambda: self.sieve.enqueue(entries))
-        return entries
+        return [entry_of(link) for link in (*self._for_sieve(links), *more)]
+
+    def _put(self, entries: Sequence[Entry]) -> int:
+        """Put them into the sieve; how often Redis had been away before."""
+        absences = self.sieve.absences()
+        self.sieve.enqueue(entries)
+        return absences
 
     def _for_sieve(self, links: list[Candidate]) -> list[Candidate]:
         """All but feeds that the frontier takes in past the sieve, which may know their URL as a page (NamedLater)."""
@@ -116,18 +120,18 @@ class Committer:
         wanted = finding.not_modified is not None or (finding.verdict is not None and finding.verdict.keep)
         return self.keep_all or done.lease.kind is not Kind.PAGE or wanted
 
-    def _report(self, batch: Sequence[Finished], entries: Sequence[Entry]) -> list[bool]:
+    def _report(self, batch: Sequence[Finished], entries: Sequence[Entry], absences: int) -> list[bool]:
         tries = 0
 
         def report() -> list[bool]:
-            nonlocal tries
+            nonlocal tries, absences
             tries += 1
             if tries > 1 and entries:
                 # Redis was away since it got them, and may be back without its last seconds.
-                self.sieve.enqueue(entries)
+                absences = self._put(entries)
             # Made anew at each try: the age of an answer grows while Redis is away.
             accepted = self.frontier.report_first([outcome_of(done) for done in batch])
-            if entries and self.sieve.interrupted():
+            if entries and self.sieve.absences() != absences:
                 # Another server took the report than the links, and no call failed: the client connects anew by itself.
                 self.sieve.enqueue(entries)
             return accepted

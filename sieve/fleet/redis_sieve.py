@@ -71,6 +71,7 @@ class RedisSieve:
         self._appending = threading.Lock()
         self._sent = RecentTable(_SENT_BITS)
         self._was_away = False
+        self._absences = 0
         link.on_break = self.forget_sent
         self._deciding = threading.Lock()
         self._token = 0
@@ -109,11 +110,13 @@ class RedisSieve:
     def forget_sent(self) -> None:
         """Redis was away, and may be back without what it had answered last: what is found again is sent again."""
         self._was_away = True
+        self._absences += 1
 
-    def interrupted(self) -> bool:
-        """Whether Redis was away since the last :meth:`enqueue`, which it may have forgotten."""
+    def absences(self) -> int:
+        """How often Redis was found to have been away, as far as can be told now. Another number than before an
+        :meth:`enqueue`: Redis may have forgotten that, whatever other threads have put in since."""
         self._link.look()
-        return self._was_away
+        return self._absences
 
     def flush(self) -> None:
         """After it, everything that any process enqueued before is decided, here or by the holder of the lease."""

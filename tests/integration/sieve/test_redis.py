@@ -331,12 +331,30 @@ def test_a_connection_that_the_server_has_closed_is_told_without_a_call(
     sieve = sieve_of(server)
     for number in range(3):  # the first finds no script, the second a line that was made anew
         sieve.enqueue(URLS[number : number + 1])
-    assert not sieve.interrupted()
+    absences = sieve.absences()
+    sieve.enqueue(URLS[2:4])
+    assert sieve.absences() == absences
     client.client_kill_filter(_type="normal", skipme=True)
     client.flushall()
-    assert sieve.interrupted()
+    assert sieve.absences() > absences
     sieve.enqueue(URLS[:3])
     assert sieve.tally().put >= 3
+    sieve.close()
+
+
+def test_an_absence_is_told_to_each_thread_that_puts_in(server: EmbeddedRedis, client: redis.Redis) -> None:
+    """Start URLs, say, are put in between the links of a page and its report."""
+    sieve = sieve_of(server)
+    for number in range(3):  # as above
+        sieve.enqueue(URLS[number : number + 1])
+    absences = sieve.absences()
+    sieve.enqueue(URLS[3:5])
+    client.client_kill_filter(_type="normal", skipme=True)
+    client.flushall()
+    sieve.enqueue(URLS[5:6])  # another's
+    assert sieve.absences() > absences
+    sieve.enqueue(URLS[:6])
+    assert sieve.tally().put >= 6
     sieve.close()
 
 

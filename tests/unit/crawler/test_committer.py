@@ -33,7 +33,7 @@ def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.Mo
     """A Redis that is back without its last seconds has the lease, which is older, and not the links."""
     monkeypatch.setattr("crawler.work.patience._FIRST_PAUSE_S", 0.0)
     stores = Mock()
-    stores.sieve.interrupted.return_value = False
+    stores.sieve.absences.return_value = 0
     stores.frontier.report_first.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
     made = ["sieve.enqueue", "frontier.report_first", "sieve.forget_sent", "sieve.enqueue", "frontier.report_first"]
     assert committed(stores) == made
@@ -43,6 +43,6 @@ def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_links_are_sent_again_when_another_server_took_the_report(interrupted: bool) -> None:
     stores = Mock()
-    stores.sieve.interrupted.return_value = interrupted
+    stores.sieve.absences.side_effect = [7, 7 + interrupted]
     stores.frontier.report_first.return_value = [True]
     assert committed(stores) == ["sieve.enqueue", "frontier.report_first", *["sieve.enqueue"] * interrupted]
