@@ -11,9 +11,10 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from crawler.pages.findings import Finding, Finished
 from crawler.pages.rescoring import Rescorer
@@ -27,6 +28,7 @@ from relevance.steering.policy import Policy
 from seeds.harvest import stats as harvest_stats
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
@@ -114,9 +116,17 @@ class Teller:
         self, reported: Sequence[Reported], learnt: Mapping[str, tuple[int, ...]] | None = None
     ) -> dict[str, tuple[int, ...]]:
         """Tell of these pages, and what the policy has `learnt`; the fleet's totals of the same keys."""
-        self._frontier.tell_others()
         tables = {**self._figures(reported), "yield": learnt or {}}
-        return self.patiently(lambda: self._frontier.add_counts(tables))["yield"]
+        return self._patiently(lambda: self._frontier.add_counts(tables))["yield"]
+
+    def _patiently(self, action: Callable[[], T]) -> T:
+        """Others hear first, at each try: a Redis that is full takes reports and ends turns, and no figures."""
+
+        def told() -> T:
+            self._frontier.tell_others()
+            return action()
+
+        return self.patiently(told)
 
     def _figures(self, reported: Sequence[Reported]) -> dict[str, Counts]:
         """By the names of their tables."""
@@ -144,7 +154,7 @@ class Teller:
         now_ms = time.time_ns() // 1_000_000
         day = harvest_stats.counter_name(now_ms)
         if polls and day != self._polls_of:
-            self.patiently(lambda: self._frontier.forget_counts(harvest_stats.stale_names(now_ms)))
+            self._patiently(lambda: self._frontier.forget_counts(harvest_stats.stale_names(now_ms)))
             self._polls_of = day
         return day
 

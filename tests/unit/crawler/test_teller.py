@@ -124,6 +124,16 @@ def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(
     assert "figures of 2 pages not added up" in caplog.text
 
 
+def test_other_crawls_do_not_wait_for_figures_that_a_full_redis_does_not_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier = Told()
+    one = teller(frontier, Mock())
+    add_counts = Mock(side_effect=[FrontierFull("zulu", "OOM"), FrontierFull("zulu", "OOM"), {"yield": {}}])
+    monkeypatch.setattr(frontier, "add_counts", add_counts)
+    monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: None)
+    one.tell([page(1)])
+    assert frontier.calls == ["others"] * 3, "of what was reported meanwhile, too"
+
+
 def test_a_teller_says_when_it_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.work.teller._MOST_UNTOLD", 2)
     one = teller(Told(), Mock())
