@@ -24,14 +24,15 @@ _CHECK_STATE_EVERY_S = 1.0
 
 
 class Intake:
-    """See the module. `full`: whether Redis was at its memory limit, as the last look found. `on_arrivals` is called
-    when something has come."""
+    """See the module. `full`: whether Redis was at its memory limit, as the last look found; `looks`: how many looks
+    have come to their end. `on_arrivals` is called when something has come."""
 
     def __init__(self, stores: Stores, on_arrivals: Callable[[], None]) -> None:
         self._stores = stores
         self._on_arrivals = on_arrivals
         self.to_look = asyncio.Event()
         self.full = False
+        self.looks = 0
 
     async def run(self, *, resting: Callable[[], bool], closing: Callable[[], bool]) -> None:
         """Until `closing`; nothing is taken in while `resting`. StateGoneError, and what has ended the decider."""
@@ -54,8 +55,10 @@ class Intake:
         try:
             number = await in_thread(thread, self.take)
         except FrontierUnavailable:  # said aloud by the leases, which wait for it, too
-            self._stores.sieve.forget_sent()
+            # From here, since no lease may be asked for: all can be of pages that wait for this very Redis.
+            await in_thread(thread, self._stores.revive)
             return _AWAY_PAUSE_S
+        self.looks += 1
         if number:
             self._on_arrivals()
         return _AGAIN_S if number else LOOK_S

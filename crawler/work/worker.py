@@ -38,7 +38,7 @@ from crawler.work.teller import Reported
 from frontier.errors import FrontierFull, FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Candidate, Grant, Lease, RobotsRecord
+from frontier.types import Bound, Candidate, Grant, Lease, RobotsRecord
 from sieve.errors import LinkError, SieveError
 
 logger = logging.getLogger(__name__)
@@ -80,12 +80,15 @@ class Worker:
         self._loops: list[asyncio.Task[None]] = []
         self._telling: asyncio.Task[None]
         self._closing_task: asyncio.Future[None] | None = None
+        self._claims: set[asyncio.Future[Bound]] = set()  # of addresses, under way
+        self._committing = False
         self._to_commit = asyncio.Event()  # wakes the loop that commits
         self._to_lease = asyncio.Event()  # wakes the loop that leases
         self._closing = False
         self._stays = False
         self._away = False  # the frontier's Redis, as the last round of leasing found it
         self._quiet_looks = 0
+        self._looks_before = 0  # of the intake, at the first of these
         self._lease_pause_s = _SHORTEST_WAIT_S
         self._round_s = 0.0  # what the last round of leasing took
         self.exhausted = False
@@ -149,6 +152,8 @@ class Worker:
             await asyncio.gather(*self._loops)
             self._teller.end()
             await self._telling
+        # One that came after its lease was given back would keep other crawls from the host for as long as a lease.
+        await asyncio.gather(*self._claims, return_exceptions=True)
         unused = [*(held.lease.token for held in self._buffer), *self._returned]
         try:
             if unused:
@@ -192,7 +197,10 @@ class Worker:
 
     async def bind(self, lease: Lease, address: str) -> bool:
         """Claim an address for a lease, after DNS; waits when it is granted for a little later."""
-        bound = await self.ask(lambda frontier: frontier.bind(lease.token, address))
+        claim = asyncio.ensure_future(self.ask(lambda frontier: frontier.bind(lease.token, address)))
+        self._claims.add(claim)
+        claim.add_done_callback(self._claims.discard)
+        bound = await asyncio.shield(claim)
         if not bound.granted:
             self._drop(lease)
             return False
@@ -288,7 +296,7 @@ class Worker:
             if not self._away:
                 logger.warning("No new requests until it answers again: %s", error)
             self._away = True
-            await in_thread(self._lease_thread, self._stores.revive)
+            self._stores.sieve.forget_sent()
             return _AWAY_PAUSE_S
         if self._away:
             logger.info("The frontier answers again, the crawl goes on")
@@ -300,7 +308,7 @@ class Worker:
         self._lease_pause_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
         if len(grant.leases) == room:
             return _LONGEST_WAIT_S
-        if not (grant.leases or self._held or self._finished or self._enqueued):
+        if not (grant.leases or self._held or self._finished or self._enqueued or self._committing):
             return await self._look_for_end(grant)
         self._quiet_looks = 0
         return self._wait_s(grant)
@@ -331,7 +339,8 @@ class Worker:
         return min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, (grant.next_due_ms - grant.now_ms - self._ahead_ms()) / 1000))
 
     async def _look_for_end(self, grant: Grant) -> float:
-        """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet."""
+        """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet, and
+        the intake has looked in between."""
         due_s = None if grant.next_due_ms is None else (grant.next_due_ms - grant.now_ms) / 1000
         if not grant.closed and due_s is not None and due_s <= self._idle_close_s:
             self._quiet_looks = 0
@@ -340,7 +349,10 @@ class Worker:
             quiet = await in_thread(self._lease_thread, lambda: self._stores.quiet(bool(grant.closed)))
         except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
-        self._quiet_looks = self._quiet_looks + 1 if quiet else 0
+        if not quiet or not self._quiet_looks:
+            self._quiet_looks, self._looks_before = int(quiet), self._intake.looks
+        elif self._intake.looks >= self._looks_before + 2:  # the second of them began since
+            self._quiet_looks += 1
         if self._quiet_looks >= 2 and (grant.closed or not self._stays):
             self.exhausted = True
             if grant.closed:
@@ -356,7 +368,9 @@ class Worker:
                     await asyncio.sleep(_COMMIT_EVERY_S)
                 batch, self._finished = self._finished[:_MOST_A_COMMIT], self._finished[_MOST_A_COMMIT:]
                 requests, self._enqueued = self._enqueued, []
+                self._committing = True
                 await self._commit(batch, requests)
+                self._committing = False
             if self._closing:
                 return
             await asyncio.sleep(_COMMIT_EVERY_S)

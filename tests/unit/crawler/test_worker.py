@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import Mock
 
@@ -15,6 +17,7 @@ from crawler.work.intake import Intake
 from crawler.work.stores import Stores
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.types import Bound, Grant, Kind, Lease
 from sieve.errors import SieveError
 
 
@@ -63,7 +66,8 @@ def test_a_redis_that_is_away_does_not_end_the_intake(monkeypatch: pytest.Monkey
     stores.check.side_effect = [FrontierUnavailable("zulu", "away"), None]
     stores.frontier.take_ready.return_value = 0
     assert run_intake(stores, 2) == ["take_ready"]
-    stores.sieve.forget_sent.assert_called_once_with()  # it may be back without its last seconds
+    # A private one is started again, also while no lease is asked for; any may be back without its last seconds.
+    stores.revive.assert_called_once_with()
 
 
 @pytest.mark.parametrize(
@@ -110,6 +114,93 @@ def test_a_crawl_is_over_when_nothing_is_leased_undecided_or_on_its_way(facts: t
     stores.frontier.has_ready.return_value = ready
     assert Stores.quiet(stores, budget_spent=False) is not any(facts)
     assert Stores.quiet(stores, budget_spent=True) is not bool(leased), "what waits is not fetched any more"
+
+
+def test_a_crawl_is_not_over_before_the_intake_has_looked_again() -> None:
+    """It may have a start URL in its hands that is in no other list yet."""
+    grant = Grant((), 1000, None)
+
+    async def work() -> list[bool]:
+        worker: Any = Worker.__new__(Worker)
+        worker._stores, worker._intake, worker._crawler = Mock(**{"quiet.return_value": True}), Mock(looks=5), Mock()
+        worker._quiet_looks, worker._looks_before, worker._stays, worker.exhausted = 0, 0, False, False
+        found = []
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for looks in (5, 5, 6, 7):
+                worker._intake.looks = looks
+                await worker._look_for_end(grant)
+                found.append(worker.exhausted)
+        return found
+
+    assert asyncio.run(work()) == [False, False, False, True]
+
+
+def test_a_crawl_is_not_over_while_a_request_of_its_spider_is_on_its_way() -> None:
+    """Into a Redis that is full, say: then it is in no list of the worker's and not in the sieve yet."""
+
+    async def work() -> tuple[list[bool], list[bool]]:
+        worker: Any = Worker.__new__(Worker)
+        worker._finished, worker._enqueued, worker._held, worker._buffer = [], ["request"], set(), []
+        worker._committing, worker._closing, worker._teller = False, True, Mock(is_behind=False)
+        worker._to_commit, worker._round_s, worker._least_ahead_ms = asyncio.Event(), 0.0, 100
+        worker._most_held, worker._lease_pause_s, worker._returned = 9, 0.0, []
+        worker._away = False
+        worker._stores = Mock(**{"frontier.lease.return_value": Grant((), 1000, None)})
+        looked: list[bool] = []
+
+        async def look_for_end(_grant: Grant) -> float:
+            looked.append(worker._committing)
+            return 0.0
+
+        async def commit(_batch: object, _requests: object) -> None:
+            await worker._lease_some()
+            during.extend(looked)
+
+        during: list[bool] = []
+        worker._look_for_end, worker._commit = look_for_end, commit
+        worker._to_commit.set()
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            await worker._commit_loop()
+            await worker._lease_some()
+        return during, looked
+
+    assert asyncio.run(work()) == ([], [False])
+
+
+def test_a_lease_is_given_back_after_a_claim_for_it_has_come_to_its_end() -> None:
+    """Else the claim takes a turn for it that nobody ends."""
+    calls: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def bind(_token: str, _address: str) -> Bound:
+        begun.set()
+        go_on.wait(60)
+        calls.append("bound")
+        return Bound(True, 0, "")
+
+    async def work() -> None:
+        worker: Any = Worker.__new__(Worker)
+        worker._stores, worker._claims, worker._loops = Mock(), set(), []
+        worker._stores.frontier.bind = bind
+        worker._stores.frontier.release = calls.extend
+        worker._buffer, worker._returned, worker._held = [], [], {"1-0"}
+        worker._to_lease, worker.before_close, worker._opened = asyncio.Event(), [], contextlib.ExitStack()
+        worker._ask_threads, worker._lease_thread, worker._commit_thread = (ThreadPoolExecutor(2) for _ in range(3))
+        lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1)
+        fetch = asyncio.ensure_future(worker.bind(lease, "127.0.0.1"))
+        await asyncio.to_thread(begun.wait)
+        fetch.cancel()  # the crawl is stopping
+        with pytest.raises(asyncio.CancelledError):
+            await fetch
+        worker.give_back(lease)
+        closing = asyncio.ensure_future(worker.close())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        go_on.set()
+        await closing
+
+    asyncio.run(work())
+    assert calls == ["bound", "1-0"]
 
 
 @pytest.mark.parametrize(("round_s", "ahead_ms"), [(0.0, 100), (0.002, 102), (0.3, 400), (5.0, 1000)])
