@@ -17,7 +17,7 @@ from frontier.errors import FrontierFull, FrontierUnavailable
 
 logger = logging.getLogger(__name__)
 
-LOOK_S = 0.1
+LOOK_S = 0.2
 _AGAIN_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _CHECK_STATE_EVERY_S = 1.0
