@@ -19,10 +19,11 @@ They expire by themselves: a place in line some seconds after its crawl was to a
 nobody ends, since its worker died, ends with the lease and the longer of two delays, the dead worker's and that of the
 next one to ask, be they from the settings, from robots.txt or a slow server's. A Retry-After, without one the least
 rest of a host that is busy or away, is written down before the lease is reported, so that a worker that dies meanwhile
-leaves it to the others. A lease that is refused goes back, and its host, with the reason :data:`OTHER_CRAWL`, or its
-address rests for so long, or where its rules still hold only its robots.txt is let be; all in one step, so that no
-other worker of the crawl asks meanwhile and no longer rest is cut short. What Redis did not answer between two of the
-steps ends with the lease, or goes back with the next :meth:`lease`.
+leaves it to the others. Of the report itself they are told behind it (`tell_others`), and wait until then as for the
+lease. A lease that is refused goes back, and its host, with the reason :data:`OTHER_CRAWL`, or its address rests for so
+long, or where its rules still hold only its robots.txt is let be; all in one step, so that no other worker of the crawl
+asks meanwhile and no longer rest is cut short. What Redis did not answer between two of the steps ends with the lease,
+or goes back with the next :meth:`lease`.
 """
 
 from __future__ import annotations
