@@ -393,26 +393,38 @@ def test_two_crawls_do_not_wait_for_each_other(make_sharing: MakeSharing, clock:
 
 
 class Workers:
-    """Several workers of one crawl as one frontier: any of them leases, and each ends its own leases."""
+    """Several workers of one crawl as one frontier: any of them leases, and each ends its own leases. Those that tell
+    `later` of their reports do so at any time, and some are killed before."""
 
-    def __init__(self, workers: list[TurnTakingFrontier], rng: random.Random) -> None:
-        self.workers, self.rng = workers, rng
+    def __init__(self, workers: list[TurnTakingFrontier], rng: random.Random, *, later: bool) -> None:
+        self.workers, self.rng, self.later = workers, rng, later
         self.of: dict[str, TurnTakingFrontier] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.workers[0], name)
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
+        self.tell()
         worker = self.rng.choice(self.workers)
         grant = worker.lease(self.rng.randint(1, limit), ahead_ms)
         self.of |= {lease.token: worker for lease in grant.leases}
         return grant
 
     def bind(self, token: str, address: str) -> Bound:
+        self.tell()
         return self.of[token].bind(token, address)
 
     def report(self, outcomes: list[Outcome]) -> list[bool]:
-        return self.of[outcomes[0].token].report(outcomes)
+        worker = self.of[outcomes[0].token]
+        return worker.report_first(outcomes) if self.later else worker.report(outcomes)
+
+    def tell(self) -> None:
+        """Of what one of them has reported, or nobody ever."""
+        worker, luck = self.rng.choice(self.workers), self.rng.random()
+        if self.later and luck < 0.3:
+            worker.tell_others()
+        elif luck > 0.99:
+            worker._reported.clear()
 
     def release(self, tokens: list[str]) -> int:
         return self.of[tokens[0]].release(tokens)
@@ -437,7 +449,7 @@ def test_crawls_of_different_delays_with_all_kinds_of_faults(seed: int, server: 
             budget=Budget(max_pages=rng.choice((0, 0, 20))),
         )
         make = partial(TurnTakingFrontier, server, f"faults{seed}-{number}", config, now_ms=clock, jitter=rng.random)
-        workers = Workers([make() for _ in range(rng.randint(1, 3))], rng)
+        workers = Workers([make() for _ in range(rng.randint(1, 3))], rng, later=seed // 2 % 2 == 1)
         moves_s = 7 if seed % 2 else 0
         hosts, addresses = 3 + seed % 5, 1 + seed % 6
         world = World(hosts, 6, addresses, 90, 8, moves_s, crawl_delays=True, faults=FAULTS)
