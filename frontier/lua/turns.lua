@@ -147,10 +147,15 @@ for _, lease in ipairs(A[3]) do
   local token, due, authority, host_until, asked, address, address_until, origin, robots_again = unpack(lease)
   if authority ~= '' then leave(authority, token, due, host_until, asked) end
   if address ~= '' then leave(address, token, due, address_until, 0) end
-  if robots_again > now then
-    write('r:' .. origin, { crawl, robots_again }, robots_again)
-  elseif origin ~= '' then
-    forget('r:' .. origin)
+  if origin ~= '' then
+    -- of a lease that is told of late: what another crawl has found since stays
+    local waits = read('r:' .. origin)
+    local others = waits and waits[1] ~= crawl and waits[2] or 0
+    if robots_again > max(now, others) then
+      write('r:' .. origin, { crawl, robots_again }, robots_again)
+    elseif waits and others == 0 then
+      forget('r:' .. origin)
+    end
   end
 end
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import redis
 
-from frontier import Candidate, HostPolicy, Kind, RobotsRecord
+from frontier import Candidate, HostPolicy, Kind, Outcome, RobotsRecord
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
 from frontier.turns import _ASKED_FOR, PREFIX, TurnTakingFrontier
@@ -101,6 +101,20 @@ def test_a_robots_txt_that_does_not_answer_is_asked_for_by_nobody_for_a_while(
     rules(zulu, clock)
     xhosa.unpark(A)
     assert next_lease(xhosa, clock).due_ms < again_ms
+
+
+@pytest.mark.parametrize(("result", "kind"), [("ok", "rules"), ("http_5xx", "disallow")])
+def test_a_robots_txt_that_is_told_of_late_is_not_asked_for_sooner(
+    result: str, kind: str, make_sharing: MakeSharing, clock: Clock
+) -> None:
+    """A worker stood still before it told for longer than its lease, and another crawl has asked since."""
+    zulu, xhosa, swati = crawls(make_sharing, 3, [f"{A}/1"], POLITE)
+    first = one(zulu)
+    zulu.report_first([Outcome(first.token, result, robots=RobotsRecord(kind, b""))])
+    done(xhosa, next_lease(xhosa, clock), "http_5xx", robots=RobotsRecord("disallow"))
+    again_ms = clock.now_ms + 5 * MINUTE
+    zulu.tell_others()
+    assert next_lease(swati, clock).due_ms >= again_ms
 
 
 def test_rules_that_hold_are_gone_by_while_nobody_may_ask_for_new_ones(make_sharing: MakeSharing, clock: Clock) -> None:
