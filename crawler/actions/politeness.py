@@ -21,7 +21,7 @@ from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.which_crawl import said
 from crawler.errors import PreflightError
 from crawler.records.fetch_times import fetch_times, warc_files, written_with
-from crawler.work.stores import host_policies
+from crawler.work.opening import host_policies
 from frontier.audit import Proof, verify, verify_plain
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl

@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from archive import Reader
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terms import SIEVE
-from crawler.work.stores import open_sieve
+from crawler.work.opening import open_sieve
 from sieve.errors import SieveError, StoreError
 from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
 from sieve.urls import UrlError

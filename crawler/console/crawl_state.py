@@ -31,7 +31,7 @@ from crawler.state import run_record
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, forbidden, redis_home
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import NoStateError, ensure_format
-from crawler.work.stores import open_frontier, open_sieve
+from crawler.work.opening import open_frontier, open_sieve
 from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl, load_crawl

@@ -23,7 +23,7 @@ from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisHome, RedisUnreachableError
 from crawler.state.run_record import RECORDED, RUNS_MS, RunRecord, crawls_of, worker_record, workers
 from crawler.state.state_format import ensure_format
-from crawler.work.stores import open_frontier
+from crawler.work.opening import open_frontier
 from frontier.types import Candidate
 
 SECRET = "oh-secret"

@@ -14,7 +14,8 @@ from scrapy.settings import BaseSettings, Settings
 from crawler.addon import Ulwembu
 from crawler.state.redis_link import RedisHome
 from crawler.work import stores
-from crawler.work.stores import host_policies, open_frontier, open_patiently
+from crawler.work.opening import host_policies, open_frontier
+from crawler.work.stores import open_patiently
 from frontier.errors import FrontierUnavailable
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
