@@ -10,9 +10,10 @@ import logging
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any, Self
 
-from scrapy import Spider
+from scrapy import Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.defer import deferred_from_coro
@@ -28,8 +29,9 @@ from crawler.pages.answers import failure_finding, lease_of, result_of, retry_af
 from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack_request, request_of
+from crawler.work.endings import foreseen
 from crawler.work.held import HeldLease
-from crawler.work.worker import Worker
+from crawler.work.worker import FAULT, Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
 from seeds.harvest.revisits import conditions
@@ -50,13 +52,28 @@ class FrontierScheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> Self:
         worker = crawler.get_extension(Worker)
         assert worker is not None, "the add-on crawler.addon.Ulwembu sets the extension that this scheduler needs"
-        return cls(worker, cookies=crawler.settings.getbool("COOKIES_ENABLED"))
+        scheduler = cls(worker, cookies=crawler.settings.getbool("COOKIES_ENABLED"))
+        crawler.signals.connect(scheduler._refuse, signals.spider_opened)
+        return scheduler
 
     def open(self, spider: Spider) -> Deferred[None]:
         self._spider = spider
         if unheeded := overruled(spider.settings):
             logger.warning("Without effect, since the frontier decides (docs/scrapy.md): %s", ", ".join(unheeded))
-        return deferred_from_coro(self._worker.open(spider))
+        return deferred_from_coro(self._open(spider))
+
+    async def _open(self, spider: Spider) -> None:
+        try:
+            await self._worker.open(spider)
+        except Exception as error:
+            if not (cause := foreseen(error)):
+                raise
+            logger.critical("The crawl cannot begin: %s", cause)
+
+    def _refuse(self) -> None:
+        """End a crawl that could not begin, once Scrapy has opened the rest: it closes in good order only what is."""
+        if not self._worker.is_open:
+            raise CloseSpider(FAULT)
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 - Scrapy's signature
         return deferred_from_coro(self._worker.close())

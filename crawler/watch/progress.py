@@ -49,6 +49,8 @@ class Progress:
     async def _last(self, worker: Worker) -> None:
         if self._task is not None:
             self._task.cancel()
+        if not worker.is_open:
+            return
         with contextlib.suppress(FrontierError):
             figures: Figures = await worker.ask(gather)
             logger.info("%s", figures.line())

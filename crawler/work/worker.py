@@ -28,18 +28,17 @@ from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished
 from crawler.preflight import data_folder, settings_faults
 from crawler.signals import stopping
-from crawler.state.redis_link import forbidden
-from crawler.state.state_format import StateGoneError
+from crawler.work.endings import foreseen
 from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
 from crawler.work.stores import Stores, open_patiently
 from crawler.work.teller import Reported
-from frontier.errors import FrontierFull, FrontierUnavailable, OptOutsDamaged
+from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Bound, Candidate, Grant, Lease, RobotsRecord
-from sieve.errors import LinkError, SieveError
+from sieve.errors import LinkError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -104,6 +103,11 @@ class Worker:
         if faults:
             raise PreflightError("\n".join(faults))
         return cls(crawler)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether :meth:`open` has come to its end."""
+        return bool(self._loops)
 
     @property
     def stores(self) -> Stores:
@@ -258,11 +262,8 @@ class Worker:
         try:
             await loop
             return
-        except (StateGoneError, OptOutsDamaged, SieveError, OSError) as error:
-            # Redis was emptied or is damaged; the seen URLs are another store's, or damaged; a disk or the folder fails
-            logger.critical("The crawl ends: %s", error)
         except Exception as error:  # the rim: whatever it is, the crawl must not go on without this loop
-            if cause := forbidden(error):
+            if cause := foreseen(error):
                 logger.critical("The crawl ends: %s", cause)
             else:
                 logger.exception("A fault of this program ends the crawl; what was not reported will be fetched again")

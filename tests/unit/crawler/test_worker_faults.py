@@ -1,4 +1,4 @@
-"""What a worker says when one of its loops ends for good."""
+"""What a worker says when it cannot begin, or one of its loops ends for good."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import asyncio
 from collections.abc import Coroutine
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 import redis
+from scrapy import Spider, signals
+from scrapy.exceptions import CloseSpider
 
+from crawler.scheduler import FrontierScheduler
 from crawler.state.redis_link import forbidden
-from crawler.work.worker import Worker
+from crawler.watch.progress import Progress
+from crawler.work.worker import FAULT, Worker
+from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.redis_frontier import RedisFrontier
 
 SCRIPT = (
@@ -50,6 +56,54 @@ def test_what_an_acl_hides_is_no_fault_of_this_program(caplog: pytest.LogCapture
         assert "Traceback" not in text
         assert len(closed) == 1
     assert "A fault of this program" in said_of(redis.ResponseError("WRONGTYPE"), caplog)[0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OptOutsDamaged("{zulu}:f:optout", "http://b.example"),
+        redis.exceptions.NoPermissionError("no permissions to run the 'evalsha' command"),
+        FrontierUnavailable("zulu", "away"),
+    ],
+)
+def test_a_crawl_that_cannot_begin_says_why_in_a_line_and_ends_with_a_fault(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    opening = opened_by(error)
+    asyncio.run(opening._open(Spider("zulu")))
+    (record,) = caplog.records
+    assert (record.levelname, record.exc_info) == ("CRITICAL", None)
+    assert str(error) in record.getMessage()
+    with pytest.raises(CloseSpider) as closed:
+        opening._refuse()
+    assert closed.value.reason == FAULT
+
+
+def test_a_fault_of_this_program_at_the_beginning_goes_through() -> None:
+    with pytest.raises(KeyError):
+        asyncio.run(opened_by(KeyError())._open(Spider("zulu")))
+
+
+def test_a_crawl_that_has_begun_is_not_ended() -> None:
+    opening = opened_by(None)
+    asyncio.run(opening._open(Spider("zulu")))
+    opening._refuse()
+
+
+def opened_by(error: Exception | None) -> FrontierScheduler:
+    """A scheduler whose worker's start ends so."""
+    worker = Mock(open=AsyncMock(side_effect=error), is_open=error is None)
+    crawler = Mock(**{"get_extension.return_value": worker, "settings.getbool.return_value": False})
+    scheduler = FrontierScheduler.from_crawler(crawler)
+    crawler.signals.connect.assert_called_once_with(scheduler._refuse, signals.spider_opened)
+    return scheduler
+
+
+def test_of_a_crawl_that_did_not_begin_no_figures_are_asked() -> None:
+    crawler = Mock(**{"settings.getfloat.return_value": 60.0})
+    worker = Mock(is_open=False)
+    asyncio.run(Progress(crawler)._last(worker))
+    worker.ask.assert_not_called()
 
 
 def test_a_script_that_may_not_read_the_opt_outs_of_all_is_told_so(server: redis.Redis, url: str) -> None:
