@@ -112,13 +112,19 @@ def ping(url: str) -> None:
 
 _OF_A_SCRIPT = ("ACL failure", "The user executing the script can't")
 """What Redis 7 and 6.2 say of a script that may not do something."""
+_OF_A_COMMAND = re.compile("(?:to|can't) run ")
+"""What they say of a command, not of a key, that is refused, to whomever."""
 
 
 def forbidden(error: BaseException) -> str:
     """What an ACL has to allow, when that is why Redis refused; "" when it is not."""
-    if isinstance(error, redis.exceptions.NoPermissionError) or any(words in str(error) for words in _OF_A_SCRIPT):
-        return f"{error}: the ACL of this Redis must allow its user the keys {{ulwembu}}:* and {{NAME}}:* of its crawls"
-    return ""
+    if not isinstance(error, redis.exceptions.NoPermissionError) and all(
+        word not in str(error) for word in _OF_A_SCRIPT
+    ):
+        return ""
+    commands, keys = "the commands +@all -@dangerous +info", "the keys {ulwembu}:* and {NAME}:* of its crawls"
+    needed = commands if _OF_A_COMMAND.search(str(error)) else keys
+    return f"{error}: the ACL of this Redis must allow its user {needed}"
 
 
 def refuse_eviction(url: str) -> None:

@@ -58,6 +58,33 @@ def test_what_an_acl_hides_is_no_fault_of_this_program(caplog: pytest.LogCapture
     assert "A fault of this program" in said_of(redis.ResponseError("WRONGTYPE"), caplog)[0]
 
 
+def test_a_user_without_scripts_is_told_which_commands_are_needed(server: redis.Redis, url: str) -> None:
+    server.acl_setuser("mute", enabled=True, nopass=True, commands=["+@all", "-@scripting"], keys=["*"])
+    frontier = RedisFrontier(f"{url}&username=mute&password=x", "zulu")
+    try:
+        with pytest.raises(redis.exceptions.NoPermissionError) as refused:
+            frontier.lease(1)
+    finally:
+        frontier.close()
+        server.acl_deluser("mute")
+    assert "must allow its user the commands +@all -@dangerous +info" in forbidden(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ("User x has no permissions to run the 'evalsha' command", "commands"),
+        ("ACL failure in script: User x has no permissions to run the 'zadd' command", "commands"),
+        ("The user executing the script can't run this command or subcommand", "commands"),
+        ("ACL failure in script: No permissions to access a key", "keys"),
+        (SCRIPT, "keys"),
+    ],
+)
+def test_commands_and_keys_that_an_acl_refuses_are_told_apart(words: str, needed: str) -> None:
+    kind = redis.ResponseError if "script" in words else redis.exceptions.NoPermissionError
+    assert f"must allow its user the {needed} " in forbidden(kind(words))
+
+
 @pytest.mark.parametrize(
     "error",
     [
