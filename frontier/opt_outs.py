@@ -82,7 +82,11 @@ def add(table: Table, rules: Iterable[Rule]) -> int:
     new = 0
     known: dict[str, set[str]] = {}
     for host, path in rules:
-        paths = table.setdefault(host, [])
+        if host not in table:  # as nearly all of a long list: no set for each
+            table[host] = [path]
+            new += 1
+            continue
+        paths = table[host]
         if host not in known:
             known[host] = set(paths)
         if path not in known[host]:

@@ -23,7 +23,7 @@ from scrapy.http import Request
 from scrapy.settings import BaseSettings
 
 from crawler.errors import PreflightError
-from crawler.fetch.opt_outs import read_opt_outs
+from crawler.fetch.opt_outs import opt_outs_in
 from crawler.preflight import data_folder
 from crawler.state.redis_link import client, forbidden, redis_home, without_password
 from crawler.state.run_record import crawls_of
@@ -50,14 +50,13 @@ class OptedOut:
 
     def __init__(self, settings: BaseSettings, crawl: str = "") -> None:
         self._opened = contextlib.ExitStack()
-        self._file: opt_outs.Table = {}
         self._tables: list[tuple[str, RedisOptOuts]] = []
         self._place = ""
         self.note = ""
         """What people should know: that no table was asked; "" when one is."""
         path = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
         try:
-            opt_outs.add(self._file, opt_outs.opt_out_rules(read_opt_outs(Path(path)) if path else ()))
+            self._file = opt_outs_in(Path(path)) if path else {}
         except (OSError, ValueError) as error:
             raise PreflightError(f"FRONTIER_OPT_OUT_FILE {error}") from None
         folder = data_folder(settings, crawl) if crawl else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from crawler.commands.fetch import Command
 from crawler.console import by_hand
 from crawler.console.opted_out import OptedOut, OptOutGuard, OptOutsUnreadError
 from crawler.console.polite_client import BlockingFetch
+from crawler.errors import PreflightError
+from crawler.fetch.opt_outs import read_opt_outs
+from crawler.preflight import settings_faults
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError
 from crawler.state.run_record import RunRecord, WorkerRecord
@@ -123,6 +127,35 @@ def test_without_a_redis_that_is_said_and_the_file_holds(tmp_path: Path) -> None
     with OptedOut(given(FRONTIER_OPT_OUT_FILE=str(tmp_path / "out"))) as opted_out:
         assert opted_out.note.endswith(f"only FRONTIER_OPT_OUT_FILE {tmp_path}/out was")
         assert opted_out.against(PAGE) == "http://a.example (FRONTIER_OPT_OUT_FILE)"
+
+
+def test_the_file_is_read_once_until_somebody_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `scrapy fetch` goes by it: the command, then the worker's look at the settings, then the guard."""
+    path, read, reading = tmp_path / "out", [], Path.read_text
+
+    def noted(self: Path, encoding: str | None = None) -> str:
+        read.append(self)
+        return reading(self, encoding)
+
+    monkeypatch.setattr(Path, "read_text", noted)
+    path.write_text("a.example\n")
+    settings = given(FRONTIER_OPT_OUT_FILE=str(path), CONTACT="me@a.test")
+    command = Command()
+    command.settings = settings
+    command._ask_opt_outs([])
+    crawler = Crawler(Spider, settings)
+    assert not any("OPT_OUT" in fault for fault in settings_faults(settings, Spider))
+    with pytest.raises(IgnoreRequest):
+        OptOutGuard.from_crawler(crawler).process_request(Request(PAGE))
+    assert read_opt_outs(path) == ("a.example",)
+    assert read.count(path) == 1
+    path.write_text("b.example\n")
+    os.utime(path, ns=(1, 1))  # however coarse the clock is
+    with OptedOut(settings) as opted_out:
+        assert (opted_out.against(PAGE), opted_out.against("http://b.example/") != "") == ("", True)
+    path.write_text("b.example\n*.example")
+    with pytest.raises(PreflightError, match=r"out:2: .* is a pattern"):
+        OptedOut(settings)
 
 
 def test_the_private_redis_of_the_named_crawl_is_asked(tmp_path: Path) -> None:
