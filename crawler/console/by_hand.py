@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from scrapy.commands import ScrapyCommand
+from scrapy.utils.url import guess_scheme
 
 _SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
@@ -19,6 +20,13 @@ _SETTINGS: dict[str, Any] = {
     },
     "EXTENSIONS": {"crawler.watch.progress.Progress": None, "crawler.watch.metrics.Metrics": None},
 }
+_WEB = ("http://", "https://")
+
+
+def _url(given: str) -> str:
+    """What is given as `scrapy shell` takes it, which guesses a scheme; the others refuse what has none."""
+    scheme, found, rest = guess_scheme(given.strip()).partition("://")
+    return scheme.lower() + found + rest
 
 
 class ByHand(ScrapyCommand):
@@ -34,9 +42,17 @@ class ByHand(ScrapyCommand):
                 file=sys.stderr,
             )
             sys.exit(1)
+        self._refuse_files(args)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
         self._ask_opt_outs(args)
+
+    def _refuse_files(self, args: list[str]) -> None:
+        """Ends with one line when something else than an address of the web is given."""
+        for given in args:
+            if not _url(given).startswith(_WEB):
+                print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
+                sys.exit(1)
 
     def _ask_opt_outs(self, args: list[str]) -> None:
         """Ends with one line when an address of the command line has opted out, or that cannot be known."""
@@ -52,8 +68,8 @@ class ByHand(ScrapyCommand):
             with OptedOut(settings) as opted_out:
                 if opted_out.note:
                     print(opted_out.note, file=sys.stderr)
-                for url in args:
-                    if url.lower().startswith(("http://", "https://")) and (prefix := opted_out.against(url)):
+                for url in map(_url, args):
+                    if prefix := opted_out.against(url):
                         raise PreflightError(f"{url} is not fetched, it has opted out: {prefix}")
         except (PreflightError, RedisUnreachableError, ValueError) as error:
             print(error, file=sys.stderr)

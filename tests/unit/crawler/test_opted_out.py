@@ -199,6 +199,33 @@ def test_the_commands_by_hand_ask_before_each_request(server: redis.Redis, url: 
     assert by_hand._SETTINGS["DOWNLOADER_MIDDLEWARES"]["crawler.console.opted_out.OptOutGuard"] == 1000
 
 
+@pytest.mark.parametrize(
+    "what", ["./page.html", "/tmp/page.html", "file:///etc/passwd", "FILE:///x", "ftp://a.example/"]
+)
+def test_of_a_file_that_is_given_a_line_says_what_may_be(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="1"):
+        Command()._refuse_files([what])
+    said_of_it = capsys.readouterr().err
+    assert said_of_it == f"{what}: only an http:// or https:// address may be given, no file\n"
+
+
+def test_addresses_are_no_files() -> None:
+    for given_one in ("a.example/page", "HTTP://a.example", " https://a.example/"):
+        Command()._refuse_files([given_one])
+
+
+def test_an_address_is_asked_about_as_the_shell_takes_it(
+    server: redis.Redis, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(server, "a.example")
+    command = Command()
+    command.settings = given(url)
+    for written in ("a.example/1", "HTTP://a.example/1"):
+        with pytest.raises(SystemExit, match="1"):
+            command._ask_opt_outs([written])
+        assert capsys.readouterr().err.startswith(f"{PAGE} is not fetched, it has opted out")
+
+
 def test_an_address_of_the_command_line_is_refused_in_a_line(
     server: redis.Redis, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
