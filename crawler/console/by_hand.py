@@ -45,7 +45,7 @@ class ByHand(ScrapyCommand):
         self._refuse_files(args)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
-        self._ask_opt_outs(args)
+        self._ask_opt_outs(args, opts.spider or "")
 
     def _refuse_files(self, args: list[str]) -> None:
         """Ends with one line when something else than an address of the web is given."""
@@ -54,8 +54,9 @@ class ByHand(ScrapyCommand):
                 print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
                 sys.exit(1)
 
-    def _ask_opt_outs(self, args: list[str]) -> None:
-        """Ends with one line when an address of the command line has opted out, or that cannot be known."""
+    def _ask_opt_outs(self, args: list[str], spider: str = "") -> None:
+        """Ends with one line when an address of the command line has opted out, or that cannot be known; `spider` is
+        the one named there."""
         from crawler.addon import Ulwembu
         from crawler.console.opted_out import OptedOut
         from crawler.errors import PreflightError
@@ -65,7 +66,7 @@ class ByHand(ScrapyCommand):
         settings = self.settings.copy()
         Ulwembu().update_settings(settings)
         try:
-            with OptedOut(settings) as opted_out:
+            with OptedOut(settings, spider=spider) as opted_out:
                 if opted_out.note:
                     print(opted_out.note, file=sys.stderr)
                 for url in map(_url, args):

@@ -3,8 +3,8 @@
 Guarantees: before each request ``FRONTIER_OPT_OUT_FILE`` is asked and, where there is a Redis, its tables as they are
 at that moment: that of all crawls, and that of the crawl that is named, else those of all its crawls that its user may
 see (who fetches by hand is none of them, so what any has been told holds). Where a Redis is named and cannot be asked,
-nothing is sent: :class:`OptOutsUnreadError`. Where none is named, the private one of the named crawl is asked, if that
-has one.
+nothing is sent: :class:`OptOutsUnreadError`. Where none is named, the private one of the named crawl, or of the spider
+by which one fetches, is asked, if that has one.
 """
 
 from __future__ import annotations
@@ -46,9 +46,12 @@ class OptOutsUnreadError(PreflightError):
 
 
 class OptedOut:
-    """See the module; `settings` must have our defaults. PreflightError, RedisUnreachableError."""
+    """See the module; `settings` must have our defaults. PreflightError, RedisUnreachableError.
 
-    def __init__(self, settings: BaseSettings, crawl: str = "") -> None:
+    `crawl` is named: in a fleet, no other crawl's table is asked. `spider` is the one that fetches by hand: all are.
+    """
+
+    def __init__(self, settings: BaseSettings, crawl: str = "", spider: str = "") -> None:
         self._opened = contextlib.ExitStack()
         self._tables: list[tuple[str, RedisOptOuts]] = []
         self._place = ""
@@ -59,12 +62,13 @@ class OptedOut:
             self._file = opt_outs_in(Path(path)) if path else {}
         except (OSError, ValueError) as error:
             raise PreflightError(f"FRONTIER_OPT_OUT_FILE {error}") from None
-        folder = data_folder(settings, crawl) if crawl else None
+        home_of = crawl or spider
+        folder = data_folder(settings, home_of) if home_of else None
         if settings.get("REDIS_URL") or (folder is not None and (folder / "state" / "redis").is_dir()):
             with contextlib.ExitStack() as opening:
                 home = opening.enter_context(redis_home(settings, folder or Path()))
                 self._place = str(folder) if home.embedded else without_password(home.url)
-                self._open_tables(home.url, crawl)
+                self._open_tables(home.url, home_of if home.embedded else crawl)
                 self._opened = opening.pop_all()
         else:
             asked = f"only FRONTIER_OPT_OUT_FILE {path} was" if path else "nor was a FRONTIER_OPT_OUT_FILE given"
@@ -114,7 +118,7 @@ class OptOutGuard:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        guard = cls(OptedOut(crawler.settings))
+        guard = cls(OptedOut(crawler.settings, spider=getattr(crawler.spidercls, "name", "")))
         crawler.signals.connect(guard._close, signals.engine_stopped)
         return guard
 

@@ -168,6 +168,32 @@ def test_the_private_redis_of_the_named_crawl_is_asked(tmp_path: Path) -> None:
         assert opted_out.note
 
 
+def test_by_a_spider_its_private_redis_is_asked_and_of_a_fleet_all_crawls(
+    server: redis.Redis, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Zulu(Spider):
+        name = "zulu"
+
+    def refused(settings: Settings) -> None:
+        command = Command()
+        command.settings = settings
+        with pytest.raises(SystemExit):
+            command._ask_opt_outs([PAGE], "zulu")
+        assert capsys.readouterr().err.startswith(f"{PAGE} is not fetched, it has opted out")
+        crawler = Crawler(Zulu, settings)
+        guard = OptOutGuard.from_crawler(crawler)
+        with pytest.raises(IgnoreRequest):
+            guard.process_request(Request(PAGE))
+        crawler.signals.send_catch_log(signals.engine_stopped)
+
+    with EmbeddedRedis(tmp_path / "zulu" / "state" / "redis") as private:
+        said(redis.Redis.from_url(private.url), "a.example", "zulu")
+        refused(given(DATA_DIR=f"{tmp_path}/{{crawl}}"))
+    begun(url, "xhosa")
+    said(server, "a.example", "xhosa")
+    refused(given(url))
+
+
 def test_what_opts_out_while_a_host_is_asked_for_its_rules_is_not_fetched(server: redis.Redis, url: str) -> None:
     def opt_out(path: str) -> bytes:
         if path == "/robots.txt":
