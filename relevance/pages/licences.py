@@ -3,10 +3,11 @@
 A link alone says nothing: it may be of a picture, a script, a map or another's work. So the link must end a sentence of
 a known form whose subject is the page or its text ("This article is licensed under a …", "Except where otherwise noted,
 content on this site is available under the …") and nothing more ("photos in this article are …", "this site uses icons
-that are …"); it must stand in no caption, quotation, example, comment or post of a forum, and beside no picture, of
-"this work" also under none; no other such sentence may say another licence. "Text is available under …" must begin its
-block, as behind the name of a source it is said of what is taken from there. The sentences are known in English,
-Afrikaans and German.
+that are …", "this website by …", which is of a theme); it must stand in no caption, quotation, example, comment, post
+of a forum, box that opens or numbered list, and beside no picture, of "this work" also under none, nor under a heading
+that names some; no other such sentence may say another licence. "Text is available under …" must begin its block, as
+behind the name of a source it is said of what is taken from there. The sentences are known in English, Afrikaans and
+German.
 
 Guarantee: at most :data:`_MOST_LINKS` links are looked at, of each :data:`_MOST_AROUND` elements around it and before.
 """
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from selectolax.lexbor import LexborNode
 
 LICENCES = "creativecommons.org/"
-"""In the addresses of all of them."""
+"""In the addresses of all of them, in small letters or capitals."""
 _LICENCE = re.compile(
     r"(?:https?:)?//(?:www\.)?creativecommons\.org/"
     r"(licenses/(?:by|by-sa|by-nd|by-nc|by-nc-sa|by-nc-nd)/\d\.\d(?:/[a-z]{2,3}(?![\w.]))?|publicdomain/(?:zero|mark)/1\.0)"
@@ -29,8 +30,9 @@ _LICENCE = re.compile(
 _PLACE = r"(?:site|website|web\s?site|blog|weblog|page|web\s?page)"
 _SENTENCE = re.compile(
     r"(?:(?:except|unless)\s(?:(?:where|as|if)\s)?(?:otherwise\s)?(?:noted|stated|indicated|specified|marked),?\s)?"
-    rf"(?:(?:this|our)\s(?:work|article|story|post|text|content|{_PLACE})"
-    r"(?:\s(?:by|from)\s(?:(?!\b(?:which|that|who|whose|uses?|using|with|is|are)\b)[^.!?,;:|]){1,80}?)?"
+    rf"(?:(?:this|our)\s(?:{_PLACE}"
+    r"|(?:work|article|story|post|text|content|blog|weblog|page)"
+    r"(?:\s(?:by|from)\s(?:(?!\b(?:which|that|who|whose|uses?|using|with|is|are)\b)[^.!?,;:|]){1,80}?)?)"
     r"|(?:all\s|the\s)?(?:original\s|written\s)?(?:contents?|texts?|articles|stories|(?:blog\s)?posts)"
     rf"(?:\s(?:published\s)?(?:on|of|in)\s(?:this|our|the)\s{_PLACE}|(?P<bare>)))"
     r"(?:\s(?:is|are))?(?:\s(?:made|hereby|also))?\s(?:licen[sc]ed|available|published|released|distributed)\sunder\b"
@@ -50,7 +52,9 @@ _BETWEEN = frozenset(_WORDS.split())
 _PICTURES = re.compile(
     r"\b(?:photo|image|picture|illustration|icon|video|audio|map|font|theme|template|foto|bild|beeld|prent)", re.I
 )
-_ANOTHERS = frozenset(("figure", "figcaption", "blockquote", "q", "cite", "table", "pre", "code"))
+_ANOTHERS = frozenset(
+    ("figure", "figcaption", "blockquote", "q", "cite", "table", "pre", "code", "details", "dialog", "ol")
+)
 _ANOTHERS_NAME = re.compile(
     r"comment|caption|gallery|related|quote|credit|signature|forum|bbc|example|\brepl(?:y|ies)\b|\brespon(?:d|ses?)\b",
     re.I,
@@ -58,6 +62,7 @@ _ANOTHERS_NAME = re.compile(
 _PICTURES_NAME = re.compile(r"\b(?:image|img|photo|picture|figure|video|embed|slide)", re.I)
 """Of the block or what it stands in; farther out they are names of layouts."""
 _OF_ANYTHING = re.compile(r"\b(?:work|content|werk|inhoud|inhalt)\b", re.I)
+_HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _SHOWN = frozenset(("img", "picture", "figure", "video", "iframe", "object"))
 _INLINE = frozenset(("a", "abbr", "b", "em", "font", "i", "small", "span", "strong", "u"))
 _LONGEST = 600
@@ -104,14 +109,28 @@ def _name(node: LexborNode) -> str:
 
 
 def _is_of_a_picture(block: LexborNode, said: str) -> bool:
-    """Is it by its place? "This work" is what stands above, "this article" is not."""
+    """Is it by its place? "This work" is what stands above, or what the heading names, "this article" is neither."""
     around = block.parent
     if any(node is not None and node.tag != "body" and _PICTURES_NAME.search(_name(node)) for node in (block, around)):
         return True
+    if not _OF_ANYTHING.search(said):
+        return False
     above = block.prev
     if above is not None and above.tag == "-text" and not (above.text_content or "").strip():
         above = above.prev
-    return above is not None and _OF_ANYTHING.search(said) is not None and _is_picture(above)
+    return above is not None and (_is_picture(above) or _is_under_pictures(above))
+
+
+def _is_under_pictures(above: LexborNode) -> bool:
+    """Does the heading over it name pictures or the like? That of the page, an <h1>, says nothing."""
+    node: LexborNode | None = above
+    for _ in range(_MOST_AROUND):
+        if node is None:
+            break
+        if node.tag in _HEADINGS:
+            return _PICTURES.search(node.text()[:_LONGEST]) is not None
+        node = node.prev
+    return False
 
 
 def _is_picture(node: LexborNode) -> bool:

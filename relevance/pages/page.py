@@ -119,7 +119,7 @@ def read_page(
     publication = NOTHING_SAID
     if captured is not None:
         rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
-        linked = Linked(frozenset(rels), any(LICENCES in link.href for link in links))
+        linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
         origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
         publication = read_publication(tree, head.told, linked, origin)
     main, nav = _gathered(tree)

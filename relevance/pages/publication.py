@@ -212,7 +212,7 @@ class _Reader:
     def _in_a_sentence(self) -> str:
         if not self._linked.to_licences:
             return ""
-        return self._licence_of(said_of_the_page(self._tree.css(f'a[href*="{LICENCES}"]')))
+        return self._licence_of(said_of_the_page(self._tree.css(f'a[href*="{LICENCES}" i]')))
 
     def _licence_of(self, value: str, *, link: bool = True) -> str:
         """An address, absolute, or the name of a licence; "" for other texts, and for a place in the page itself."""

@@ -34,6 +34,11 @@ def licence(html: str) -> str:
         f"<figure><img></figure><p>This article is licensed under a {LINK}.</p>",
         f"<p>N <img></p><p>This work is licensed under a {LINK}.</p>",
         f"<div class=responsive><div class=photo-page><div><p>This work is licensed under a {LINK}.</p></div></div>",
+        f"<p>This blog by N Dube is licensed under a {LINK}.</p>",
+        f"<ul><li>This work is licensed under a {LINK}.</ul>",
+        f"<h2>Izithombe</h2><h2>Video</h2><p>N</p><p>This article is licensed under a {LINK}.</p>",
+        f"<h2>Video</h2><h2>Indaba</h2><p>This work is licensed under a {LINK}.</p>",
+        f"<h1>Video</h1><p>This work is licensed under a {LINK}.</p>",
         f"<p>Text in this blog is licensed under the Creative Commons Attribution 4.0 licence (<a href={BY}>link</a>).",
     ],
 )
@@ -42,6 +47,8 @@ def test_a_sentence_about_the_page(html: str) -> None:
 
 
 def test_addresses_stay_as_they_are_written() -> None:
+    capitals = BY.replace("creativecommons", "CreativeCommons")
+    assert licence(f"<p>This work is licensed under <a href={capitals}>CC</a>") == capitals
     assert licence("<p>This work is licensed under <a href=//creativecommons.org/licenses/by-nd/3.0/za/>CC</a>") == (
         "https://creativecommons.org/licenses/by-nd/3.0/za/"
     )
@@ -51,6 +58,12 @@ def test_addresses_stay_as_they_are_written() -> None:
     "html",
     [
         LINK,
+        f"<p>This website by <a href=https://colorlib.com>Colorlib</a> is licensed under {LINK}.</p>",
+        f"<details><summary>N</summary><p>This work is licensed under a {LINK}.</p></details>",
+        f"<dialog open><p>This work is licensed under a {LINK}.</p></dialog>",
+        f"<h3>Video</h3><p>This work is licensed under a {LINK}.</p>",
+        f"<h3>Photos</h3><p>N</p> <p>This work is licensed under a {LINK}.</p>",
+        f"<ol><li>Write this below your page:<li>This work is licensed under a {LINK}.</ol>",
         f"<footer>{LINK}</footer>",
         f"<p>Lightbox2 © L. Dhakar licensed under the {LINK}</p>",
         f"<p>This photo is licensed under a {LINK}.</p>",
