@@ -101,10 +101,25 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
         return Taken(folder, "", "")
     running = [one for one in records if one.runs(now_ms)]
     last = (running or records)[0]
-    notes = _differing(settings, running, last, now_ms)
     here = [one for one in (last, *records) if one.host == socket.gethostname()]
-    if settings.get("REDIS_URL") and not said(settings, "DATA_DIR"):
-        folder = next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
+    notes = _differing(settings, running, last, now_ms)
+    folder = _folder_of(settings, here, folder)
+    notes += _take_settings(settings, last, folder)
+    seeds = "" if said(settings, "SEEDS_DIR") else _seeds_of([last, *records])
+    return Taken(folder, seeds, "" if here else _machines_of(records, folder), tuple(notes))
+
+
+def _folder_of(settings: BaseSettings, here: Sequence[WorkerRecord], folder: Path) -> Path:
+    """That of the first of the workers of this machine whose is there; `folder` where the command line says another, or
+    there is no such worker, or no fleet."""
+    if not settings.get("REDIS_URL") or said(settings, "DATA_DIR"):
+        return folder
+    return next((Path(one.folder) for one in here if _is_dir(Path(one.folder))), folder)
+
+
+def _take_settings(settings: BaseSettings, last: WorkerRecord, folder: Path) -> list[str]:
+    """Put in what that worker had; a line for a model that only its machine has."""
+    lines = []
     for name in RECORDED:
         if name not in last.settings or said(settings, name):
             continue
@@ -112,12 +127,19 @@ def take_over(settings: BaseSettings, records: Sequence[WorkerRecord], now_ms: i
         if _is_here(name, value, folder):
             settings.set(name, value, priority="spider")
         elif name == "RELEVANCE_MODEL":
-            notes.append(f"{name} {value} of this crawl is not on this machine")
-    # By any worker: containers of one image have many names and the same paths.
-    files = () if said(settings, "SEEDS_DIR") else (last, *records)
-    seeds = next((one.seeds for one in files if one.seeds and _is_file(Path(one.seeds))), "")
-    machines = "" if here or _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in records}))
-    return Taken(folder, seeds, machines, tuple(notes))
+            lines.append(f"{name} {value} of this crawl is not on this machine")
+    return lines
+
+
+def _seeds_of(records: Sequence[WorkerRecord]) -> str:
+    """The seed file, where this machine has it, of any worker: containers of one image have many names and the same
+    paths."""
+    return next((one.seeds for one in records if one.seeds and _is_file(Path(one.seeds))), "")
+
+
+def _machines_of(records: Sequence[WorkerRecord], folder: Path) -> str:
+    """Those that have the archive, where it is not in `folder`."""
+    return "" if _is_dir(folder / "warc") else ", ".join(sorted({one.host for one in records}))
 
 
 def _differing(settings: BaseSettings, running: Sequence[WorkerRecord], last: WorkerRecord, now_ms: int) -> list[str]:
