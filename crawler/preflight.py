@@ -12,12 +12,10 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Mapping
 from pathlib import Path
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import SpiderLoaderProtocol
 
 from crawler.addon import user_agent
 from crawler.errors import PreflightError
@@ -26,44 +24,16 @@ from crawler.fetch.opt_outs import read_opt_outs
 from crawler.options import CHOICES, problems
 from crawler.pages.policy import model_of, open_policy
 from crawler.pages.quality_caps import ALL_FLAGS
-from crawler.spiders.seeded import SeededSpider, spider_of
+from crawler.spiders.seeded import SeededSpider
+from crawler.state.folder import data_folder
 from relevance.errors import ModelError, PolicyError
-from seeds.crawl import load_crawl
 from seeds.crawl.reader import check_contact
-from seeds.errors import SeedsError
 
-HARVEST = "harvest"
 METRICS_PORTS = 10
 """So many workers of a machine may have the same settings."""
 _DAY_S = 86_400
 _OF_POLICY = ("RELEVANCE_POLICY", "RELEVANCE_OPTIONS", "RELEVANCE_MODEL")
 _LONGEST_PREFIX_BYTES = 100
-
-
-def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:
-    """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead.
-
-    "harvest" is the crawl that ``-a crawl=NAME`` names, as a service that stays.
-    """
-    stays = name == HARVEST
-    name = arguments.get("crawl", "") if stays else name
-    try:
-        if "seeds" in arguments:
-            return spider_of(load_crawl(arguments["seeds"]), stays=stays)
-        if stays and not name:
-            raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
-        spider = loader.load(name)
-        if stays and issubclass(spider, SeededSpider):
-            return spider_of(spider.spec, stays=True)
-        return spider
-    except SeedsError as error:
-        raise PreflightError(str(error)) from None
-    except KeyError:
-        known = ", ".join(loader.list()) or "none"
-        raise PreflightError(
-            f"no crawl named {name!r} (there are: {known}); add seeds/<name>.toml, or name its file: "
-            "scrapy crawl NAME -a seeds=FILE, other commands --crawl NAME --seeds FILE"
-        ) from None
 
 
 def check(settings: BaseSettings, spider: type[Spider]) -> None:
@@ -111,11 +81,6 @@ def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
     faults += _name_faults(settings)
     faults += _limit_faults(settings)
     return faults
-
-
-def data_folder(settings: BaseSettings, crawl: str) -> Path:
-    """The folder of all that this crawl writes."""
-    return Path(str(settings.get("DATA_DIR")).replace("{crawl}", crawl)).resolve()
 
 
 def _folder_faults(folder: Path) -> list[str]:

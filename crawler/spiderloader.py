@@ -1,20 +1,25 @@
 """Makes a spider of each seed file, beside the spiders written in Python.
 
 A seed file is read when its spider is loaded, so a broken one spoils its own crawl only; ``scrapy list`` names it all
-the same.
+the same. Also what ``scrapy crawl`` and the commands about a crawl find by its name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import SpiderLoader
+from scrapy.spiderloader import SpiderLoader, SpiderLoaderProtocol
 
 import seeds
-from crawler.spiders.seeded import spider_of
+from crawler.errors import PreflightError
+from crawler.spiders.seeded import SeededSpider, spider_of
 from seeds.crawl import crawls, load_crawl
+from seeds.errors import SeedsError
+
+HARVEST = "harvest"
 
 
 class CrawlLoader(SpiderLoader):
@@ -34,9 +39,35 @@ class CrawlLoader(SpiderLoader):
         return super().load(spider_name)
 
     def list(self) -> list[str]:
-        return sorted({*super().list(), *self._crawls, "harvest"})
+        return sorted({*super().list(), *self._crawls, HARVEST})
 
 
 def seeds_folder(settings: BaseSettings) -> Path:
     """The folder of the crawls' TOML files."""
     return Path(settings.get("SEEDS_DIR") or Path(seeds.__file__).parent)
+
+
+def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:
+    """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead.
+
+    "harvest" is the crawl that ``-a crawl=NAME`` names, as a service that stays.
+    """
+    stays = name == HARVEST
+    name = arguments.get("crawl", "") if stays else name
+    try:
+        if "seeds" in arguments:
+            return spider_of(load_crawl(arguments["seeds"]), stays=stays)
+        if stays and not name:
+            raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
+        spider = loader.load(name)
+        if stays and issubclass(spider, SeededSpider):
+            return spider_of(spider.spec, stays=True)
+        return spider
+    except SeedsError as error:
+        raise PreflightError(str(error)) from None
+    except KeyError:
+        known = ", ".join(loader.list()) or "none"
+        raise PreflightError(
+            f"no crawl named {name!r} (there are: {known}); add seeds/<name>.toml, or name its file: "
+            "scrapy crawl NAME -a seeds=FILE, other commands --crawl NAME --seeds FILE"
+        ) from None

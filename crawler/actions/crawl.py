@@ -13,7 +13,9 @@ from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
-from crawler.preflight import check, data_folder, find_spider
+from crawler.preflight import check
+from crawler.spiderloader import find_spider
+from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisUnreachableError, client, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
 from crawler.work.worker import FAULT, Worker

@@ -24,10 +24,11 @@ from crawler.addon import Ulwembu
 from crawler.console.terminal import reader_may_leave
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
-from crawler.preflight import data_folder, find_spider
 from crawler.records.captures import url_of_source
 from crawler.records.provenance import SOURCE_SLOTS, Sources
+from crawler.spiderloader import find_spider
 from crawler.state import run_record
+from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, forbidden, redis_home
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import NoStateError, ensure_format

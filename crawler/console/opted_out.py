@@ -24,7 +24,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.errors import PreflightError
 from crawler.fetch.opt_outs import opt_outs_in
-from crawler.preflight import data_folder
+from crawler.state.folder import data_folder
 from crawler.state.redis_link import client, forbidden, redis_home, without_password
 from crawler.state.run_record import crawls_of
 from frontier import opt_outs

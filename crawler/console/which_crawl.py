@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.errors import PreflightError
-from crawler.preflight import data_folder
+from crawler.state.folder import data_folder
 from crawler.state.redis_link import ping, redis_home, without_password
 from crawler.state.run_record import FILES, RECORDED, WorkerRecord, crawls_of, differences
 from seeds.crawl import load_crawl

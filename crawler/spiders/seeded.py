@@ -9,7 +9,6 @@ from scrapy import Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from relevance.steering.languagetags import TAGS
 from seeds.crawl import Crawl
 
 
@@ -25,6 +24,9 @@ class SeededSpider(Spider):
         super().update_settings(settings)
         if cls.spec.contact:
             settings.set("CONTACT", cls.spec.contact, priority="spider")
+        # Of a crawl that begins; who only looks for its seed file needs no models of languages.
+        from relevance.steering.languagetags import TAGS
+
         tag = TAGS.get(cls.spec.language, cls.spec.language)
         languages = tag if tag == "en" else f"{tag}, en;q=0.3"
         settings.set("HTTPERROR_ALLOW_ALL", True, priority="spider")  # `parse` goes by the finding

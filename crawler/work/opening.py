@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from scrapy.settings import BaseSettings
@@ -18,8 +19,10 @@ from frontier.turns import TurnTakingFrontier
 from frontier.types import Budget, HostPolicy
 from seeds.crawl import Crawl
 from sieve import open_sieve as open_any_sieve
-from sieve.fleet.redis_sieve import RedisSieve
 from sieve.urls import authority
+
+if TYPE_CHECKING:
+    from sieve.fleet.redis_sieve import RedisSieve
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +74,8 @@ def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Cra
 def open_sieve(settings: BaseSettings, home: RedisHome, crawl: str, folder: Path) -> RedisSieve:
     """The crawl's sieve; seen URLs live in the fleet's Redis, or beside the private one on disk."""
     store = settings.get("SIEVE_STORE") or ("disk" if home.embedded else "redis")
+    from sieve.fleet.redis_sieve import RedisSieve  # as open_any_sieve does: most commands open none
+
     options = {"crawl": crawl, **({"dir": str(folder / "state" / "sieve")} if store == "disk" else {})}
     sieve = open_any_sieve(f"{home.url}{'&' if '?' in home.url else '?'}{urlencode(options)}")
     assert isinstance(sieve, RedisSieve)

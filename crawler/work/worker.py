@@ -26,8 +26,9 @@ from archive import ArchiveError, ArchiveFull
 from crawler.errors import PreflightError
 from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished
-from crawler.preflight import data_folder, settings_faults
+from crawler.preflight import settings_faults
 from crawler.signals import stopping
+from crawler.state.folder import data_folder
 from crawler.work.endings import foreseen
 from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
@@ -327,12 +328,11 @@ class Worker:
 
     def _accept(self, grant: Grant, asked: float) -> None:
         arrived = time.monotonic()
-        loop = asyncio.get_running_loop()
         for lease in grant.leases:
             held = HeldLease(lease, grant.now_ms, (asked, arrived), self._fetch_timeout_s, self.bind)
             self._held.add(lease.token)
             heapq.heappush(self._buffer, held)
-            loop.call_later(max(0.0, held.due - arrived), self._wake_engine)
+            asyncio.get_running_loop().call_later(max(0.0, held.due - arrived), self._wake_engine)
 
     def _wait_s(self, grant: Grant) -> float:
         if grant.next_due_ms is None:

@@ -15,8 +15,9 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.fetch.errors import DnsError
-from crawler.preflight import check, find_spider
+from crawler.preflight import check
 from crawler.scheduler import FrontierScheduler
+from crawler.spiderloader import find_spider
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError, ping, refuse_eviction
 from crawler.work.held import HeldLease

@@ -25,12 +25,25 @@ def test_scrapy_does_not_import_the_crawler_to_list_its_commands() -> None:
         "import sys; from scrapy.utils.misc import walk_modules_iter\n"
         "found = list(walk_modules_iter('crawler.commands')); print(*sys.modules)"
     )
-    root = Path(__file__).parents[3]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
+    loaded = loaded_by(code)
     assert "crawler.commands.why" in loaded
     assert [name for name in loaded if name.partition(".")[0] == "crawler" and not LIGHT.fullmatch(name)] == []
     assert HEAVY.intersection(loaded) == set()
+
+
+def test_who_looks_at_a_crawl_needs_no_models_and_no_kind_of_sieve() -> None:
+    loaded = loaded_by("import sys, crawler.actions.frontier; print(*sys.modules)")
+    assert "crawler.console.crawl_state" in loaded
+    assert {"relevance", "numpy", "crawler.preflight", "sieve.kinds", "sieve.fleet.redis_sieve"}.intersection(
+        loaded
+    ) == set()
+
+
+def loaded_by(code: str) -> list[str]:
+    """What it prints, in a process of its own."""
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.split()
 
 
 def test_every_outcome_and_trap_has_a_meaning() -> None:

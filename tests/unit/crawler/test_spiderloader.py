@@ -6,8 +6,8 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.pages.policy import open_policy
-from crawler.preflight import check, find_spider
-from crawler.spiderloader import CrawlLoader
+from crawler.preflight import check
+from crawler.spiderloader import CrawlLoader, find_spider
 from crawler.spiders.seeded import SeededSpider
 from relevance import PageContext, read_page
 from tests.small_model import CZECH, write_small_model
