@@ -1,10 +1,11 @@
-"""One lease as this process holds it: the bridge between the frontier's time and this machine's clock."""
+"""Leases as this process holds them, the bridge between the frontier's time and this machine's clock; their end."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 
-from frontier.types import Lease
+from frontier.types import Grant, Lease
 
 BindCall = Callable[[Lease, str], Awaitable[bool]]
 _RESERVE_S = 1.0
@@ -41,3 +42,16 @@ class HeldLease:
 
     def __lt__(self, other: HeldLease) -> bool:
         return self.due < other.due
+
+
+def why_over(grant: Grant) -> str:
+    """Why a crawl ends with this grant, as a line of the log; empty when nothing is left to fetch."""
+    if grant.closed:
+        return f"The crawl's budget of {grant.closed} is spent"
+    if grant.next_due_ms is None:
+        return ""
+    back = datetime.fromtimestamp(grant.next_due_ms / 1000, UTC)
+    return (
+        f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
+        "`scrapy frontier hosts` and `parked` say why; `scrapy frontier release HOST` ends the wait"
+    )

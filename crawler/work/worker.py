@@ -30,7 +30,7 @@ from crawler.preflight import settings_faults
 from crawler.signals import stopping
 from crawler.state.folder import data_folder
 from crawler.work.endings import foreseen
-from crawler.work.held import HeldLease
+from crawler.work.held import HeldLease, why_over
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
 from crawler.work.stores import Stores, open_patiently
@@ -356,8 +356,8 @@ class Worker:
             self._quiet_looks += 1
         if self._quiet_looks >= 2 and (grant.closed or not self._stays):
             self.exhausted = True
-            if grant.closed:
-                logger.info("The crawl's budget of %s is spent", grant.closed)
+            if why := why_over(grant):
+                logger.info("%s", why)
             self._wake_engine()
         return _IDLE_LOOK_S
 

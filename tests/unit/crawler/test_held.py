@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.work.held import HeldLease
-from frontier.types import Kind, Lease
+from crawler.work.held import HeldLease, why_over
+from frontier.types import Grant, Kind, Lease
 
 LEASE = Lease("1-00000001", "http://a.test/", Kind.PAGE, "http://a.test", "", due_ms=10_500, expires_ms=70_000)
 
@@ -18,3 +18,9 @@ def test_a_process_that_stood_still_while_it_leased_sends_nothing_on_what_ran_ou
     assert held.due == arrived + 0.5
     assert held.start_by == asked + 60.0 - 20.0 - 1.0
     assert held.start_by < arrived
+
+
+def test_a_crawl_that_ends_before_all_is_fetched_says_what_waits_and_until_when() -> None:
+    assert why_over(Grant((), 1000, None)) == ""
+    assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000))
+    assert why_over(Grant((), 1000, 5000, "pages")) == "The crawl's budget of pages is spent"
