@@ -1,18 +1,18 @@
 """Every setting that is Ulwembu's own: its name, default, type and meaning, in one table.
 
-A setting with one of our prefixes that is not in the table stops start-up, with the nearest name as a suggestion:
-a misspelt politeness setting must never be ignored.
+A setting with one of our prefixes that is not in the table stops start-up, with the nearest name as a suggestion, and
+so does a name that ``-s`` gives nearly as one of ours: a misspelt politeness setting must never be ignored.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 _MOST = 10**12
 """Of any number; what becomes milliseconds must still be a whole number in Redis' scripts."""
@@ -164,6 +164,7 @@ def problems(settings: BaseSettings) -> Iterator[str]:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             yield f"unknown setting {name}" + (f" (did you mean {close[0]}?)" if close else "")
+    yield from _mistyped(settings, known)
     for option in OPTIONS:
         try:
             typed(settings, option)
@@ -171,6 +172,20 @@ def problems(settings: BaseSettings) -> Iterator[str]:
             kind = type(option.default).__name__
             bounds = f" (0 to {option.most})" if kind in ("int", "float") else ""
             yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}{bounds}"
+
+
+def _mistyped(settings: BaseSettings, known: Container[str]) -> Iterator[str]:
+    """Names given by ``-s`` that are nearly ours: with `REDIS_URI` a crawl would begin on a Redis of its own."""
+    ours = [name for name in DEFAULTS if not name.startswith(PREFIXES)]
+    for name in settings:
+        if settings.getpriority(name) != SETTINGS_PRIORITIES["cmdline"] or not isinstance(name, str):
+            continue
+        if name in known or name.startswith(PREFIXES) or hasattr(default_settings, name):
+            continue
+        loud = name.upper()
+        close = [loud] if loud in DEFAULTS else difflib.get_close_matches(loud, ours, n=1, cutoff=0.8)
+        if close or loud.startswith(PREFIXES):
+            yield f"unknown setting {name}" + (f" (did you mean {close[0]}?)" if close else "")
 
 
 def typed(settings: BaseSettings, option: Option) -> object:

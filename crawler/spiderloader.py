@@ -55,14 +55,7 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
     stays = name == HARVEST
     name = arguments.get("crawl", "") if stays else name
     try:
-        if "seeds" in arguments:
-            return spider_of(load_crawl(arguments["seeds"]), stays=stays)
-        if stays and not name:
-            raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
-        spider = loader.load(name)
-        if stays and issubclass(spider, SeededSpider):
-            return spider_of(spider.spec, stays=True)
-        return spider
+        spider = _spider(loader, name, arguments, stays=stays)
     except SeedsError as error:
         raise PreflightError(str(error)) from None
     except KeyError:
@@ -71,3 +64,20 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
             f"no crawl named {name!r} (there are: {known}); add seeds/<name>.toml, or name its file: "
             "scrapy crawl NAME -a seeds=FILE, other commands --crawl NAME --seeds FILE"
         ) from None
+    unknown = [f"-a {argument}=…" for argument in arguments if argument not in ("seeds", "crawl")]
+    if unknown and issubclass(spider, SeededSpider):
+        raise PreflightError(
+            f"unknown argument {', '.join(unknown)}; there are -a seeds=FILE and, of harvest, crawl=NAME"
+        )
+    return spider
+
+
+def _spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str], *, stays: bool) -> type[Spider]:
+    if "seeds" in arguments:
+        return spider_of(load_crawl(arguments["seeds"]), stays=stays)
+    if stays and not name:
+        raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
+    spider = loader.load(name)
+    if stays and issubclass(spider, SeededSpider):
+        return spider_of(spider.spec, stays=True)
+    return spider

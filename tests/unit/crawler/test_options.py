@@ -27,6 +27,22 @@ def test_an_unknown_setting_of_ours_is_named_with_the_nearest() -> None:
     assert problem == "unknown setting FRONTIER_DELAYS (did you mean FRONTIER_DELAY_S?)"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("REDIS_URI", "REDIS_URL"),
+        ("CONTACTS", "CONTACT"),
+        ("contact", "CONTACT"),
+        ("frontier_delay_s", "FRONTIER_DELAY_S"),
+    ],
+)
+def test_a_name_typed_nearly_as_one_of_ours_is_refused(typed: str, meant: str) -> None:
+    assert list(problems(settings_with(**{typed: 3}))) == [f"unknown setting {typed} (did you mean {meant}?)"]
+    settings = settings_with()
+    settings.set(typed, 3, priority="project")
+    assert list(problems(settings)) == [], "in a project it may be somebody else's"
+
+
 def test_other_peoples_settings_are_theirs() -> None:
     assert list(problems(settings_with(MY_OWN_THING=1, DOWNLOAD_DELAY=2))) == []
 

@@ -40,6 +40,13 @@ def test_the_shipped_crawls_load() -> None:
             assert find_spider(found, name, {}).name == name
 
 
+def test_an_argument_that_no_crawl_has_is_refused() -> None:
+    """With `-a seed=FILE` the crawl of that name would be run, not that of the file."""
+    found, _ = loader(Path(__file__).parents[3] / "seeds")
+    with pytest.raises(PreflightError, match=r"-a seed=…; there are -a seeds=FILE"):
+        find_spider(found, "zulu", {"seed": "my.toml"})
+
+
 def test_harvest_is_a_crawl_that_stays() -> None:
     found, _ = loader(Path(__file__).parents[3] / "seeds")
     spider = find_spider(found, "harvest", {"crawl": "zulu"})
