@@ -55,7 +55,8 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
     if path.is_dir():
         inside = _inside(path, suffixes)
         if not inside:
-            raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder")
+            hint = _written_still(any(path.rglob("*.open")))
+            raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder{hint}")
         return inside
     if path.exists():
         return [str(path)]
@@ -64,8 +65,13 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
         matches = sorted(str(match) for match in fitting if match.is_file())
         if matches:
             return matches
-        raise UsageFault(f"{path}: no file fits this pattern")
+        hint = _written_still(bool(glob.glob(name + ".open", root_dir=base, recursive=True)))  # noqa: PTH207
+        raise UsageFault(f"{path}: no file fits this pattern{hint}")
     raise UsageFault(f"{path}: no such file")
+
+
+def _written_still(some: bool) -> str:
+    return ", but one that is still being written (.open): stop the crawl, or name that file" if some else ""
 
 
 def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:

@@ -54,16 +54,21 @@ def each(options: argparse.Namespace, work: Callable[[str], int], *, folders: bo
     """Do it for each file: one that cannot be opened, read or converted does not keep the others from it. ``folders``:
     a folder stands for its WARC files."""
     code = GOOD
-    names = (one for name in options.files for one in (_inside(name) if folders else (name,)))
-    for name in names:
+    for given in options.files:
         try:
-            code = max(code, work(name))
-        except OSError as error:
-            if error.filename is None:  # standard output: nothing more can be told
-                raise
+            names = _inside(given) if folders else [given]
+        except UsageFault as error:
             code = max(code, report_error(error))
-        except (UsageFault, ConvertError) as error:
-            code = max(code, report_error(error))
+            continue
+        for name in names:
+            try:
+                code = max(code, work(name))
+            except OSError as error:
+                if error.filename is None:  # standard output: nothing more can be told
+                    raise
+                code = max(code, report_error(error))
+            except (UsageFault, ConvertError) as error:
+                code = max(code, report_error(error))
     return code
 
 
@@ -72,8 +77,13 @@ def _inside(name: str) -> list[str]:
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         return [name]
-    fitting = (str(file) for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file())
-    return list(fitting) or [name]
+    fitting = [str(file) for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file()]
+    if not fitting:
+        still = (
+            ", but one that is still being written: name it, or stop the crawl" if any(folder.glob("*.open")) else ""
+        )
+        raise UsageFault(f"{name}: no WARC files in this folder{still}")
+    return fitting
 
 
 def files_argument(sub: argparse.ArgumentParser, help_text: str = "") -> None:

@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     report, tally = Report(quiet=options.quiet), Tally()
     writer = ManateeWriter(columns)
     if options.registry is not None:
+        options.registry.parent.mkdir(parents=True, exist_ok=True)
         check_target(str(options.registry))
         expect_other(files, str(options.registry))
         _registry(options, writer)  # what it cannot say is found before the work

@@ -321,7 +321,8 @@ def test_one_file_does_not_keep_the_others_from_it(
     for command in ("ls", "verify", "stats", "index"):
         assert main([command, str(gone), str(empty), good]) == USAGE
         out = capsys.readouterr()
-        assert f"archive: {gone}: No such file or directory\narchive: {empty}: Is a directory\n" == out.err
+        fault = "Is a directory" if command == "index" else "no WARC files in this folder"
+        assert f"archive: {gone}: No such file or directory\narchive: {empty}: {fault}\n" == out.err
         assert out.out or command == "index"
     assert main(["convert", "--to", "gz", str(bad), good, str(gone)]) == USAGE
     assert path.with_suffix(".gz").exists()
@@ -336,6 +337,9 @@ def test_a_folder_stands_for_its_archives(
 ) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
+    (folder / "c.warc.xz.open").touch()
+    assert main([command, str(folder)]) == USAGE
+    assert "one that is still being written: name it, or stop the crawl" in capsys.readouterr().err
     for name in ("b.warc.xz", "a.warc.xz", "c.warc.xz.open", "d.warc.xz.cdxj", "notes.txt"):
         (folder / name).write_bytes(path.read_bytes())
     both = [str(folder / "a.warc.xz"), str(folder / "b.warc.xz")]

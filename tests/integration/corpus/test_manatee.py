@@ -25,7 +25,7 @@ def test_from_pages_to_manatee(tmp_path: Path, archive: Path, capsys: pytest.Cap
     model = write_model(tmp_path / "m", TREEBANK)
     assert run("extract", archive, "-o", tmp_path / "a.vert.xz", "--headings") == 0
     assert run("tag", tmp_path / "a.vert.xz", "-o", tmp_path / "b.vert.xz", "--model", f"zu={model}") == 0
-    out, own = tmp_path / "c.vert.xz", tmp_path / "registry"
+    out, own = tmp_path / "c.vert.xz", tmp_path / "registry" / "zulu"  # the folder is made
     assert run("manatee", tmp_path / "b.vert.xz", "-o", out, "--registry", own, "--language", "Zulu") == 0
     assert capsys.readouterr().err.endswith(f"+OK {out}: 1 documents\n")
     rows = lzma.decompress(out.read_bytes()).decode().split("\n")

@@ -274,6 +274,16 @@ def test_publication_in_json() -> None:
 # -- files
 
 
+@pytest.mark.parametrize("pattern", ["", "*.warc.xz"])
+def test_an_archive_that_is_still_being_written_is_named_where_there_is_no_other(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        expand([str(tmp_path / pattern)])
+    assert ".open" not in str(caught.value)
+    (tmp_path / "a.warc.xz.open").touch()
+    with pytest.raises(UsageFault, match=r"still being written \(\.open\): stop the crawl, or name that file"):
+        expand([str(tmp_path / pattern)])
+
+
 def test_expand(tmp_path: Path) -> None:
     for name in ("b.warc.gz", "a.warc.xz", "sub/c.warc", "x.cdxj", "d.warc.xz.open"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
