@@ -7,6 +7,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
     from crawler.console.crawl_state import Action
@@ -28,7 +29,13 @@ class CrawlCommand(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         name = type(self).__module__.rpartition(".")[2]
-        self.exitcode = self.action()(self.settings, name).perform(args, opts)
+        try:
+            self.exitcode = self.action()(self.settings, name).perform(args, opts)
+        except UsageError as error:
+            if str(error):
+                raise
+            said = f", not {' '.join(args)!r}" if args else ""
+            raise UsageError(f"what stands above is wanted{said}; scrapy {name} --help explains it") from None
 
     def action(self) -> type[Action]:
         """What the command does."""

@@ -32,8 +32,7 @@ def host_words(row: HostState, now_ms: int) -> str:
         return "paused"
     if row.leased_token:
         return "being fetched"
-    if row.rest_reason and row.rest_ms > now_ms:
-        return f"rests ({row.rest_reason}) until {clock(row.rest_ms)}"
-    if row.robots_gate_reason and row.robots_gate_ms > now_ms:
-        return f"{row.robots_gate_reason} until {clock(row.robots_gate_ms)}"
+    rests = ((row.rest_ms, row.rest_reason), (row.robots_gate_ms, row.robots_gate_reason))
+    if held := {reason: until_ms for until_ms, reason in rests if reason and until_ms > now_ms}:
+        return f"rests ({', '.join(held)}) until {clock(max(held.values()))}"
     return "waits" if row.queued else ""

@@ -105,9 +105,15 @@ def ping(url: str) -> None:
     except TypeError as error:  # an option after "?" that its client does not have
         raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None
     except (redis.RedisError, OSError) as error:
-        raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {error}") from None
+        raise RedisUnreachableError(f"no Redis at REDIS_URL {without_password(url)}: {_cause(url, error)}") from None
     finally:
         server.close()
+
+
+def _cause(url: str, error: Exception) -> str:
+    if isinstance(error, redis.AuthenticationError) and "@" not in url:  # Redis speaks of HELLO
+        return "it wants a password (redis://default:PASSWORD@HOST/0)"
+    return str(error)
 
 
 _OF_A_SCRIPT = ("ACL failure", "The user executing the script can't")

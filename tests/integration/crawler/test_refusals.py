@@ -25,6 +25,7 @@ from crawler.work.worker import Worker
 from frontier.outcomes import OUTCOMES
 from frontier.types import Kind, Lease
 from tests.integration.crawler.harness import run
+from tests.redis_server import redis_server
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
 
@@ -217,6 +218,14 @@ def test_a_redis_url_that_is_none_or_nobodys_tells_no_password(url: str) -> None
         ping(url)
     assert "secret" not in str(refusal.value)
     assert "REDIS_URL " in str(refusal.value)
+
+
+def test_a_redis_that_wants_a_password_is_told_as_such(tmp_path: Path) -> None:
+    with redis_server(tmp_path, "--requirepass", "secret") as path:
+        with pytest.raises(RedisUnreachableError, match="it wants a password"):
+            ping(f"unix://{path}")
+        with pytest.raises(RedisUnreachableError, match="invalid username-password pair"):
+            ping(f"unix://default:wrong@{path}")
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/", "http://[::1/"])

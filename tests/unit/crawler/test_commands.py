@@ -7,12 +7,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 import frontier.traps
 from crawler.commands.frontier import Command
+from crawler.console.terminal import clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
 from frontier.outcomes import OUTCOMES
 
@@ -66,3 +70,26 @@ def test_help_has_a_line_for_each_word(capsys: pytest.CaptureFixture[str]) -> No
     for word, said in {**COUNTS, **COLUMNS, **WORDS}.items():
         assert re.search(rf"^  {word} +{re.escape(said)}$", told, re.MULTILINE), word
     assert "one two " * 30 not in told
+
+
+@pytest.mark.parametrize(("typed", "said"), [(["stauts"], ", not 'stauts'"), (["pause"], ", not 'pause'"), ([], "")])
+def test_a_word_that_there_is_not_is_named(typed: list[str], said: str) -> None:
+    command = Command()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    with pytest.raises(UsageError, match=rf"^what stands above is wanted{said}; scrapy frontier --help explains it$"):
+        command.run(typed, parser.parse_args([]))
+
+
+def test_a_host_rests_until_the_last_of_what_holds_it_back() -> None:
+    held: Any = {
+        "rest_ms": 5000,
+        "rest_reason": "connect",
+        "robots_gate_ms": 9000,
+        "robots_gate_reason": "robots_unreachable",
+    }
+    row: Any = Mock(paused=False, leased_token="", queued=1, **held)
+    assert host_words(row, 1000) == f"rests (connect, robots_unreachable) until {clock(9000)}"
+    assert host_words(row, 5000) == f"rests (robots_unreachable) until {clock(9000)}"
+    assert host_words(row, 9000) == "waits"
