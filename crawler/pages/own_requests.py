@@ -31,7 +31,10 @@ _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 def pack_request(request: Request, spider: Spider | None) -> bytes:
     """The memo of a request; b"" for one that is only a URL. ValueError says what cannot be kept."""
-    said = request.to_dict(spider=spider)
+    try:
+        said = request.to_dict(spider=spider)
+    except ValueError:
+        raise ValueError("its callback or errback is no method of the spider, and is kept by name alone") from None
     kept = {name: said[name] for name in _KEPT if said[name]}
     if meta := {name: value for name, value in request.meta.items() if name not in _OF_ONE_FETCH}:
         kept["meta"] = meta

@@ -66,7 +66,7 @@ def test_a_url_alone_takes_nothing_along() -> None:
         ({"meta": {"loader": object()}}, "meta of its request"),
         ({"meta": {"pair": (1, 2)}}, "meta of its request"),
         ({"cb_kwargs": {"by_number": {1: 2}}}, "cb_kwargs of its request"),
-        ({"callback": lambda _response: None}, "not an instance method"),
+        ({"callback": lambda _response: None}, "is no method of the spider"),
         ({"meta": {"text": "x" * LONGEST_MEMO_BYTES}}, "bytes beside the URL"),
     ],
 )
