@@ -25,17 +25,17 @@ COMMANDS: dict[str, Command] = {
 }
 _EPILOG = """examples:
   python -m archive ls crawl.warc.xz
-  python -m archive ls --type response --json data/warc/*.warc.xz
+  python -m archive ls --type response --json data/zulu/warc/*.warc.xz
   zcat crawl.warc.gz | python -m archive ls -
   zcat crawl.warc.gz | python -m archive convert --to xz -o crawl.warc.xz -
   python -m archive get crawl.warc.xz https://example.org/ > page.html
   python -m archive get --record crawl.warc.xz 81245+3071
-  python -m archive verify data/warc/*.warc.xz
+  python -m archive verify data/zulu/warc/*.warc.xz
   python -m archive repair broken.warc.gz -o mended.warc.gz
   python -m archive index crawl.warc.gz
-  python -m archive index --merge all.cdxj data/warc/*.cdxj
+  python -m archive index --merge all.cdxj data/zulu/warc/*.cdxj
   python -m archive convert --to gz crawl.warc.xz
-  python -m archive stats --top 10 data/warc/*.warc.xz
+  python -m archive stats --top 10 data/zulu/warc/*.warc.xz
 """
 
 
@@ -49,7 +49,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        sub = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        sub = commands.add_parser(
+            name,
+            help=command.HELP,
+            description=command.HELP,
+            epilog="\n".join(["examples:", *(line for line in _EPILOG.splitlines() if f"archive {name} " in line)]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         command.arguments(sub)
         sub.add_argument("--json", action="store_true", help="one JSON object a line")
         sub.add_argument("--quiet", "-q", action="store_true", help="no progress")

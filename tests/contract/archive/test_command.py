@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from archive import Reader, WarcWriter, WriterConfig
-from archive.cli import main
+from archive.cli import COMMANDS, main
 from archive.commands.common import FAULTS, GOOD, INTERRUPTED, USAGE
 from archive.errors import ConvertError
 from archive.index.cdxj import IndexBuilder, lookup, write_lines
@@ -509,3 +509,11 @@ def test_an_index_of_standard_input_is_sorted_in_bounded_memory(
     assert runs
     index = path.with_name(path.name + ".cdxj").read_bytes()
     assert capsysbinary.readouterr().out == index.replace(path.name.encode(), b"-")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_each_command_has_its_own_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == GOOD
+    _, _, examples = capsys.readouterr().out.partition("examples:\n")
+    assert examples.strip()
+    assert all(f"python -m archive {command} " in line for line in examples.splitlines())
