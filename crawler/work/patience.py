@@ -38,6 +38,8 @@ class Patience:
         while True:
             try:
                 done = action()
+                if self.full or self.blocked_by == "disk":  # of a Redis that was away the worker says it
+                    logger.info("The crawl goes on: there is room again")
                 self.blocked_by, self.full = "", False
                 return done
             except (*_AWAY, ArchiveFull) as error:

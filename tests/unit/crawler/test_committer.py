@@ -7,10 +7,11 @@ from unittest.mock import Mock, call
 
 import pytest
 
+from archive import ArchiveFull
 from crawler.pages.findings import Finding, Finished
 from crawler.work.committer import Committer, entry_of
 from crawler.work.patience import Patience
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Candidate, Kind, Lease
 
 LINK = Candidate("http://a.example/2")
@@ -27,6 +28,17 @@ def committed(stores: Mock) -> list[str]:
         assert committer.commit([Finished(lease, Finding("cut", links=[LINK]), None)]) == [True]
     calls = ("sieve.enqueue", "sieve.forget_sent", "frontier.report_first")
     return [name for name, _, _ in stores.mock_calls if name in calls]
+
+
+@pytest.mark.parametrize("fault", [ArchiveFull("warc", 2, 1, "full"), FrontierFull("zulu", "OOM")])
+def test_a_wait_for_room_is_told_once_and_its_end(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("crawler.work.patience._FIRST_PAUSE_S", 1e-9)
+    caplog.set_level("INFO")
+    patiently = Patience(lambda: False, Mock())
+    assert [patiently(Mock(side_effect=[fault, fault, 7])), patiently(lambda: 8)] == [7, 8]
+    assert [line.partition(":")[0] for line in caplog.messages] == ["The crawl waits", "The crawl goes on"]
 
 
 def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
