@@ -356,7 +356,7 @@ class Worker:
             self._quiet_looks += 1
         if self._quiet_looks >= 2 and (grant.closed or not self._stays):
             self.exhausted = True
-            if why := why_over(grant):
+            if why := why_over(grant, self._crawler.stats):
                 logger.info("%s", why)
             self._wake_engine()
         return _IDLE_LOOK_S

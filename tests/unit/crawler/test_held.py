@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 from crawler.work.held import HeldLease, why_over
 from frontier.types import Grant, Kind, Lease
 
@@ -21,6 +23,12 @@ def test_a_process_that_stood_still_while_it_leased_sends_nothing_on_what_ran_ou
 
 
 def test_a_crawl_that_ends_before_all_is_fetched_says_what_waits_and_until_when() -> None:
-    assert why_over(Grant((), 1000, None)) == ""
-    assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000))
-    assert why_over(Grant((), 1000, 5000, "pages")) == "The crawl's budget of pages is spent"
+    stats = Mock(**{"get_value.return_value": 7})
+    assert why_over(Grant((), 1000, None), stats) == ""
+    assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000), stats)
+    assert why_over(Grant((), 1000, 5000, "pages"), stats) == "The crawl's budget of pages is spent"
+
+
+def test_a_run_that_fetches_nothing_says_that_all_is_known() -> None:
+    stats = Mock(**{"get_value.return_value": None})
+    assert why_over(Grant((), 1000, None), stats).startswith("Nothing is left to fetch, paused hosts apart: ")
