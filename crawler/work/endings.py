@@ -1,11 +1,16 @@
-"""Why a worker cannot go on, or not even begin: what was foreseen is one line for people, all else a fault of ours."""
+"""Why a worker ends: that all is done, or what keeps it from going on, or even beginning; as a line for people."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from scrapy.statscollectors import StatsCollector
 
 from crawler.errors import PreflightError
 from crawler.state.redis_link import RedisUnreachableError, forbidden
 from crawler.state.state_format import StateGoneError
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
+from frontier.types import Grant
 from sieve.errors import SieveError
 
 _FORESEEN = (
@@ -22,3 +27,21 @@ _FORESEEN = (
 def foreseen(error: Exception) -> str:
     """The line that says what ended the crawl; "" where it is a fault of this program."""
     return str(error) if isinstance(error, _FORESEEN) else forbidden(error)
+
+
+def why_over(grant: Grant, stats: StatsCollector | None) -> str:
+    """Why a crawl ends with this grant, as a line of the log; empty when nothing is left, and `stats` has requests."""
+    if grant.closed:
+        return f"The crawl's budget of {grant.closed} is spent"
+    if grant.next_due_ms is None:
+        if stats is None or stats.get_value("downloader/request_count"):
+            return ""
+        return (
+            "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
+            "Another DATA_DIR begins anew, with REDIS_URL also an empty Redis"
+        )
+    back = datetime.fromtimestamp(grant.next_due_ms / 1000, UTC)
+    return (
+        f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
+        "`scrapy frontier hosts` and `parked` say why; `scrapy frontier release HOST` ends the wait"
+    )

@@ -1,13 +1,10 @@
-"""Leases as this process holds them, the bridge between the frontier's time and this machine's clock; their end."""
+"""One lease as this process holds it: the bridge between the frontier's time and this machine's clock."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 
-from scrapy.statscollectors import StatsCollector
-
-from frontier.types import Grant, Lease
+from frontier.types import Lease
 
 BindCall = Callable[[Lease, str], Awaitable[bool]]
 _RESERVE_S = 1.0
@@ -44,21 +41,3 @@ class HeldLease:
 
     def __lt__(self, other: HeldLease) -> bool:
         return self.due < other.due
-
-
-def why_over(grant: Grant, stats: StatsCollector | None) -> str:
-    """Why a crawl ends with this grant, as a line of the log; empty when nothing is left, and `stats` has requests."""
-    if grant.closed:
-        return f"The crawl's budget of {grant.closed} is spent"
-    if grant.next_due_ms is None:
-        if stats is None or stats.get_value("downloader/request_count"):
-            return ""
-        return (
-            "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
-            "Another DATA_DIR begins anew"
-        )
-    back = datetime.fromtimestamp(grant.next_due_ms / 1000, UTC)
-    return (
-        f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
-        "`scrapy frontier hosts` and `parked` say why; `scrapy frontier release HOST` ends the wait"
-    )

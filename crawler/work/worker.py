@@ -29,8 +29,8 @@ from crawler.pages.findings import Finding, Finished
 from crawler.preflight import settings_faults
 from crawler.signals import stopping
 from crawler.state.folder import data_folder
-from crawler.work.endings import foreseen
-from crawler.work.held import HeldLease, why_over
+from crawler.work.endings import foreseen, why_over
+from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
 from crawler.work.stores import Stores, open_patiently

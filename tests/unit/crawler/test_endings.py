@@ -1,0 +1,22 @@
+"""What a worker says when it ends."""
+
+from __future__ import annotations
+
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
+
+from crawler.work.endings import why_over
+from frontier.types import Grant
+
+
+def test_a_crawl_that_ends_before_all_is_fetched_says_what_waits_and_until_when() -> None:
+    stats = MemoryStatsCollector(get_crawler())
+    stats.inc_value("downloader/request_count")
+    assert why_over(Grant((), 1000, None), stats) == ""
+    assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000), stats)
+    assert why_over(Grant((), 1000, 5000, "pages"), stats) == "The crawl's budget of pages is spent"
+
+
+def test_a_run_that_fetches_nothing_says_that_all_is_known() -> None:
+    stats = MemoryStatsCollector(get_crawler())
+    assert why_over(Grant((), 1000, None), stats).startswith("Nothing is left to fetch, paused hosts apart: ")
