@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
-from scrapy import Spider, signals
+from scrapy import Spider
 from scrapy.crawler import Crawler
 
 from archive import ArchiveError, ArchiveFull
@@ -33,6 +33,7 @@ from crawler.work.endings import foreseen, why_over
 from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
+from crawler.work.shutdown import Shutdown
 from crawler.work.stores import Stores, open_patiently
 from crawler.work.teller import Reported
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -95,7 +96,7 @@ class Worker:
         self.unfinished = False
         self._opened = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
-        crawler.signals.connect(self._await_closed, signals.engine_stopped)
+        self._shutdown = Shutdown(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -134,15 +135,19 @@ class Worker:
 
     async def open(self, spider: Spider) -> None:
         """Open the crawl's stores, put its seeds in, start the loops."""
+        self._shutdown.begin()
         settings = self._crawler.settings
         folder = data_folder(settings, spider.name)
         self._stays = bool(getattr(spider, "stays", False))
         opening = functools.partial(open_patiently, self._opened, settings, spider, folder)
         self._stores = stores = await in_thread(self._lease_thread, opening)
-        self._committer = stores.committer(lambda: self._closing, self._ask_threads)
+        self._committer = stores.committer(lambda: self._closing or self._shutdown.asked_early, self._ask_threads)
         self._teller = stores.teller(lambda: self._closing)
         self._intake = Intake(stores, self._to_lease.set)
-        await in_thread(self._commit_thread, lambda: self._committer.begin(stores.seeds))
+        try:
+            await in_thread(self._commit_thread, lambda: self._committer.begin(stores.seeds))
+        except (FrontierUnavailable, FrontierFull, LinkError) as error:
+            logger.error("Stopped before the seeds were put in; the next start does it: %s", error)
         intake = self._intake.run(resting=lambda: not self._crawler.crawling, closing=lambda: self._closing)
         loops = (self._lease_loop(), self._commit_loop(), intake)
         self._loops = [asyncio.ensure_future(self._guarded(loop)) for loop in loops]
@@ -178,11 +183,6 @@ class Worker:
         except (ArchiveError, OSError) as error:
             self.unfinished = True
             logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)
-
-    async def _await_closed(self) -> None:
-        """Scrapy, told to stop while the spider is closed for another reason, would leave in the midst of that."""
-        while self._crawler.engine is not None and self._crawler.engine.spider is not None:
-            await asyncio.sleep(_COMMIT_EVERY_S)
 
     # What the scheduler asks
 
