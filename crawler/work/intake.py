@@ -24,15 +24,17 @@ _CHECK_STATE_EVERY_S = 1.0
 
 
 class Intake:
-    """See the module. `full`: whether Redis was at its memory limit, as the last look found; `looks`: how many looks
-    have come to their end. `on_arrivals` is called when something has come."""
+    """See the module. `full`: whether Redis was at its memory limit, as the last look found; `moved`: how many URLs all
+    looks have moved; no look is under way for whoever has `between_looks`. `on_arrivals` is called when something has
+    come."""
 
     def __init__(self, stores: Stores, on_arrivals: Callable[[], None]) -> None:
         self._stores = stores
         self._on_arrivals = on_arrivals
         self.to_look = asyncio.Event()
         self.full = False
-        self.looks = 0
+        self.moved = 0
+        self.between_looks = asyncio.Lock()
 
     async def run(self, *, resting: Callable[[], bool], closing: Callable[[], bool]) -> None:
         """Until `closing`; nothing is taken in while `resting`. StateGoneError, and what has ended the decider."""
@@ -45,7 +47,8 @@ class Intake:
         with ThreadPoolExecutor(1, thread_name_prefix="intake") as thread:
             try:
                 while not closing():
-                    wait_s = LOOK_S if resting() else await self._look(thread)
+                    async with self.between_looks:
+                        wait_s = LOOK_S if resting() else await self._look(thread)
                     await pause(self.to_look, wait_s)
             finally:
                 self._stores.decider.on_decided = lambda: None
@@ -58,7 +61,6 @@ class Intake:
             # From here, since no lease may be asked for: all can be of pages that wait for this very Redis.
             await in_thread(thread, self._stores.revive)
             return _AWAY_PAUSE_S
-        self.looks += 1
         if number:
             self._on_arrivals()
         return _AGAIN_S if number else LOOK_S
@@ -68,7 +70,7 @@ class Intake:
         frontier. FrontierUnavailable."""
         self._stores.check(_CHECK_STATE_EVERY_S)
         self._stores.decider.check()
-        self._stores.start_urls.poll()
+        self.moved += self._stores.start_urls.poll()
         try:
             number = self._stores.frontier.take_ready()
         except FrontierFull as error:
@@ -79,4 +81,5 @@ class Intake:
         if self.full:
             logger.info("Redis has room again, the intake goes on")
         self.full = False
+        self.moved += number
         return number

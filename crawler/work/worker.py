@@ -85,15 +85,13 @@ class Worker:
         self._committing = False
         self._to_commit = asyncio.Event()  # wakes the loop that commits
         self._to_lease = asyncio.Event()  # wakes the loop that leases
-        self._closing = False
-        self._stays = False
+        self._closing = self._stays = False
         self._away = False  # the frontier's Redis, as the last round of leasing found it
         self._quiet_looks = 0
-        self._looks_before = 0  # of the intake, at the first of these
+        self._moved_before = 0  # by the intake, at the first of these
         self._lease_pause_s = _SHORTEST_WAIT_S
         self._round_s = 0.0  # what the last round of leasing took
-        self.exhausted = False
-        self.unfinished = False
+        self.exhausted = self.unfinished = False
         self._opened = contextlib.ExitStack()
         self.before_close: list[Callable[[Worker], Awaitable[None]]] = []
         self._shutdown = Shutdown(crawler)
@@ -341,7 +339,7 @@ class Worker:
 
     async def _look_for_end(self, grant: Grant) -> float:
         """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet, and
-        the intake has looked in between."""
+        since the first time the intake has moved nothing, and has nothing in its hands."""
         due_s = None if grant.next_due_ms is None else (grant.next_due_ms - grant.now_ms) / 1000
         if not grant.closed and due_s is not None and due_s <= self._idle_close_s:
             self._quiet_looks = 0
@@ -351,14 +349,19 @@ class Worker:
         except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
         if not quiet or not self._quiet_looks:
-            self._quiet_looks, self._looks_before = int(quiet), self._intake.looks
-        elif self._intake.looks >= self._looks_before + 2:  # the second of them began since
-            self._quiet_looks += 1
-        if self._quiet_looks >= 2 and (grant.closed or not self._stays):
-            self.exhausted = True
-            if why := why_over(grant, self._crawler.stats):
-                logger.info("%s", why)
-            self._wake_engine()
+            self._quiet_looks, self._moved_before = int(quiet), self._intake.moved
+            return _IDLE_LOOK_S
+        async with self._intake.between_looks:
+            # Or a spider's own request has come.
+            if not self._quiet_looks or not (grant.closed or self._intake.moved == self._moved_before):
+                self._quiet_looks = 0
+            elif grant.closed or not self._stays:
+                self.exhausted = True
+                if why := why_over(grant, self._crawler.stats):
+                    logger.info("%s", why)
+                self._wake_engine()
+                await pause(self._to_lease, _IDLE_LOOK_S)  # what would be moved now would wait for the next start
+                return 0.0
         return _IDLE_LOOK_S
 
     async def _commit_loop(self) -> None:
@@ -390,8 +393,6 @@ class Worker:
         if late := accepted.count(False):
             logger.warning("%d leases had run out before their pages were stored; those pages go to others", late)
         self._to_lease.set()
-
-    # Small parts
 
     def _wake_engine(self) -> None:
         # Scrapy has no public way to say "the scheduler has something now"; without this it looks every 5 s.

@@ -24,6 +24,7 @@ from sieve.errors import SieveError
 def run_intake(stores: Mock, looks: int, *, resting: bool = False) -> list[str]:
     """Until it has looked so often; what was called meanwhile."""
     arrivals = Mock()
+    stores.start_urls.poll.return_value = 0
     one = Intake(stores, arrivals)
     stores.frontier.attach_mock(arrivals, "arrivals")
     closing = Mock(side_effect=[False] * looks + [True])
@@ -116,23 +117,80 @@ def test_a_crawl_is_over_when_nothing_is_leased_undecided_or_on_its_way(facts: t
     assert Stores.quiet(stores, budget_spent=True) is not bool(leased), "what waits is not fetched any more"
 
 
-def test_a_crawl_is_not_over_before_the_intake_has_looked_again() -> None:
-    """It may have a start URL in its hands that is in no other list yet."""
-    grant = Grant((), 1000, None)
+def looking_for_the_end(moved: int = 0) -> Any:
+    """A worker whose crawl is quiet; `moved`: by its intake so far."""
+    worker: Any = Worker.__new__(Worker)
+    worker._stores, worker._crawler = Mock(**{"quiet.return_value": True}), Mock()
+    worker._intake = Mock(moved=moved, between_looks=asyncio.Lock())
+    worker._quiet_looks, worker._moved_before, worker._stays, worker.exhausted = 0, 0, False, False
+    worker._to_lease = asyncio.Event()
+    worker._to_lease.set()
+    return worker
+
+
+@pytest.mark.parametrize(("closed", "over"), [("", [False, False, False, True]), ("pages", [False, True, True, True])])
+def test_a_crawl_is_not_over_while_the_intake_moves_something(closed: str, over: list[bool]) -> None:
+    """Where Redis is far, it can go from the list of start URLs to the frontier between two looks at what waits."""
 
     async def work() -> list[bool]:
-        worker: Any = Worker.__new__(Worker)
-        worker._stores, worker._intake, worker._crawler = Mock(**{"quiet.return_value": True}), Mock(looks=5), Mock()
-        worker._quiet_looks, worker._looks_before, worker._stays, worker.exhausted = 0, 0, False, False
+        worker = looking_for_the_end(moved=5)
         found = []
         with ThreadPoolExecutor(1) as worker._lease_thread:
-            for looks in (5, 5, 6, 7):
-                worker._intake.looks = looks
-                await worker._look_for_end(grant)
+            for moved in (5, 7, 7, 7):
+                worker._intake.moved = moved
+                await worker._look_for_end(Grant((), 1000, None, closed))
                 found.append(worker.exhausted)
         return found
 
-    assert asyncio.run(work()) == [False, False, False, True]
+    assert asyncio.run(work()) == over
+
+
+@pytest.mark.parametrize("late", ["intake", "request"])
+def test_a_crawl_is_not_over_before_a_look_of_the_intake_that_is_under_way(late: str) -> None:
+    """It may have a start URL in its hands that is in no other list yet; and a spider's request may come meanwhile."""
+
+    async def work() -> bool:
+        worker = looking_for_the_end()
+        worker._enqueued, worker._to_commit = [], asyncio.Event()
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            await worker._look_for_end(Grant((), 1000, None))
+            async with worker._intake.between_looks:
+                end = asyncio.ensure_future(worker._look_for_end(Grant((), 1000, None)))
+                await asyncio.wrap_future(worker._lease_thread.submit(lambda: None))  # behind the second question
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                assert not end.done()
+                if late == "intake":
+                    worker._intake.moved = 1
+                else:
+                    worker.enqueue(Mock())
+            await end
+        exhausted: bool = worker.exhausted
+        return exhausted
+
+    assert not asyncio.run(work())
+
+
+def test_what_the_intake_moves_is_counted_and_nothing_is_moved_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "_AGAIN_S", 0)
+    stores = Mock()
+    stores.start_urls.poll.side_effect = [2, 0, 0]
+    stores.frontier.take_ready.side_effect = [0, 3, FrontierFull("zulu", "OOM")]
+    one = Intake(stores, Mock())
+    assert [one.take(), one.take(), one.take(), one.moved] == [0, 3, 0, 5]
+
+    async def work() -> None:
+        stores.check.reset_mock()
+        async with one.between_looks:
+            loop = asyncio.ensure_future(one.run(resting=lambda: False, closing=Mock(side_effect=[False, True])))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            stores.check.assert_not_called()
+            stores.start_urls.poll.side_effect, stores.frontier.take_ready.side_effect = [0], [1]
+        await loop
+        stores.check.assert_called_once()
+
+    asyncio.run(work())
 
 
 def test_a_crawl_is_not_over_while_a_request_of_its_spider_is_on_its_way() -> None:
