@@ -79,8 +79,11 @@ class RedisLink:
         """The crawl's seed; `proposal` becomes it when there is none."""
 
         def settle() -> int:
-            self._client.hsetnx(self.keys.state, "seed", proposal)
-            return int(self._client.hget(self.keys.state, "seed") or 0)
+            known = self._client.hget(self.keys.state, "seed")
+            if known is None:  # else nothing is to be written: a worker of a known crawl may start when Redis is full
+                self._client.hsetnx(self.keys.state, "seed", proposal)
+                known = self._client.hget(self.keys.state, "seed")
+            return int(known or 0)
 
         return self._reach(settle)
 

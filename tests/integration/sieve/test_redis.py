@@ -428,6 +428,20 @@ def test_a_server_at_its_memory_limit_is_told_from_one_that_is_away(server: Embe
     sieve.close()
 
 
+def test_a_known_sieve_is_opened_on_a_server_at_its_memory_limit(server: EmbeddedRedis, client: redis.Redis) -> None:
+    with contextlib.closing(sieve_of(server)) as sieve:
+        sieve.enqueue(URLS[:5])
+    client.config_set("maxmemory", 1)
+    try:
+        sieve = sieve_of(server)
+    finally:
+        client.config_set("maxmemory", 0)
+    sieve.enqueue(URLS[:6])
+    sieve.flush()
+    assert sieve.drain() == URLS[:6], "by the seed that it has"
+    sieve.close()
+
+
 def test_what_was_sent_is_sent_again_after_an_error(server: EmbeddedRedis, client: redis.Redis) -> None:
     sieve = sieve_of(server)
     sieve.enqueue(URLS[:5])
