@@ -14,13 +14,14 @@ from __future__ import annotations
 import itertools
 import random
 import secrets
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import redis
 
 from frontier import admin, intake, opt_outs, payload, reports, rescoring, scripts, wire
-from frontier.answering import answering, connected, in_ms, text_of
+from frontier.answering import ANSWER_WITHIN_S, answering, connected, in_ms, text_of
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.errors import OptOutsDamaged
@@ -74,6 +75,7 @@ class RedisFrontier:
         texts = {name: scripts.script_text(name, self.config) for name in scripts.PARTS}
         self._scripts = {name: self._redis.register_script(text) for name, text in texts.items()}
         self._ready_urls = 100.0
+        self._ahead_of_ours_ms: float | None = None  # Redis' clock, of time.monotonic(), at the last grant; or more
 
     def close(self) -> None:
         """Close the connection, if this object opened it; leases stay until released or expired."""
@@ -142,15 +144,19 @@ class RedisFrontier:
         """The grant, and the records of its leases' hosts, for :func:`frontier.wire.delays_ms`."""
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
         key = secrets.randbits(32)
+        asked_ms = time.monotonic() * 1000
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
+        if self._ahead_of_ours_ms is not None and not self._now_ms:
+            # One that hangs does what it was asked for when it goes on; by then nobody waits for it.
+            arguments["by"] = round(asked_ms + self._ahead_of_ours_ms + ANSWER_WITHIN_S * 1000)
         leases, now_ms, next_due_ms, closed, damaged = self._run("lease", arguments)
+        self._ahead_of_ours_ms = int(now_ms) - asked_ms
         records = leases[1::2]
         found = tuple(wire.lease(name, record, key) for name, record in zip(leases[::2], records, strict=True))
         if damaged:
             self.release(lease.token for lease in found)
             raise OptOutsDamaged(*map(text_of, damaged))
-        due_ms = int(next_due_ms) if next_due_ms >= 0 else None
-        return Grant(found, int(now_ms), due_ms, closed.decode()), records
+        return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode()), records
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""

@@ -1,4 +1,5 @@
--- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half).
+-- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half), by (the instant after which
+-- nobody waits for the answer, and none are handed out; may be absent).
 -- returns {leases, now, next due or -1, budget spent or '', damaged}; leases: authority, its record (_visits.lua) or what
 -- of it stands in front of the queue, authority, record, ...; damaged: {} or a table of opt-outs and the host whose part
 -- of it cannot be read, whereupon none of the leases may be used
@@ -80,7 +81,7 @@ call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes th
 local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
-if closed == '' then
+if closed == '' and now <= (ARGS.by or now) then
   grant_all()
   if granted > 0 then
     if not started then call('HSET', KEYS[1], 'started', now) end

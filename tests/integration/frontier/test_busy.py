@@ -1,4 +1,4 @@
-"""A Redis that somebody's long script keeps busy is one that cannot be reached: no fault, and all goes on after it."""
+"""A Redis that is busy with a long script, or hangs, is one that cannot be reached: no fault, and all goes on then."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from frontier import redis_frontier
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate
@@ -36,6 +37,25 @@ def test_a_busy_redis_is_waited_for(tmp_path: Path) -> None:
             client.script_kill()
             long.join()
         assert len(frontier.lease(1).leases) == 1
+        frontier.close()
+
+
+def test_a_lease_for_which_nobody_waits_any_more_is_not_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that hung and goes on does what it was asked for meanwhile: each host would wait for the end of a lease that
+    nobody knows of."""
+    with EmbeddedRedis(tmp_path) as server:
+        frontier = RedisFrontier(server.url, "c")
+        frontier.take_in([Candidate(f"http://{host}.test/") for host in "abc"])
+        assert len(frontier.lease(1).leases) == 1
+        with monkeypatch.context() as patched:
+            patched.setattr(redis_frontier, "ANSWER_WITHIN_S", -60.0)
+            late = frontier.lease(9)
+        assert late.leases == ()
+        assert late.next_due_ms == late.now_ms, "there is work, for those who wait"
+        assert frontier.status().leased == 1
+        assert len(frontier.lease(9).leases) == 2
         frontier.close()
 
 
