@@ -30,12 +30,12 @@ def foreseen(error: Exception) -> str:
 
 
 def why_over(grant: Grant, stats: StatsCollector | None) -> str:
-    """Why a crawl ends with this grant, as a line of the log; empty when nothing is left, and `stats` has requests."""
+    """Why a crawl ends with this grant, as a line of the log; `stats`: whether this run has asked for anything."""
     if grant.closed:
         return f"The crawl's budget of {grant.closed} is spent"
     if grant.next_due_ms is None:
         if stats is None or stats.get_value("downloader/request_count"):
-            return ""
+            return "Nothing is left to fetch"
         return (
             "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
             "Another DATA_DIR begins anew, with REDIS_URL also an empty Redis"

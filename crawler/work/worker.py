@@ -357,8 +357,7 @@ class Worker:
                 self._quiet_looks = 0
             elif grant.closed or not self._stays:
                 self.exhausted = True
-                if why := why_over(grant, self._crawler.stats):
-                    logger.info("%s", why)
+                logger.info("%s", why_over(grant, self._crawler.stats))
                 self._wake_engine()
                 await pause(self._to_lease, _IDLE_LOOK_S)  # what would be moved now would wait for the next start
                 return 0.0

@@ -94,7 +94,7 @@ def test_the_figures_of_a_worker_are_its_own() -> None:
 def test_a_worker_knows_whether_redis_took_in_new_urls() -> None:
     worker = Worker.__new__(Worker)
     worker._committer, worker._teller = Mock(patiently=Mock(full=False)), Mock(patiently=Mock(full=False))
-    stores = Mock()
+    stores = Mock(**{"start_urls.poll.return_value": 0})
     worker._intake = Intake(stores, Mock())
     stores.frontier.take_ready.side_effect = [FrontierFull("zulu", "OOM"), 0]
     worker._intake.take()
