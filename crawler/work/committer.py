@@ -6,7 +6,7 @@
 3. the outcomes go to the frontier, which says of each whether the lease was still ours;
 4. the archive learns which of the journalled exchanges stay.
 
-What is told of them afterwards waits for nobody (crawler/work/teller.py).
+What is told of them afterwards waits for nobody (:mod:`crawler.work.teller`).
 
 A Redis that was away may be back without its last seconds (docs/fleet.md): then 2 is done once more before 3, or, where
 the absence was so short that only 3's answer told of it, behind it.
