@@ -147,7 +147,7 @@ class FocusMiddleware:
         if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
             if repeats:
-                # The frontier stops a host that goes on like this; until then its other pages go first.
+                # The frontier parks them when the host goes on like this; until then its other pages go first.
                 finding.links = [replace(link, score=0.0) for link in finding.links]
         finding.metadata = page_metadata(page, verdict, quality)
         if lease.source.startswith("feed"):

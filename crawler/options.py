@@ -72,7 +72,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_MAX_DEPTH", 20, "Links further than this from a seed are refused (trap defence); 0: no limit."),
     Option("FRONTIER_MAX_HOST_URLS", 200_000, "Most URLs taken in for one authority (trap defence); 0: no limit."),
     Option(
-        "FRONTIER_MAX_EQUAL_PAGES", 100, "A host rests for a day after about so many near-identical pages; 0: never."
+        "FRONTIER_MAX_EQUAL_PAGES",
+        100,
+        "A host rests for a day after about so many near-identical pages; after a fifth of them its URLs of least "
+        "worth do, as those of a trap are; 0: never.",
     ),
     Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
     Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from frontier.payload import band
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
 UNPARKED_AT_ONCE = 16
+PARKED_AT_ONCE = 1000
 MOST_HOPS = 5
 REFRESH_SHARE = 4
 
@@ -59,6 +61,7 @@ class Host:
     sketch: dict[int, int] = field(default_factory=dict)
     marks: deque[bytes] = field(default_factory=deque)
     mark_balance: int = 0
+    equal_ms: int = 0  # URLs of the last band wait until then
     paused: bool = False
     policy: HostPolicy = field(default_factory=HostPolicy)
 
@@ -139,6 +142,14 @@ class Host:
             self.push(member.partition(b"\0")[2], front=True)
             reasons.append(reason)
         return reasons
+
+    def park_last_band(self, reason: str, until_ms: int) -> bool:
+        """Park the first :data:`PARKED_AT_ONCE` of the last band; False when there are none."""
+        elements = list(itertools.islice(self.bands[-1], PARKED_AT_ONCE))
+        for element in elements:
+            self.bands[-1].popleft()
+            self.park(element, reason, until_ms)
+        return bool(elements)
 
     def rest(self, until_ms: int, reason: str) -> None:
         """Let it rest, if that is longer than it rests already."""

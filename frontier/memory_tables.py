@@ -130,7 +130,7 @@ class MemoryTables:
         host = self.known.get(authority)
         if host is None:
             return 0
-        host.rest_ms = host.gate_ms = host.robots_retry_ms = 0
+        host.rest_ms = host.gate_ms = host.robots_retry_ms = host.equal_ms = 0
         host.rest_reason = host.gate_reason = ""
         host.rank = None
         return len(host.unpark(2**62, most=len(host.parked)))

@@ -15,7 +15,7 @@ from frontier.memory_tables import Held, MemoryTables
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
 from frontier.payload import band, hop_element, read_element, read_hop, revised
 from frontier.traps import MARK_BYTES, MARKS_KEPT
-from frontier.types import Kind, Lease, Outcome, RobotsRecord
+from frontier.types import BANDS, Kind, Lease, Outcome, RobotsRecord
 from sieve.urls import authority
 
 SKETCHED_FROM = 100
@@ -68,6 +68,9 @@ def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
     host.admitted += 1
     if arrival.not_before_ms > frontier.clock():
         host.park(arrival.element, "not_before", arrival.not_before_ms)
+        return True
+    if host.equal_ms > frontier.clock() and band(arrival.element) == BANDS - 1:
+        host.park(arrival.element, "trap_equal_pages", host.equal_ms)
         return True
     if not host.queued():
         host.rank = None
@@ -137,10 +140,20 @@ def _count(frontier: MemoryTables, host: Host, lease: Lease, outcome: Outcome, r
     if rule.page and lease.kind is not Kind.ROBOTS:
         host.pages += 1
         frontier.totals["pages"] += 1
-    limit = frontier.config.limits.equal_pages
-    if outcome.page_mark and limit and host.mark(outcome.page_mark, MARKS_KEPT) >= limit:
+    if outcome.page_mark and frontier.config.limits.equal_pages:
+        _mark(frontier, host, outcome.page_mark)
+
+
+def _mark(frontier: MemoryTables, host: Host, page_mark: bytes) -> None:
+    """A trap has its URLs in the last band, where there is anything better: they wait, and the host's other pages and
+    feeds go on. A host that gives equal pages from other bands rests."""
+    limits, until_ms = frontier.config.limits, frontier.clock() + DAY
+    balance = host.mark(page_mark, MARKS_KEPT)
+    if balance >= limits.some_equal_pages and host.park_last_band("trap_equal_pages", until_ms):
+        host.mark_balance, host.equal_ms = 0, until_ms
+    elif balance >= limits.equal_pages:
         host.mark_balance = 0
-        host.rest(frontier.clock() + DAY, "trap_equal_pages")
+        host.rest(until_ms, "trap_equal_pages")
 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:

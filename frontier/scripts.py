@@ -90,6 +90,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "host_urls": config.limits.host_urls,
         "query_variants": config.limits.query_variants,
         "equal_pages": config.limits.equal_pages,
+        "some_equal_pages": config.limits.some_equal_pages,
         "parked_traps": config.limits.parked_traps,
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,

@@ -25,8 +25,8 @@ MARKS_KEPT = 8
 @dataclass(frozen=True, slots=True)
 class TrapLimits:
     """0 turns a limit off. `host_urls`: URLs ever admitted of one authority; `query_variants`: of one path;
-    `equal_pages`: balance of pages of a host that look like one of its last few; `parked_traps`: URLs of a host kept
-    parked for having broken a rule (more are only counted)."""
+    `equal_pages`: balance of pages of a host that look like one of its last few, at which it rests; `parked_traps`:
+    URLs of a host kept parked for having broken a rule (more are only counted)."""
 
     depth: int = 20
     url_chars: int = 2048
@@ -38,6 +38,11 @@ class TrapLimits:
     query_variants: int = 10_000
     equal_pages: int = 200
     parked_traps: int = 1000
+
+    @property
+    def some_equal_pages(self) -> int:
+        """The balance of equal pages at which a host's URLs of least worth are parked, long before it rests."""
+        return -(-self.equal_pages // 5)
 
 
 def check(url: str, depth: int, limits: TrapLimits) -> str:

@@ -33,6 +33,7 @@ _MAP_NAMES = {
     "al": "own_address_delay_ms",
     "cd": "crawl_delay_ms",
     "dl": "own_delay_ms",
+    "e": "equal_ms",
     "f": "failures",
     "ft": "failed_ms",
     "g": "rest_ms",

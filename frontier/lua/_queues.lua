@@ -2,6 +2,7 @@
 
 -- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
 local MOST_INLINE_BYTES = 2000
+local PARKED_AT_ONCE = 1000
 
 -- elements (layout: frontier/payload.py) ------------------------------------------------------------------------------
 
@@ -184,6 +185,19 @@ local function park(authority, record, element, reason, until_ms)
     note_unparks(authority, record)
   end
   return new
+end
+
+-- after equal pages: the last band waits, and what comes into it; false when there is none
+local function park_last_band(authority, record, reason, until_ms)
+  if byte(record.bands, -5) ~= BANDS - 1 then return false end
+  others_of(record).e = until_ms
+  if record.inline ~= '' then spill(authority, record) end
+  local key = queue_key(authority, BANDS - 1)
+  local elements = call('LRANGE', key, 0, PARKED_AT_ONCE - 1)
+  call('LTRIM', key, PARKED_AT_ONCE, -1)
+  for _, element in ipairs(elements) do park(authority, record, element, reason, until_ms) end
+  count(record, BANDS - 1, -#elements)
+  return true
 end
 
 local function unpark(authority, record, until_ms, most)

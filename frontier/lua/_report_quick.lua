@@ -4,7 +4,7 @@
 local OUTCOME, OUTCOME_BYTES, NO_MARK, ROBOTS = '<dI4Hdddddc8', 62, string.rep('\0', MARK_BYTES), 1
 -- now was rounded down: an answer must not seem to have ended before it did
 local tick = ARGV[2] and 0 or 1
-local authorities, packed, more, equal_pages = ARGS.authorities, ARGS.outcomes, ARGS.more, SETTINGS.equal_pages
+local authorities, packed, more, equal_pages = ARGS.authorities, ARGS.outcomes, ARGS.more, SETTINGS.some_equal_pages
 
 -- those accepted, by the lease's number: a bit each; 2^20 numbers a chunk -> 32 numbers a word -> bits
 local chunks = {}

@@ -12,7 +12,7 @@ local others, answer = others_of(record), 1
 if verb == 'park' then
   others.g, others.gr = now + args[2], args[1]
 elseif verb == 'unpark' then
-  others.g, others.gr, others.rg, others.rgr, others.rr = nil, nil, nil, nil, nil
+  others.g, others.gr, others.rg, others.rgr, others.rr, others.e = nil, nil, nil, nil, nil, nil
   answer = unpark(authority, record, FAR, others.pn)
 elseif verb == 'pause' then
   others.z = 1

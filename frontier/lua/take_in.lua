@@ -30,6 +30,14 @@ local function trapped(authority, record, element, rule)
   return 1
 end
 
+-- 1 for what is worth least where equal pages came; nil, the element is to be queued
+local function equal(authority, record, element)
+  local until_ms = record.others.e
+  if not until_ms or until_ms <= now or band_of(element) < BANDS - 1 then return nil end
+  park(authority, record, element, 'trap_equal_pages', until_ms)
+  return 1
+end
+
 -- 1 or 0 for those parked or counted; nil, the element is to be queued
 local function special(authority, record, item)
   local rule = item[5]
@@ -43,7 +51,7 @@ local function special(authority, record, item)
     park(authority, record, item[1], 'not_before', item[2])
     return 1
   end
-  return nil
+  return equal(authority, record, item[1])
 end
 
 local function plain(authority, record, element)
@@ -51,7 +59,7 @@ local function plain(authority, record, element)
     return trapped(authority, record, element, 'trap_host_urls')
   end
   record.admitted = record.admitted + 1
-  return nil
+  return equal(authority, record, element)
 end
 
 -- behind those of their bands in the record; lists: band -> list of elements

@@ -19,6 +19,7 @@ from frontier import (
     TrapLimits,
     UnknownOutcome,
 )
+from frontier.host import PARKED_AT_ONCE
 from frontier.outcomes import DAY, HOUR, MINUTE
 from tests.contract.frontier.conftest import Clock, Make
 
@@ -63,7 +64,7 @@ def test_after_a_request_that_was_hung_up_on_the_host_rests_and_the_url_is_asked
 def test_equal_pages_are_noticed_where_a_host_is_known_and_all_goes_well(make: Make, clock: Clock) -> None:
     """The way that most reports take."""
     frontier = make(replace(FREE, limits=TrapLimits(equal_pages=3)))
-    frontier.take_in([Candidate(f"{A}/{number}") for number in range(9)])
+    frontier.take_in([Candidate(f"{A}/{number}", score=0.5) for number in range(9)])
     lease = one(frontier)
     frontier.bind(lease.token, "192.0.2.1")
     done(frontier, lease, page_mark=b"samepage")
@@ -820,9 +821,9 @@ def test_limits_of_a_host(make: Make) -> None:
     assert (host.queued, host.parked) == (150, 10)
 
 
-def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
+def test_equal_pages_let_the_host_rest_where_it_has_nothing_of_least_worth(make: Make, clock: Clock) -> None:
     frontier = make(FrontierConfig(obey_robots=False, limits=TrapLimits(equal_pages=3)))
-    frontier.take_in([Candidate(f"{A}/{n}") for n in range(9)])
+    frontier.take_in([Candidate(f"{A}/{n}", score=0.5) for n in range(9)])
     for _ in range(4):
         done(frontier, one(frontier), page_mark=b"12345678")
         clock.forward(10_000)
@@ -830,6 +831,59 @@ def test_equal_pages_let_the_host_rest(make: Make, clock: Clock) -> None:
     state = frontier.host(A)
     assert state is not None
     assert state.rest_reason == "trap_equal_pages"
+
+
+@pytest.mark.parametrize("long", ["", "x" * 900], ids=["in the record", "in lists"])
+def test_what_is_worth_least_waits_a_day_after_some_equal_pages(make: Make, clock: Clock, long: str) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+    frontier.take_in([Candidate(f"{A}/{n}{long}", score=0.5) for n in range(6)])
+    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=0.9)])
+    frontier.take_in([Candidate(f"{A}/trap/{n}{long}", score=0.1) for n in range(9)])
+    for number in range(4):
+        assert (state := frontier.host(A))
+        assert (state.queued, state.parked) == (16 - number, 0)
+        done(frontier, one(frontier), page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    assert (state := frontier.host(A))
+    assert (state.queued, state.parked, state.rest_reason) == (3, 9, "")
+    assert frontier.status().by_reason == {"trap_equal_pages": 9}
+    more = [Candidate(f"{A}/trap/more{n}", score=0.1, not_before_ms=n) for n in range(2)]
+    frontier.take_in([*more, Candidate(f"{A}/better{long}", score=0.2)])
+    for _ in range(4):
+        lease = one(frontier)
+        assert "trap" not in lease.url
+        done(frontier, lease, page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    assert frontier.lease(1).leases == ()
+    assert frontier.status().by_reason == {"trap_equal_pages": 11}
+    clock.forward(DAY)
+    assert "/trap/" in one(frontier).url
+    assert frontier.status().by_reason == {}
+
+
+def test_who_lets_a_host_go_lets_its_traps_go(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=1)))
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(4)])
+    for _ in range(2):
+        done(frontier, one(frontier), page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    frontier.take_in([Candidate(f"{A}/5")])
+    assert frontier.lease(1).leases == ()
+    assert frontier.unpark(A) == 3
+    frontier.take_in([Candidate(f"{A}/6")])
+    assert frontier.status().parked == 0
+    assert one(frontier).url
+
+
+def test_no_more_is_parked_at_once_than_a_script_has_time_for(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=1)))
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(PARKED_AT_ONCE + 9)])
+    frontier.take_in([Candidate(f"{A}/good{n}", score=1.0) for n in range(2)])
+    for _ in range(2):
+        done(frontier, one(frontier), page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    assert (state := frontier.host(A))
+    assert (state.queued, state.parked) == (9, PARKED_AT_ONCE)
 
 
 def test_a_mark_within_two_others_is_a_new_one(make: Make, clock: Clock) -> None:
