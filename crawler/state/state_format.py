@@ -86,7 +86,7 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
 
     StateFormatError when it is of another; PreflightError when Redis refuses. One that still reads its data is waited
     for: after a power cut that may take minutes, and workers that gave up would have to be started by hand. Not
-    `patient`, for a thread that no signal can interrupt: FrontierUnavailable.
+    `patient`, for a thread that no signal can interrupt: FrontierUnavailable, then and when Redis has gone away.
     """
     with contextlib.closing(client(url)) as server:
         while True:
@@ -101,6 +101,10 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
                 logger.warning("Waiting for Redis: %s", error)
                 time.sleep(_LOADING_PAUSE_S)
             except redis.RedisError as error:
+                gone = isinstance(error, redis.ConnectionError | redis.TimeoutError)
+                if gone and not isinstance(error, redis.AuthenticationError):
+                    unavailable = FrontierUnavailable(crawl, str(error))
+                    raise (PreflightError(str(unavailable)) if patient else unavailable) from None
                 cause = forbidden(error) or error
                 raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {cause}") from None
     if found != FORMAT:

@@ -52,8 +52,19 @@ def test_state_of_a_later_version_is_refused(url: str) -> None:
 
 
 def test_a_redis_that_cannot_be_asked_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(PreflightError, match="'zulu'"):
+    with pytest.raises(PreflightError, match="the frontier of crawl 'zulu' cannot be reached"):
         ensure_format(f"unix://{tmp_path}/none.sock", "zulu")
+
+
+def test_a_redis_that_goes_away_while_a_worker_opens_is_one_to_wait_for(tmp_path: Path) -> None:
+    with pytest.raises(FrontierUnavailable, match="'zulu'"):
+        ensure_format(f"unix://{tmp_path}/none.sock", "zulu", patient=False)
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_a_redis_that_refuses_the_user_is_not_waited_for(tmp_path: Path, patient: bool) -> None:
+    with redis_server(tmp_path, "--requirepass", "open") as path, pytest.raises(PreflightError, match="as asked"):
+        ensure_format(f"unix://:wrong@{path}", "zulu", patient=patient)
 
 
 @pytest.fixture
