@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import signal
 import sys
 
 from scrapy import Spider
@@ -36,6 +37,8 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         # Scrapy may end before `run` (a LOG_LEVEL that there is not): the private Redis must not outlive that.
         atexit.register(self._held.close)
+        # As Ctrl-C until the reactor sees to both: else a private Redis stayed, and a container would not hear it.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             # The whole crawler; Scrapy imports this module for every other command, too.
             from crawler.actions.crawl import prepare

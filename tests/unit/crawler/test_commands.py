@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 import frontier.traps
+from crawler.commands.crawl import Command as Crawl
 from crawler.commands.frontier import Command
 from crawler.console.terminal import clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
@@ -48,6 +52,42 @@ def loaded_by(code: str) -> list[str]:
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     return done.stdout.split()
+
+
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """Whatever a test makes of them, SIGTERM and SIGINT are as before when it has ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("own_signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, at_exit = Mock(), list[Any]()
+
+    def prepare(settings: Settings, name: str, arguments: object, held: Any) -> None:
+        held.callback(left)
+        assert signal.getsignal(number) != signal.SIG_DFL, "it would end this very process"
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(ScrapyCrawl, "process_options", lambda *_: None)
+    monkeypatch.setattr("crawler.actions.crawl.prepare", prepare)
+    monkeypatch.setattr("atexit.register", at_exit.append)
+    command = Crawl()
+    command.settings = Settings()
+    with pytest.raises(SystemExit) as ended:
+        command.process_options(["zulu"], argparse.Namespace(spargs={}))
+    assert ended.value.code == 0
+    assert capsys.readouterr().err == "scrapy crawl zulu: interrupted before it began\n"
+    for call in at_exit:
+        call()
+    assert left.called, "its private Redis is ended, too"
 
 
 def test_every_outcome_and_trap_has_a_meaning() -> None:
