@@ -48,7 +48,7 @@ class Command(ScrapyCrawl):
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)
         except KeyboardInterrupt:  # Redis may read its data for minutes; from the reactor on Scrapy sees to it
-            print(f"scrapy crawl {args[0]}: interrupted before it began", file=sys.stderr)
+            _say_interrupted(args[0])
             sys.exit(0)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -59,8 +59,16 @@ class Command(ScrapyCrawl):
 
         assert self.crawler_process is not None
         with self._held:
-            crawler = self.crawler_process.create_crawler(self._spider)
-            self.crawler_process.crawl(crawler, **opts.spargs)
-            self.crawler_process.start()
+            try:
+                crawler = self.crawler_process.create_crawler(self._spider)
+                self.crawler_process.crawl(crawler, **opts.spargs)
+                self.crawler_process.start()
+            except KeyboardInterrupt:  # there was no reactor yet
+                _say_interrupted(args[0])
+                return
             if self.crawler_process.bootstrap_failed or ended_badly(crawler):
                 self.exitcode = 1
+
+
+def _say_interrupted(name: str) -> None:
+    print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)

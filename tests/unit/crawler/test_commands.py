@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
@@ -88,6 +89,19 @@ def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
     for call in at_exit:
         call()
     assert left.called, "its private Redis is ended, too"
+
+
+def test_a_crawl_that_is_stopped_between_its_preparation_and_the_reactor_ends_well(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, left = Crawl(), Mock()
+    command._held.callback(left)
+    monkeypatch.setattr(command, "_spider", Spider)
+    monkeypatch.setattr(command, "crawler_process", Mock(create_crawler=Mock(side_effect=KeyboardInterrupt)))
+    command.run(["zulu"], argparse.Namespace(spargs={}))
+    assert command.exitcode == 0
+    assert capsys.readouterr().err == "scrapy crawl zulu: interrupted before it began\n"
+    assert left.called
 
 
 def test_every_outcome_and_trap_has_a_meaning() -> None:
