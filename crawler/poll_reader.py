@@ -18,6 +18,7 @@ from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import started_us
 from crawler.pages import answers
 from crawler.work.worker import Worker
+from frontier.errors import FrontierUnavailable
 from frontier.robots import sitemaps
 from frontier.types import Lease
 
@@ -64,10 +65,15 @@ class PollReader:
         return response
 
     async def _sitemaps_of(self, lease: Lease) -> tuple[str, ...]:
-        """What the robots.txt of the lease's host names, remembered for as long as that record is."""
+        """What the robots.txt of the lease's host names, remembered for as long as that record is; nothing while the
+        frontier is away."""
         key = lease.authority, lease.robots_ms
         if key not in self._sitemaps:
-            record = await self._worker.robots(lease.authority)
+            try:
+                record = await self._worker.robots(lease.authority)
+            except FrontierUnavailable:
+                # The host has answered: a lease that was given back for this would be granted again without a delay.
+                return ()
             named = sitemaps(record.body) if record is not None and record.kind == "rules" else []
             self._sitemaps[key] = tuple(named[:_MOST_NAMED])
             while len(self._sitemaps) > _MOST_HOSTS:

@@ -1,0 +1,36 @@
+"""What a poll's answer is read with, on its way through Scrapy."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from unittest.mock import AsyncMock, Mock
+
+from scrapy.http import Request, Response
+
+from crawler.poll_reader import PollReader
+from crawler.work.worker import Worker
+from frontier.errors import FrontierUnavailable
+from frontier.types import RobotsRecord
+from tests.unit.crawler.test_polls import FEED, lease, polls, rss
+
+NAMED = "https://a.example/news.xml"
+RECORD = RobotsRecord("rules", f"Sitemap: {NAMED}".encode())
+
+
+def read(reader: PollReader) -> dict[str, Any]:
+    """The meta of a request for a feed whose answer has come."""
+    request = Request(FEED, meta={"lease": lease(FEED)})
+    answer = Response(FEED, body=rss(("https://a.example/1", 0)), headers={"Content-Type": "text/xml"})
+    assert asyncio.run(reader.process_response(request, answer)) is answer
+    return request.meta
+
+
+def test_an_answer_is_read_while_the_frontier_is_away() -> None:
+    """Else it counts as never asked for, and its host is asked again at once."""
+    worker = Mock(spec=Worker, robots=AsyncMock(side_effect=FrontierUnavailable("zulu", "away")))
+    worker.stores.polls = polls()
+    reader = PollReader(worker)
+    assert [link.url for link in read(reader)["finding"].links] == ["https://a.example/1"]
+    worker.robots = AsyncMock(return_value=RECORD)
+    assert asyncio.run(reader._sitemaps_of(lease(FEED))) == (NAMED,), "and asked for again"
