@@ -224,7 +224,6 @@ class Log(LogReader):
             self.roll()
         place = self.end
         data = _RECORD.pack(len(body), xxh3_64_intdigest(body)) + body
-        self._dirty = True
         try:
             written = self._file.write(data)
             while written < len(data):
@@ -233,6 +232,8 @@ class Log(LogReader):
             # A full disk: what was written of the record must not stand before the next one.
             self._file.truncate(place.offset)
             raise
+        # Only now: a sync in another thread, before the bytes were there, would have taken it back.
+        self._dirty = True
         self.end = Place(place.segment, place.offset + len(data))
         return place
 
@@ -249,7 +250,8 @@ class Log(LogReader):
         return self._segment
 
     def sync(self) -> None:
-        """Make what was appended durable, if the log is to be; may run in another thread than the one that appends."""
+        """Make what was appended durable, if the log is to be; may run in another thread than the one that appends.
+        After an error all of it is tried again with the next call."""
         if not (self._dirty and self._durable):
             return
         self._dirty = False
@@ -259,15 +261,18 @@ class Log(LogReader):
         try:
             for file in full:
                 os.fsync(file.fileno())
-                file.close()
             os.fsync(number)
             if full:
                 sync_folder(self._folder)
         except BaseException:
+            with self._files:
+                self._unsynced[:0] = full
             self._dirty = True
             raise
         finally:
             os.close(number)
+        for file in full:
+            file.close()
 
     def drop_before(self, segment: int) -> None:
         """Delete the segments with smaller numbers."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -305,6 +308,65 @@ def test_a_log_rolls_reads_and_drops(tmp_path: Path) -> None:
     again.append(b"more")
     again.roll()
     again.close()
+
+
+def synced(monkeypatch: pytest.MonkeyPatch, fails: int = 0) -> list[str]:
+    """The names of the files that are made durable from now on; the call of the number `fails` is refused, and the
+    names begin anew."""
+    names: list[str] = []
+    fsync = os.fsync
+
+    def sync(number: int) -> None:
+        nonlocal fails
+        names.append(Path(f"/proc/self/fd/{number}").readlink().name)
+        if len(names) == fails:
+            names.clear()
+            fails = 0
+            raise OSError(errno.EIO, "no disk")
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    return names
+
+
+def test_a_log_that_could_not_be_synced_is_synced_whole_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log(tmp_path, "x", segment_bytes=100)
+    for number in range(10):
+        log.append(bytes([number]) * 30)
+    names = synced(monkeypatch, fails=2)
+    with pytest.raises(OSError, match="no disk"):
+        log.sync()
+    log.sync()
+    assert names == [*(f"x-{number:08d}.log" for number in range(4)), tmp_path.name]
+    log.sync()
+    assert len(names) == 5, "once is enough"
+    log.close()
+
+
+def test_a_log_that_was_synced_amid_an_append_is_synced_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(tmp_path, "x")
+    log.append(b"before")
+
+    class Slow:
+        """A file that another thread syncs just before bytes are written."""
+
+        file = log._file
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def write(self, data: bytes) -> int:
+            log.sync()
+            return self.file.write(data)
+
+    monkeypatch.setattr(log, "_file", Slow())
+    log.append(b"late")
+    names = synced(monkeypatch)
+    log.sync()
+    assert names == ["x-00000000.log"]
+    log.close()
 
 
 def test_replaced_files_are_whole(tmp_path: Path) -> None:
