@@ -21,6 +21,7 @@ from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
 from frontier.robots import sitemaps
 from frontier.types import Lease
+from seeds.sitemaps.addresses import join
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +76,8 @@ class PollReader:
                 # The host has answered: a lease that was given back for this would be granted again without a delay.
                 return ()
             named = sitemaps(record.body) if record is not None and record.kind == "rules" else []
-            self._sitemaps[key] = tuple(named[:_MOST_NAMED])
+            absolute = (join(f"{lease.authority}/robots.txt", address) for address in named[:_MOST_NAMED])
+            self._sitemaps[key] = tuple(filter(None, absolute))
             while len(self._sitemaps) > _MOST_HOSTS:
                 self._sitemaps.popitem(last=False)
         return self._sitemaps[key]

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import MAX_ANCHORS, CatchUp, FeedHistory, fingerprint
 from seeds.sitemaps import well_known
+from sieve.urls import as_parsed, authority
 
 __all__ = ["advance", "begin", "item_mark", "same_authority"]
 
@@ -76,9 +77,11 @@ def add_sitemaps(up: CatchUp, addresses: Iterable[str]) -> None:
 
 
 def same_authority(one: str, other: str) -> bool:
-    """Whether two addresses are on one scheme, host and port."""
-    first, second = urlsplit(one), urlsplit(other)
-    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
+    """Whether two addresses can be asked for, and are on one scheme, host and port."""
+    try:
+        return authority(as_parsed(one)) == authority(as_parsed(other))
+    except ValueError:
+        return False
 
 
 def _next_step(up: CatchUp) -> bool:

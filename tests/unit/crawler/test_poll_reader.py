@@ -15,7 +15,7 @@ from frontier.types import RobotsRecord
 from tests.unit.crawler.test_polls import FEED, lease, polls, rss
 
 NAMED = "https://a.example/news.xml"
-RECORD = RobotsRecord("rules", f"Sitemap: {NAMED}".encode())
+RECORD = RobotsRecord("rules", f"Sitemap: {NAMED}\nSitemap: http://[a.example/\nSitemap: more.xml".encode())
 
 
 def read(reader: PollReader) -> dict[str, Any]:
@@ -33,4 +33,12 @@ def test_an_answer_is_read_while_the_frontier_is_away() -> None:
     reader = PollReader(worker)
     assert [link.url for link in read(reader)["finding"].links] == ["https://a.example/1"]
     worker.robots = AsyncMock(return_value=RECORD)
-    assert asyncio.run(reader._sitemaps_of(lease(FEED))) == (NAMED,), "and asked for again"
+    assert asyncio.run(reader._sitemaps_of(lease(FEED))), "and asked for again"
+
+
+def test_sitemaps_that_a_robots_txt_names_are_whole_addresses_and_remembered() -> None:
+    worker = Mock(spec=Worker, robots=AsyncMock(return_value=RECORD))
+    reader = PollReader(worker)
+    for _ in range(2):
+        assert asyncio.run(reader._sitemaps_of(lease(FEED))) == (NAMED, "https://a.example/more.xml")
+    worker.robots.assert_awaited_once()

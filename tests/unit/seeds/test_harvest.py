@@ -294,6 +294,19 @@ def test_the_sitemap_is_the_last_resort() -> None:
     assert reasons(closed) == ["gap_closed"]
 
 
+@pytest.mark.parametrize("named", ["http://[news.example/map.xml", f"https://news.example/{'x' * 9000}.xml"])
+def test_addresses_that_nobody_can_ask_for_are_no_step_of_a_search(named: str) -> None:
+    """robots.txt may have anything behind "Sitemap:", and a feed in its links; else it is never read again."""
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    older = f'<link xmlns="http://www.w3.org/2005/Atom" rel="next" href="{named}"/>'
+    flood = ask(memo, now_ms, rss(range(40, 30, -1), head=older), sitemaps=[named])
+    assert links(flood) == [str(n) for n in range(40, 30, -1)]
+    asked = request(URL, flood.memo, now_ms).url
+    assert asked == f"{URL}?paged=2"
+    assert request(URL, poll(URL, flood.memo, Answer(asked, 404, now_ms)).memo, now_ms).url == URL
+
+
 def test_ordinary_polls_and_older_pages_take_turns() -> None:
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
     now_ms = NOW_MS + 40 * HOUR_MS
