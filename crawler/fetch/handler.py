@@ -162,7 +162,11 @@ class FetchHandler(BaseDownloadHandler):
         self, key: PoolKey, request: Request, capture: Capture, grant: RequestGrant | None
     ) -> tuple[Answer, HttpConnection]:
         payload = capture.request_head + request.body
-        deadline = time.monotonic() + float(request.meta.get("download_timeout", self._limits.timeout_s))
+        timeout_s = float(request.meta.get("download_timeout", self._limits.timeout_s))
+        if grant is not None:
+            # Its end was reckoned by the setting; a project's spider or middleware may have put more into the meta.
+            timeout_s = min(timeout_s, self._limits.timeout_s)
+        deadline = time.monotonic() + timeout_s
         scheme, host, port, address = key
         # A kept connection that the server closes at this very moment makes the request fail, and it is not sent a
         # second time: the server may have seen it, and the politeness delay has to pass first.

@@ -1,0 +1,50 @@
+"""What the download handler makes of a request, with nothing sent."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Request
+
+from crawler.fetch import handler
+from crawler.fetch.connection import Answer
+from tests.unit.crawler.test_polls import settings
+
+LONG = {"download_timeout": 600.0}
+
+
+@pytest.mark.parametrize(
+    ("meta", "leased", "waits_s"),
+    [({}, True, 60), (LONG, True, 60), ({"download_timeout": 5.0}, True, 5), (LONG, False, 600)],
+)
+def test_no_answer_is_waited_for_beyond_the_end_of_a_lease(
+    meta: dict[str, Any], leased: bool, waits_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scrapy puts a spider's own `download_timeout` there."""
+    waited: list[float] = []
+
+    async def exchange(_request: bytes, timeout_s: float) -> Answer:
+        waited.append(timeout_s)
+        return Answer(200)
+
+    async def connect(*_: object) -> Any:
+        return SimpleNamespace(
+            exchange=exchange, hung_up=False, usable=False, tls_facts=lambda: ("", ""), close=lambda: None
+        )
+
+    monkeypatch.setattr(handler, "connect", connect)
+    monkeypatch.setattr(handler, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    grant = {"grant": SimpleNamespace(address="127.0.0.1", start_by=math.inf)} if leased else {}
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        await fetcher.download_request(Request("http://127.0.0.1/", meta={**meta, **grant}))
+
+    asyncio.run(fetch())
+    assert waited == [waits_s]
