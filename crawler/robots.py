@@ -74,11 +74,12 @@ class RobotsMiddleware:
         return rules
 
     def _keep(self, key: tuple[str, int], rules: Rules, cost: int) -> None:
-        """Remember rules; the longest known are forgotten when all together cost too much."""
+        """Remember rules; the longest known are forgotten when all together cost too much, these never: those of one
+        host may cost more than all others are to."""
         _, old = self._rules.pop(key, (rules, 0))
         self._rules[key] = rules, cost
         self._rules_bytes += cost - old
-        while self._rules_bytes > _MOST_RULES_BYTES:
+        while self._rules_bytes > _MOST_RULES_BYTES and len(self._rules) > 1:
             _, (_, freed) = self._rules.popitem(last=False)
             self._rules_bytes -= freed
 

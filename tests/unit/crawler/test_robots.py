@@ -81,6 +81,18 @@ def test_parsed_rules_are_kept_within_a_bound_of_memory() -> None:
     assert records.asked == 5
 
 
+def test_rules_that_cost_more_than_all_are_to_are_parsed_once_all_the_same() -> None:
+    records = Records(RobotsRecord("rules", b"# " + b"x" * 500_000))
+    middleware = middleware_for(records)
+    for _ in range(2):
+        look(middleware, "/open")
+    assert records.asked == 1
+    records.record = RobotsRecord("rules", b"")
+    look(middleware, "/open", version=8)
+    look(middleware, "/open")
+    assert records.asked == 3, "and give way to others"
+
+
 def test_a_host_that_gave_pages_and_denies_all_rests_and_loses_nothing() -> None:
     shut = RobotsRecord("rules", b"User-agent: *\nDisallow: /")
     with pytest.raises(HostClosedError):
