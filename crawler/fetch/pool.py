@@ -1,7 +1,8 @@
 """Connections kept alive between visits to a host.
 
 Since a host is asked by one lease at a time, one idle connection a server is enough; a few hundred are kept (with TLS
-each costs some 100 KiB), the longest unused is closed first, and none longer than servers usually do.
+each costs some 100 KiB), the longest unused is closed first. None is used that has been idle for longer than servers
+usually allow; such are closed when another comes to be kept.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ class ConnectionPool:
         if (old := self._idle.pop(key, None)) is not None:
             old[1].close()
         connection.let_go()
-        self._idle[key] = (time.monotonic(), connection)
+        now = time.monotonic()
+        self._idle[key] = (now, connection)
         connection.on_close = lambda closed: self._forget(key, closed)
-        while len(self._idle) > self._most:
+        while len(self._idle) > self._most or now - next(iter(self._idle.values()))[0] > self._idle_s:
             _, (_, oldest) = self._idle.popitem(last=False)
             oldest.close()
 

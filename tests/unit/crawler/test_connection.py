@@ -8,6 +8,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -420,6 +421,25 @@ def test_an_idle_connection_holds_no_answer() -> None:
 
     keep = [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n" + body for body in (b"1", b"2")]
     asyncio.run(_serve(keep, "wait", talk, FetchLimits()))
+
+
+def test_connections_that_have_been_idle_for_long_are_closed_when_another_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("crawler.fetch.pool.time", SimpleNamespace(monotonic=lambda: now[0]))
+    pool, closed = ConnectionPool(idle_s=30.0), []
+
+    def give(number: int) -> None:
+        connection = Mock(usable=True, close=lambda: closed.append(number))
+        pool.give(("http", f"{number}.test", 80, "127.0.0.1"), connection)
+
+    for number, now[0] in enumerate((0.0, 20.0, 30.0)):
+        give(number)
+    assert closed == []
+    now[0] = 51.0
+    give(3)
+    assert closed == [0, 1]
 
 
 def test_nobody_listens() -> None:
