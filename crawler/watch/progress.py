@@ -54,7 +54,10 @@ class Progress:
         with contextlib.suppress(FrontierError):
             figures: Figures = await worker.ask(gather)
             logger.info("%s", figures.line())
-            self._write(worker, figures)
+            try:
+                self._write(worker, figures)
+            except OSError as error:
+                logger.error("No report is written: %s", error)
 
     def _write(self, worker: Worker, figures: Figures) -> None:
         spider: Spider | None = self._crawler.spider

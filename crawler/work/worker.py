@@ -162,14 +162,14 @@ class Worker:
             await self._telling
         # One that came after its lease was given back would keep other crawls from the host for as long as a lease.
         await asyncio.gather(*self._claims, return_exceptions=True)
-        unused = [*(held.lease.token for held in self._buffer), *self._returned]
         try:
-            if unused:
+            if unused := [*(held.lease.token for held in self._buffer), *self._returned]:
                 await self.ask(lambda frontier: frontier.release(unused))
-            for call in self.before_close:
-                await call(self)
         except FrontierUnavailable as error:
             logger.warning("Leases are not given back, they run out: %s", error)
+        try:
+            for call in self.before_close:
+                await call(self)
         finally:
             await self._let_go()
             for threads in (self._ask_threads, self._lease_thread, self._commit_thread):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
@@ -15,6 +18,7 @@ from scrapy.exceptions import CloseSpider
 
 from crawler.scheduler import FrontierScheduler
 from crawler.state.redis_link import forbidden
+from crawler.watch.figures import Figures
 from crawler.watch.progress import Progress
 from crawler.work.worker import FAULT, Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
@@ -131,6 +135,35 @@ def test_of_a_crawl_that_did_not_begin_no_figures_are_asked() -> None:
     worker = Mock(is_open=False)
     asyncio.run(Progress(crawler)._last(worker))
     worker.ask.assert_not_called()
+
+
+def test_a_report_that_cannot_be_written_is_a_line_of_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    crawler = Mock(**{"settings.getfloat.return_value": 60.0})
+    nothing = Figures(0, 0, 0, {}, {}, {}, {}, ())
+    worker = Mock(is_open=True, ask=AsyncMock(return_value=nothing), **{"stores.folder": tmp_path / "file"})
+    (tmp_path / "file").touch()
+    asyncio.run(Progress(crawler)._last(worker))
+    assert [(record.levelname, record.exc_info) for record in caplog.records] == [("ERROR", None)]
+
+
+def test_a_worker_ends_in_order_though_its_leases_cannot_be_given_back() -> None:
+    """Else what tells of its progress goes on, and asks a frontier that is closed."""
+    calls: list[str] = []
+
+    async def last(_worker: Worker) -> None:
+        calls.append("last")
+
+    async def work() -> None:
+        worker: Any = Worker.__new__(Worker)
+        worker._stores, worker._claims, worker._loops, worker._buffer, worker._returned = Mock(), set(), [], [], ["1-0"]
+        worker._stores.frontier.release.side_effect = FrontierUnavailable("zulu", "away")
+        worker.before_close, worker._opened = [last], contextlib.ExitStack()
+        worker._opened.callback(calls.append, "closed")
+        worker._ask_threads, worker._lease_thread, worker._commit_thread = (ThreadPoolExecutor(1) for _ in range(3))
+        await worker.close()
+
+    asyncio.run(work())
+    assert calls == ["last", "closed"]
 
 
 def test_a_script_that_may_not_read_the_opt_outs_of_all_is_told_so(server: redis.Redis, url: str) -> None:
