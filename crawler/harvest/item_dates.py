@@ -9,9 +9,9 @@ others, nor to what stands before it (a login, a request for consent).
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from crawler.pages.answers import instant
 from crawler.pages.link_memo import Dated, LinkMemo, read_link_memo
 from frontier.outcomes import DAY
 from seeds.feeds.types import FeedEntry
@@ -70,7 +70,4 @@ def _believed(entry: FeedEntry, published_s: int, answer: Answer, *, counted: bo
 
 def _server_s(answer: Answer) -> int:
     """When the server made the answer, by its own clock, be that kept in a cache since; 0 = not known."""
-    try:
-        return int(parsedate_to_datetime(answer.header("date")).timestamp())
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0
+    return int(instant(answer.header("date")) or 0)

@@ -110,16 +110,17 @@ def _told_ms(response: Response) -> int | None:
 def _wait_s(response: Response, value: str) -> float:
     if _SECONDS.fullmatch(value):
         return min(RETRY_AFTER_CAP_MS / 1000, max(map(float, value.split(","))))
-    wanted = _instant(value)
+    wanted = instant(value)
     if wanted is None:
         return 0.0
     # Against the server's own clock when it tells it: ours may differ.
-    now = _instant(header(response, "Date"))
+    now = instant(header(response, "Date"))
     return wanted - (time.time() if now is None else now)
 
 
-def _instant(value: str) -> float | None:
-    """Of a date without a zone, as asctime's are: UTC (RFC 9110 5.6.7), wherever this machine stands."""
+def instant(value: str) -> float | None:
+    """A header's date as epoch seconds; None when it is none. Without a zone, as asctime's are, it is UTC (RFC 9110
+    5.6.7), wherever this machine stands."""
     try:
         found = parsedate_to_datetime(value)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

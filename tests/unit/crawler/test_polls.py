@@ -132,6 +132,17 @@ def test_the_moment_of_the_poll_is_no_date_of_publication(counted: bool, day: st
         assert published(written, counted=counted, date=clock) == ("2026-09-21T14:13:20Z", counted)
 
 
+def test_the_servers_clock_is_read_as_utc_wherever_this_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Africa/Johannesburg")
+    time.tzset()
+    try:
+        found = published("Mon, 21 Sep 2026 16:13:20 +0200", counted=True, date="Mon Sep 21 14:13:22 2026")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert found == ("2026-09-21", True)
+
+
 def test_of_two_dates_of_an_address_none_is_known() -> None:
     one, same, other = (f"Fri, {day} May 2024 10:20:30 GMT" for day in ("31", "31", "30"))
     assert published(one, same) == ("2024-05-31T10:20:30Z", False)
