@@ -91,10 +91,7 @@ OUTCOMES: dict[str, Row] = {
     "robots_denied": _NOT_SENT,
     "refused_address": _NOT_SENT,
     "bad_url": _NOT_SENT,
-    "offsite": _NOT_SENT,
-    "trap": _NOT_SENT,
     "opted_out": _NOT_SENT,
-    "quota": Row(sent=False, retries=2, base_ms=DAY, cap_ms=DAY),
 }
 
 

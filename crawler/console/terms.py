@@ -83,8 +83,6 @@ WORDS = {
     "robots_denied": "forbidden by robots.txt, not asked for",
     "refused_address": "address that must not be asked (private network)",
     "bad_url": "no URL that can be asked for",
-    "offsite": "out of scope",
-    "trap": "refused by trap defence",
     "opted_out": "host has opted out",
     "quota": "host's max_pages is reached",
     "quota_bytes": "host's max_bytes is reached",

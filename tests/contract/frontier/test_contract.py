@@ -515,7 +515,7 @@ def test_retries_are_counted_and_end(make: Make, clock: Clock) -> None:
 def test_what_was_not_sent_costs_the_host_nothing(make: Make) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/{n}") for n in range(3)])
-    for result in ("robots_denied", "offsite", "trap"):
+    for result in ("robots_denied", "bad_url", "opted_out"):
         done(frontier, one(frontier), result)
     assert frontier.status().queued == 0
 
