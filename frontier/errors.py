@@ -27,8 +27,8 @@ class FrontierUnavailable(FrontierError):  # noqa: N818
 class FrontierFull(FrontierError):  # noqa: N818
     """Redis is at its memory limit: nothing was taken in, nothing is lost, leases and reports go on.
 
-    Raised by the intake only. What was offered stays where it was (the ready queue, the caller); offer it again
-    when pages have been fetched or the limit was raised.
+    Raised by the intake, and by counters, which can wait. What was offered stays where it was (the ready queue, the
+    caller); offer it again when pages have been fetched or the limit was raised.
     """
 
     def __init__(self, crawl: str, cause: str) -> None:

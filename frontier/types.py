@@ -101,7 +101,7 @@ class Bound:
     """Answer of :meth:`Frontier.bind`. When granted, send not before `due_ms`; it may be later than the lease's.
 
     Not granted: reason "address_busy", "address_not_due" (the lease was given back without penalty and comes again
-    when the address is free) or "unknown_token" (expired meanwhile).
+    when the address is free; so with "other_crawl", :mod:`frontier.turns`) or "unknown_token" (expired meanwhile).
     """
 
     granted: bool
@@ -339,7 +339,7 @@ class Frontier(Protocol):
         """Counts of the whole crawl, in time independent of its size."""
 
     def hosts(self, limit: int = 50) -> list[HostState]:
-        """Authorities, most recently leased first."""
+        """Authorities: leased ones first, then by the time of their next lease, idle ones last."""
 
     def host(self, authority: str) -> HostState | None:
         """One authority."""
@@ -364,7 +364,8 @@ class Frontier(Protocol):
         as it is."""
 
     def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
-        """Add to the fleet's counters, by the name of their table; the totals of just these counters and places."""
+        """Add to the fleet's counters, by the name of their table; the totals of just these counters and places.
+        Raises FrontierFull at the memory limit, with nothing added."""
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """All counters `name`, in time of their number: for people."""

@@ -4,6 +4,7 @@
 -- of it stands in front of the queue, authority, record, ...; damaged: {} or a table of opt-outs and the host whose part
 -- of it cannot be read, whereupon none of the leases may be used
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
+-- An authority that has opted out costs O(URLs parked) besides.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
 local slow -- the functions of the slow way; to define them costs as much as two leases
