@@ -32,6 +32,7 @@ from archive.tools.convert import join
 from crawler.addon import Ulwembu
 from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import PoliteClient, Visit
+from crawler.console.terminal import INTERRUPTED
 from crawler.errors import PreflightError
 from crawler.preflight import settings_faults
 from crawler.state.redis_link import RedisUnreachableError
@@ -218,6 +219,9 @@ def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> 
         except (CollectorError, PreflightError, RedisUnreachableError, ListError, ArchiveError, OSError) as error:
             sys.stderr.write(f"-ERR {error}\n")
             return 2
+        except KeyboardInterrupt:
+            sys.stderr.write("-ERR interrupted\n")
+            return INTERRUPTED
         return 1 if log.failed else 0
 
 

@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import clock, reader_may_leave
+from crawler.console.terminal import INTERRUPTED, clock, reader_may_leave
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
@@ -59,6 +59,9 @@ class Seeds:
         except (SeedsError, PreflightError, RedisUnreachableError, ModelError) as error:
             print(error, file=sys.stderr)
             good = False
+        except KeyboardInterrupt:
+            print("scrapy seeds: interrupted", file=sys.stderr)
+            return INTERRUPTED
         return 0 if good else 1
 
     def _check(self, names: Sequence[str], opts: argparse.Namespace) -> bool:

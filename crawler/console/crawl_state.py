@@ -21,7 +21,7 @@ from scrapy.settings import BaseSettings, Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
-from crawler.console.terminal import reader_may_leave
+from crawler.console.terminal import INTERRUPTED, reader_may_leave
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import url_of_source
@@ -40,7 +40,6 @@ from seeds.errors import SeedsError
 from sieve.errors import SieveError
 
 _WIDTH_IN_FILES = 1000
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class Action:
             self.exitcode = 1
         except KeyboardInterrupt:
             self.note("interrupted")
-            self.exitcode = _INTERRUPTED
+            self.exitcode = INTERRUPTED
         return self.exitcode
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 
 from frontier.types import HostState
 
+INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C has ended, as of any program."""
+
 
 def clock(instant_ms: int) -> str:
     """An instant in UTC; "" for none."""

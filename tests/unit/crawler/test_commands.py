@@ -19,9 +19,11 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 import frontier.traps
+from crawler.actions.seeds import Seeds
+from crawler.collector import link_collector
 from crawler.commands.crawl import Command as Crawl
 from crawler.commands.frontier import Command
-from crawler.console.terminal import clock, host_words
+from crawler.console.terminal import INTERRUPTED, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
 from frontier.outcomes import OUTCOMES
 
@@ -147,3 +149,14 @@ def test_a_host_rests_until_the_last_of_what_holds_it_back() -> None:
     assert host_words(row, 1000) == f"rests (connect, robots_unreachable) until {clock(9000)}"
     assert host_words(row, 5000) == f"rests (robots_unreachable) until {clock(9000)}"
     assert host_words(row, 9000) == "waits"
+
+
+def test_who_interrupts_a_look_at_seeds_or_a_collection_gets_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("crawler.actions.seeds.load_crawl", interrupted)
+    monkeypatch.setattr("crawler.collector._addresses", interrupted)
+    assert Seeds(Settings(), "").perform(["check", "zulu.toml"], argparse.Namespace()) == INTERRUPTED
+    assert link_collector(["--contact", "https://example.org/us"]) == INTERRUPTED
+    assert capsys.readouterr().err.splitlines()[-1] == "-ERR interrupted"
