@@ -106,10 +106,8 @@ def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
     for path in files:
         yield from _urls(path)
     for host in state.frontier.hosts(_ALL):
-        for waiting in state.frontier.peek(host.authority, _ALL):
+        for waiting in state.frontier.peek(host.authority, _ALL):  # the parked ones, too
             yield waiting.url
-    for _, waiting in state.frontier.parked(_ALL):
-        yield waiting.url
 
 
 def _urls(path: Path) -> Iterator[str]:

@@ -20,11 +20,13 @@ from scrapy.settings import Settings
 
 import frontier.traps
 from crawler.actions.seeds import Seeds
+from crawler.actions.sieve import _known
 from crawler.collector import link_collector
 from crawler.commands.crawl import Command as Crawl
 from crawler.commands.frontier import Command
 from crawler.console.terminal import INTERRUPTED, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
+from frontier import Candidate, MemoryFrontier
 from frontier.outcomes import OUTCOMES
 
 LIGHT = re.compile(r"crawler(\.(errors|commands\.?.*|console(\.(by_hand|crawl_command|terms))?))?")
@@ -160,3 +162,10 @@ def test_who_interrupts_a_look_at_seeds_or_a_collection_gets_no_traceback(
     assert Seeds(Settings(), "").perform(["check", "zulu.toml"], argparse.Namespace()) == INTERRUPTED
     assert link_collector(["--contact", "https://example.org/us"]) == INTERRUPTED
     assert capsys.readouterr().err.splitlines()[-1] == "-ERR interrupted"
+
+
+def test_a_sieve_is_rebuilt_from_what_waits_in_the_frontier_each_url_once() -> None:
+    frontier = MemoryFrontier()
+    frontier.take_in([Candidate("https://a.example/1"), Candidate("https://a.example/2", not_before_ms=1 << 47)])
+    found = list(_known(Mock(frontier=frontier), []))
+    assert found == ["https://a.example/1", "https://a.example/2"]
