@@ -38,8 +38,7 @@ class KnownTexts:
     Memory: 24 bytes a page, some 0.3 KB a host.
     """
 
-    def __init__(self, most: int = MOST_PAGES) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._newer: dict[int, array[int]] = defaultdict(_column)  # of each page URL, SimHash, mark
         self._older: dict[int, array[int]] = {}
         self._pages = 0
@@ -62,7 +61,7 @@ class KnownTexts:
     def add(self, entries: bytes) -> None:
         """Pages of ours that are kept."""
         self._extend(entries)
-        if self._pages > 2 * self._most:  # only while the log, which says when, is out of reach
+        if self._pages > 2 * MOST_PAGES:  # only while the log, which says when, is out of reach
             self._rotate()
 
     def apply(self, update: LogUpdate) -> None:

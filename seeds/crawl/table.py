@@ -22,7 +22,8 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 
 class Table:
-    """Reads `data`, which stands at `path`; every fault goes to `problems`, the value returned is then the default."""
+    """Reads `data`, which stands at `path`; every fault goes to `problems`, the value returned is then that of a key
+    that is absent: "", (), 0, None or False."""
 
     def __init__(self, data: Mapping[str, Any], path: TomlPath, lines: LineMap, problems: list[Problem]) -> None:
         self._data = data
@@ -35,10 +36,10 @@ class Table:
         """Note a fault at `key` of this table (at the table's own line without one)."""
         self._problems.append(Problem(self._lines.line(*self._path, *key), message))
 
-    def text(self, key: str, default: str = "", check: Callable[[str], str] = str, required: bool = False) -> str:
+    def text(self, key: str, check: Callable[[str], str] = str, required: bool = False) -> str:
         """A string; `check` gives it back in the form wanted or raises ValueError with what is wrong."""
         value = self._take(key, str, "a string", required)
-        return default if value is None else self._checked(check, value, default, key)
+        return "" if value is None else self._checked(check, value, key)
 
     def texts(self, key: str, check: Callable[[str], str] = str, required: bool = False) -> tuple[str, ...]:
         """A string or a list of strings, always given back as a tuple."""
@@ -49,7 +50,7 @@ class Table:
             if not isinstance(item, str):
                 self.fault(f"{key}: expected strings, found {item!r}", *where)
                 continue
-            text = self._checked(check, item, "", *where)
+            text = self._checked(check, item, *where)
             if text:
                 found.append(text)
         if required and value == []:
@@ -66,14 +67,14 @@ class Table:
             return default
         return str(value)
 
-    def count(self, key: str, default: int = 0) -> int:
+    def count(self, key: str) -> int:
         """A whole number >= 0."""
         value = self._take(key, int, "a whole number", False)
         if value is None:
-            return default
+            return 0
         if value < 0:
             self.fault(f"{key}: {value} is negative (0 or absent means none)", key)
-            return default
+            return 0
         return int(value)
 
     def seconds(self, key: str) -> float | None:
@@ -86,10 +87,9 @@ class Table:
             return None
         return float(value)
 
-    def flag(self, key: str, default: bool = False) -> bool:
+    def flag(self, key: str) -> bool:
         """true or false."""
-        value = self._take(key, bool, "true or false", False)
-        return default if value is None else bool(value)
+        return bool(self._take(key, bool, "true or false", False))
 
     def rest(self) -> dict[str, Any]:
         """Every key not asked for so far; they count as known from here on."""
@@ -116,12 +116,12 @@ class Table:
             return None
         return value
 
-    def _checked(self, check: Callable[[str], str], value: str, default: str, *where: str | int) -> str:
+    def _checked(self, check: Callable[[str], str], value: str, *where: str | int) -> str:
         try:
             return check(value)
         except ValueError as error:
             self.fault(f"{where[0]}: {error}", *where)
-            return default
+            return ""
 
 
 def _meant(value: str, options: Sequence[str]) -> str:

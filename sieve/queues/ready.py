@@ -63,8 +63,8 @@ class ReadyQueue:
     Call :meth:`recover` once after opening.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = True, segment_bytes: int = 16 << 20) -> None:
-        self._log = Log(folder, "ready", segment_bytes, durable=durable)
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self._log = Log(folder, "ready", durable=durable)
         self._positions = Log(folder, "taken", _POSITIONS_BYTES, durable=durable)
         self._durable = durable
         position = self._last_position()
