@@ -21,6 +21,7 @@ PARTS = {
     "release": (*_SHARED, "_give_back", "release"),
     "bind": (*_SHARED, "_give_back", "bind"),
     "set_host": (*_SHARED, "set_host"),
+    "configure": (*_SHARED, "configure"),
     "rescore": (*_SHARED, "rescore"),
     "add_counts": ("_common", "add_counts"),
     "read": (*_VISITS, "_newcomers", "read"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgpack
@@ -17,11 +18,13 @@ from frontier.config import FrontierConfig
 from frontier.intake import Arrival
 from frontier.outcomes import row
 from frontier.payload import element, read_element, read_hop
-from frontier.types import HostState, Kind, Lease, Outcome
+from frontier.types import HostPolicy, HostState, Kind, Lease, Outcome
 from sieve.urls import authority
 
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
+MOST_POLICIES = 100
+"""In one call: everybody waits meanwhile."""
 # The same structs as in lua/_visits.lua and lua/_report_quick.lua.
 _CORE = struct.Struct("<4dId5IB")
 _CORE_NAMES = (
@@ -156,6 +159,13 @@ def intake(
 ) -> dict[str, object]:
     """Arguments of take_in.lua; `ready`: the ready queue's key, its count of entries taken, and how many these are."""
     return {"groups": groups(arrivals), "refused": dict(refused), **(ready or {})}
+
+
+def policies(wanted: Mapping[str, HostPolicy]) -> Iterator[list[list[str | int]]]:
+    """Arguments of configure.lua, for up to :data:`MOST_POLICIES` authorities each."""
+    rows = ((name, one.delay_ms, one.address_delay_ms, one.max_pages, one.max_bytes) for name, one in wanted.items())
+    while batch := [[-1 if part is None else part for part in row] for row in islice(rows, MOST_POLICIES)]:
+        yield batch
 
 
 def token_of(authority: str, number: int, key: int) -> str:

@@ -1,13 +1,12 @@
 -- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
---   park {reason, ms} -> 1 or 0;  unpark -> number of URLs queued;  pause, resume -> 1 or 0;  drop -> number of URLs;
---   configure {delay, address delay, most pages, most bytes; -1 = the crawl's rule} -> 1
+--   park {reason, ms} -> 1 or 0;  unpark -> number of URLs queued;  pause, resume -> 1 or 0;  drop -> number of URLs
 -- Cost O(log(authorities)), unpark and drop O(URLs parked). Atomic, so that its place in line fits its record.
 
 call('DEL', PREFIX .. 'oom')
 local verb, authority, args = ARGS[1], ARGS[2], ARGS[3]
 local record = load_record(authority)
-if not record and verb ~= 'configure' then return cmsgpack.pack(0) end
-record = ensure_record(authority)
+if not record then return cmsgpack.pack(0) end
+mark_changed(authority)
 local others, answer = others_of(record), 1
 if verb == 'park' then
   others.g, others.gr = now + args[2], args[1]
@@ -20,14 +19,7 @@ elseif verb == 'resume' then
   others.z = nil
 elseif verb == 'drop' then
   answer = forget_urls(authority, record)
-elseif verb == 'configure' then
-  others.dl = args[1] >= 0 and args[1] or nil
-  others.al = args[2] >= 0 and args[2] or nil
-  others.mp = args[3] >= 0 and args[3] or nil
-  others.mb = args[4] >= 0 and args[4] or nil
-  local own = others.dl or others.al or others.mp or others.mb
-  call(own and 'SADD' or 'SREM', PREFIX .. 'configured', authority)
 end
-if verb ~= 'configure' then reschedule(authority, record) end
+reschedule(authority, record)
 commit()
 return cmsgpack.pack(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import redis
 
-from frontier import Candidate
+from frontier import Candidate, HostPolicy
 from frontier.keys import Keys
 from frontier.redis_frontier import RedisFrontier
 from tests.contract.frontier.conftest import Clock, Make
@@ -30,6 +30,26 @@ def test_each_of_many_new_hosts_is_found_before_and_after_its_first_lease(make: 
     assert [(state.queued, state.pages) for host in HOSTS if (state := frontier.host(host))] == [(1, 1)] * 300
     clock.forward(2000)
     assert len({lease.authority for _ in range(5) for lease in frontier.lease(70).leases}) == 300
+
+
+def test_many_hosts_are_given_rules_in_a_few_calls(server: redis.Redis, clock: Clock) -> None:
+    """A seed file may name thousands of sites, at the start of each worker, and Redis be far."""
+    frontier = RedisFrontier(server, "ruled", FREE, now_ms=clock)
+    frontier.take_in([Candidate(f"{host}/1") for host in HOSTS[:10]])
+    tokens = [lease.token for lease in frontier.lease(5).leases]
+
+    def calls() -> int:
+        return int(server.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+    before = calls()
+    frontier.configure({host: HostPolicy(delay_ms=number, max_pages=7) for number, host in enumerate(HOSTS)})
+    assert calls() - before <= 4
+    assert frontier.configured() == sorted(HOSTS)
+    assert [state.delay_ms for host in HOSTS if (state := frontier.host(host))] == list(range(300))
+    assert frontier.release(tokens) == 5
+    frontier.configure(dict.fromkeys(HOSTS, HostPolicy()))
+    assert frontier.configured() == []
+    assert {state.delay_ms for host in HOSTS if (state := frontier.host(host))} == {FREE.delay_ms}
 
 
 def test_hosts_leave_the_shared_records_with_their_first_lease(server: redis.Redis, clock: Clock) -> None:
