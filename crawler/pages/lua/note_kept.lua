@@ -6,8 +6,8 @@
 -- Returns: turn and length of the log now; whether what follows is all there is (1) or what is new (0); what follows of
 --       the log before, and of this one; the counts of the fields.
 -- Two logs and two tables of counts, of which the older is dropped whole when the newer is full: memory is bounded, and
--- what was met lately is known. O(fields + bytes returned). Atomic, so that of two workers one hears of the other, and
--- no count is given out twice.
+-- what was met lately is known. O(fields + bytes returned), and where a full table drops the older one O(its counts).
+-- Atomic, so that of two workers one hears of the other, and no count is given out twice.
 local texts, before, turns, flagged, flagged_before = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local call = redis.call
 local turn = tonumber(call('GET', turns) or '0')
