@@ -30,6 +30,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 ``optout``          hash, authority -> msgpack list of path prefixes; that of all crawls is :data:`OPT_OUTS_OF_ALL`
 ``results``         hash, counts by result; ``reasons`` counts of parked URLs by reason
 ``c:NAME``          hash, a table of counters
+``once:CALLER``     number of the last call that has added to them, of each caller for a day
 ``audit``           stream, field r: msgpack row
 ==================  =======================================================================================
 """

@@ -19,8 +19,10 @@ from frontier.types import (
     HostPolicy,
     HostState,
     Lease,
+    Once,
     Queued,
     RobotsRecord,
+    Totals,
     Waiting,
 )
 
@@ -69,6 +71,7 @@ class MemoryTables:
         self.opt_outs: opt_outs.Table = {}
         self.opt_outs_of_all: opt_outs.Table = {}
         self.counters: dict[str, dict[str, list[int]]] = {}
+        self._counted: dict[str, int] = {}  # by caller, its last call
         self.audit_rows: list[AuditRow] = []
         self._served = 0
 
@@ -219,17 +222,21 @@ class MemoryTables:
         found = ((self.known.get(name), queued) for name, queued in scores.items())
         return sum(rescoring.move(host, rescoring.moves(queued)) for host, queued in found if host)
 
-    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
+    def add_counts(self, tables: Mapping[str, Counts], once: Once | None = None) -> Totals:
         """See :class:`frontier.types.Frontier`."""
-        return {name: self._add(self.counters.setdefault(name, {}), counts) for name, counts in tables.items()}
+        counts_again = once is not None and once.number <= self._counted.get(once.caller, 0)
+        if once is not None and not counts_again:
+            self._counted[once.caller] = once.number
+        times = 0 if counts_again else 1
+        return {name: self._add(self.counters.setdefault(name, {}), counts, times) for name, counts in tables.items()}
 
     @staticmethod
-    def _add(table: dict[str, list[int]], counts: Counts) -> dict[str, tuple[int, ...]]:
+    def _add(table: dict[str, list[int]], counts: Counts, times: int) -> dict[str, tuple[int, ...]]:
         for key, values in counts.items():
             row = table.setdefault(key, [])
             row.extend([0] * (len(values) - len(row)))
             for place, value in enumerate(values):
-                row[place] += value
+                row[place] += value * times
         return {key: tuple(table[key][: len(values)]) for key, values in counts.items()}
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:

@@ -37,9 +37,11 @@ from frontier.types import (
     Grant,
     HostPolicy,
     HostState,
+    Once,
     Outcome,
     Queued,
     RobotsRecord,
+    Totals,
     Waiting,
 )
 from sieve.urls import authority as authority_of
@@ -72,8 +74,7 @@ class RedisFrontier:
         self._opt_outs = (RedisOptOuts(self._redis, crawl, self.keys.opt_out), RedisOptOuts(self._redis, crawl))
         self._now_ms = now_ms
         self._jitter = jitter
-        texts = {name: scripts.script_text(name, self.config) for name in scripts.PARTS}
-        self._scripts = {name: self._redis.register_script(text) for name, text in texts.items()}
+        self._scripts = {name: self._redis.register_script(text) for name, text in scripts.all_texts(self.config)}
         self._ready_urls = 100.0
         self._ahead_of_ours_ms: float | None = None  # Redis' clock, of time.monotonic(), at the last grant; or more
 
@@ -143,8 +144,7 @@ class RedisFrontier:
     def _grant(self, limit: int, ahead_ms: int) -> tuple[Grant, list[bytes]]:
         """The grant, and the records of its leases' hosts, for :func:`frontier.wire.delays_ms`."""
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
-        key = secrets.randbits(32)
-        asked_ms = time.monotonic() * 1000
+        key, asked_ms = secrets.randbits(32), time.monotonic() * 1000
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
         if self._ahead_of_ours_ms is not None and not self._now_ms:
             # One that hangs does what it was asked for when it goes on; by then nobody waits for it.
@@ -360,10 +360,10 @@ class RedisFrontier:
         calls = (self._run("rescore", [rescoring.MOST_PLACES, *moves]) for moves in rescoring.calls(scores))
         return sum(map(int, calls))
 
-    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
+    def add_counts(self, tables: Mapping[str, Counts], once: Once | None = None) -> Totals:
         """See :class:`frontier.types.Frontier`."""
         asked = [[name, *itertools.chain.from_iterable(counts.items())] for name, counts in tables.items() if counts]
-        totals = iter(self._run("add_counts", asked) if asked else ())
+        totals = iter(self._run("add_counts", [once or (), *asked]) if asked else ())
         return {
             name: {field: tuple(itertools.islice(totals, len(values))) for field, values in counts.items()}
             for name, counts in tables.items()

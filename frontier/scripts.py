@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -36,6 +36,11 @@ SLOW_PARTS = {
 def script_text(name: str, config: FrontierConfig) -> str:
     """Text of a script for a crawl with these settings."""
     return f"local SETTINGS = {_literal(_settings(config))}\n{_body(name)}"
+
+
+def all_texts(config: FrontierConfig) -> Iterator[tuple[str, str]]:
+    """The name and the text of each of them."""
+    return ((name, script_text(name, config)) for name in PARTS)
 
 
 def _literal(value: object) -> str:

@@ -19,11 +19,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 BANDS = 8
 Counts = Mapping[str, tuple[int, ...]]
 """What a table of counters holds, or is given: some numbers for each of its counters."""
+Totals = dict[str, dict[str, tuple[int, ...]]]
+"""By the name of their table."""
+
+
+class Once(NamedTuple):
+    """Names a call, so that however often it is made, for want of an answer, it counts once. `caller` is nobody else's;
+    each of its calls has a greater `number` than those before, and is made until it is answered before the next."""
+
+    caller: str
+    number: int
+
+
 LONGEST_MEMO_BYTES = 8192
 """Of a candidate. Links have at most 12 bytes; a spider's own requests take along what they were made with."""
 
@@ -363,9 +375,10 @@ class Frontier(Protocol):
         `scores`; how many did. What is not among the first 512 of its band (leased meanwhile, or further behind) stays
         as it is."""
 
-    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
-        """Add to the fleet's counters, by the name of their table; the totals of just these counters and places.
-        Raises FrontierFull at the memory limit, with nothing added."""
+    def add_counts(self, tables: Mapping[str, Counts], once: Once | None = None) -> Totals:
+        """Add to the fleet's counters, by the name of their table; the totals of just these counters and places. Of a
+        call that has counted, and of one that comes later than a newer one, nothing is added: known for a day. Raises
+        FrontierFull at the memory limit, with nothing added."""
 
     def get_counts(self, name: str) -> dict[str, tuple[int, ...]]:
         """All counters `name`, in time of their number: for people."""

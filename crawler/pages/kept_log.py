@@ -6,6 +6,7 @@ stopped, in one round trip (``lua/note_kept.lua``); and a table of counts.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -44,16 +45,18 @@ class KeptLog:
         script = (files("crawler.pages") / "lua" / "note_kept.lua").read_text("utf-8")
         self._script = client.register_script(script)
         names = ("texts", "texts:before", "turn", "flagged", "flagged:before")
-        self._keys = [f"{{{crawl}}}:kept:{name}" for name in names]
+        self._keys = [f"{{{crawl}}}:kept:{name}" for name in (*names, f"once:{secrets.token_hex(8)}")]
         self._most_bytes = most_pages * ENTRY_BYTES
         self._turn, self._size = -1, 0
 
-    def publish(self, entries: bytes, counts: Mapping[str, int]) -> LogUpdate | None:
+    def publish(self, entries: bytes, counts: Mapping[str, int], number: int) -> LogUpdate | None:
         """Append `entries`, add to `counts`, and read what is new; None while Redis is full: nothing was done then.
 
-        FrontierUnavailable while it is away; to be called again, by which entries may be in the log twice."""
+        FrontierUnavailable while it is away: to be called again, with the same `number`, by which it is done once
+        however often Redis gets it; greater than that of all calls before."""
         asked = [str(part) for count in counts.items() for part in count]
-        given: list[bytes | str | int] = [entries, self._turn, self._size, self._most_bytes, MOST_COUNTS, *asked]
+        limits = (self._most_bytes, MOST_COUNTS)
+        given: list[bytes | str | int] = [entries, self._turn, self._size, *limits, number, *asked]
         try:
             with answering(self._crawl):
                 turn, size, whole, older, newer, totals = self._script(self._keys, given)

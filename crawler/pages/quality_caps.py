@@ -14,6 +14,7 @@ it is back, like all pages; while it is full other workers do not learn what is 
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ class QualityCaps:
         self._texts = KnownTexts()
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._lock = threading.Lock()
+        self._numbers = itertools.count(1)  # of what is published
 
     def look(self, lease: Lease, page: Page, verdict: Verdict, fetched_before: bool) -> tuple[Verdict, Quality | None]:
         """The verdict on a page, which is now to leave it if it is known to be one too many of its host; and its
@@ -81,7 +83,11 @@ class QualityCaps:
         """Take back what was claimed for pages that are not kept after all, or whose report the frontier has not
         accepted: another worker will fetch them, and count them."""
         if counts := {field: -number for field, number in Counter(_unclaim(pages)).items()}:
-            self._apply(patiently(lambda: self._log.publish(b"", counts)), counts)
+            self._apply(self._publish(b"", counts, patiently), counts)
+
+    def _publish(self, entries: bytes, counts: Mapping[str, int], patiently: Patiently) -> LogUpdate | None:
+        number = next(self._numbers)
+        return patiently(lambda: self._log.publish(entries, counts, number))
 
     def close(self) -> None:
         """Give the connection back."""
@@ -90,7 +96,7 @@ class QualityCaps:
     def _claim(self, claims: Sequence[_Claim], patiently: Patiently, entries: bytes = b"") -> None:
         """Count for each page its flag, and leave those that are too many."""
         counts = Counter(_field(flag, done.lease.authority) for done, flag in claims)
-        update = patiently(lambda: self._log.publish(entries, counts))
+        update = self._publish(entries, counts, patiently)
         totals = self._apply(update, counts)
         number = {field: totals[field] - count for field, count in counts.items()}
         for done, flag in claims:

@@ -8,7 +8,9 @@ killed in between costs a few figures; its turns end by themselves.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
+import secrets
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +25,7 @@ from crawler.work.loops import in_thread, pause
 from crawler.work.patience import Patience
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Counts, Lease
+from frontier.types import Counts, Lease, Once
 from relevance.steering.policy import Policy
 from seeds.harvest import stats as harvest_stats
 
@@ -65,6 +67,7 @@ class Teller:
         self._to_tell = asyncio.Event()
         self._ended = False
         self._untold = 0  # pages, at a stop
+        self._name, self._numbers = secrets.token_hex(8), itertools.count(1)  # of what is added up
         self._polls_of = ""  # the day that polls were last counted for
 
     @property
@@ -117,7 +120,8 @@ class Teller:
     ) -> dict[str, tuple[int, ...]]:
         """Tell of these pages, and what the policy has `learnt`; the fleet's totals of the same keys."""
         tables = {**self._figures(reported), "yield": learnt or {}}
-        return self._patiently(lambda: self._frontier.add_counts(tables))["yield"]
+        once = Once(self._name, next(self._numbers))
+        return self._patiently(lambda: self._frontier.add_counts(tables, once))["yield"]
 
     def _patiently(self, action: Callable[[], T]) -> T:
         """Others hear first, at each try: a Redis that is full takes reports and ends turns, and no figures."""

@@ -21,6 +21,7 @@ from frontier import (
 )
 from frontier.host import PARKED_AT_ONCE
 from frontier.outcomes import DAY, HOUR, MINUTE
+from frontier.types import Once
 from tests.contract.frontier.conftest import Clock, Make
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
@@ -1111,6 +1112,18 @@ def test_more_new_scores_than_one_call_moves(make: Make) -> None:
     assert frontier.rescore({host: [(one, 0.9) for one in queued] for host, queued in heads}) == 2_100
     assert all(one.score > 0.8 for host in hosts for one in frontier.peek(host, 300))
     assert frontier.peek(hosts[3], 300)[299].url == f"{hosts[3]}/299"
+
+
+def test_a_call_that_is_made_again_counts_once(make: Make) -> None:
+    """Its answer was lost, or a Redis that hung does it now; and by then a newer one may have been made."""
+    frontier = make(FREE)
+    first, second, other = Once("w", 1), Once("w", 2), Once("x", 1)
+    assert frontier.add_counts({"n": {"a": (1, 2)}}, first) == {"n": {"a": (1, 2)}}
+    assert frontier.add_counts({"n": {"a": (1, 2), "b": (0,)}}, first) == {"n": {"a": (1, 2), "b": (0,)}}
+    assert frontier.add_counts({"n": {"a": (1, 2)}}, second) == {"n": {"a": (2, 4)}}
+    assert frontier.add_counts({"n": {"a": (1, 2)}}, first) == {"n": {"a": (2, 4)}}
+    assert frontier.add_counts({"n": {"a": (1, 2)}}, other) == {"n": {"a": (3, 6)}}
+    assert frontier.add_counts({"n": {"a": (1, 2)}}) == {"n": {"a": (4, 8)}}
 
 
 def test_what_is_no_url_is_counted(make: Make) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import redis_frontier
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Candidate
+from frontier.types import Candidate, Once
 from tests.integration.crawler.harness import wait_for
 
 
@@ -56,6 +61,28 @@ def test_a_lease_for_which_nobody_waits_any_more_is_not_granted(
         assert late.next_due_ms == late.now_ms, "there is work, for those who wait"
         assert frontier.status().leased == 1
         assert len(frontier.lease(9).leases) == 2
+        frontier.close()
+
+
+def test_what_a_redis_that_hung_does_late_is_counted_once(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path) as server:
+        client: Any = redis.Redis.from_url(server.url, single_connection_client=True, retry=Retry(NoBackoff(), 0))
+        hasty, patient = RedisFrontier(client, "c"), RedisFrontier(server.url, "c")
+        hasty.add_counts({"n": {"a": (1,)}}, Once("w", 1))
+        pid = server.server_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            client.connection._sock.settimeout(0.1)  # only now: it is connected, and knows the script
+            with pytest.raises(FrontierUnavailable):
+                hasty.add_counts({"n": {"a": (1,)}}, Once("w", 2))
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert patient.add_counts({"n": {"a": (1,)}}, Once("w", 2)) == {"n": {"a": (2,)}}
+        client.close()
+        patient.close()
+    with EmbeddedRedis(tmp_path) as server:  # ended and started again: by now it has done all that it was asked for
+        frontier = RedisFrontier(server.url, "c")
+        assert frontier.get_counts("n") == {"a": (2,)}
         frontier.close()
 
 

@@ -267,6 +267,23 @@ def test_without_redis_pages_are_judged_and_wait(tmp_path: Path) -> None:
         assert flags(Worker(client).page(text, path="other")) == {"near_duplicate"}
 
 
+def test_what_is_published_again_since_its_answer_was_lost_counts_once(server: redis.Redis) -> None:
+    def lost(call: Callable[[], LogUpdate | None]) -> LogUpdate | None:
+        call()
+        return call()
+
+    worker, (text,) = Worker(server, "near_duplicate", 2), texts(1)
+    worker.page(text)
+    for path in "ab":
+        worker.caps.settle([done := worker.look(text, path=path)], lost)
+        assert done.finding.verdict is not None
+        assert done.finding.verdict.keep, "the first and the second of two that may be kept"
+    assert server.hget("{zulu}:kept:flagged", f"near_duplicate {HOST}") == b"2"
+    assert server.strlen("{zulu}:kept:texts") == 3 * ENTRY_BYTES
+    worker.caps.give_back([done], lost)
+    assert server.hget("{zulu}:kept:flagged", f"near_duplicate {HOST}") == b"1"
+
+
 def test_at_redis_memory_limit_a_worker_goes_by_what_it_knows(url: str, server: redis.Redis) -> None:
     worker, (text,) = Worker(server), texts(1)
     worker.page(text, path="x")

@@ -15,6 +15,7 @@ from crawler.work.patience import Patience
 from crawler.work.teller import Reported, Teller
 from frontier import Candidate, FrontierConfig, Kind, Lease, MemoryFrontier
 from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.types import Once, Totals
 from relevance.steering.policy import Verdict
 
 HOST = "http://a.example"
@@ -33,11 +34,11 @@ class Told(MemoryFrontier):
     def tell_others(self) -> None:
         self.calls.append("others")
 
-    def add_counts(self, tables: Mapping[str, Counts]) -> dict[str, dict[str, tuple[int, ...]]]:
+    def add_counts(self, tables: Mapping[str, Counts], once: Once | None = None) -> Totals:
         self.calls.append("counts")
         self.entered.set()
         assert self.gate.wait(60)
-        return super().add_counts(tables)
+        return super().add_counts(tables, once)
 
 
 def page(number: int, *, keep: bool = True, words: int = 5) -> Reported:
@@ -132,6 +133,24 @@ def test_other_crawls_do_not_wait_for_figures_that_a_full_redis_does_not_take(mo
     monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: None)
     one.tell([page(1)])
     assert frontier.calls == ["others"] * 3, "of what was reported meanwhile, too"
+
+
+def test_figures_whose_answer_was_lost_are_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier = Told()
+    one = teller(frontier, Mock())
+    add, answers = frontier.add_counts, iter([False, True, True])
+
+    def lose(tables: Mapping[str, Counts], once: Once | None = None) -> Totals:
+        totals = add(tables, once)
+        if not next(answers):
+            raise FrontierUnavailable("zulu", "timed out")
+        return totals
+
+    monkeypatch.setattr(frontier, "add_counts", lose)
+    monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: None)
+    assert one.tell([page(1)], {"h": (1,)}) == {"h": (1,)}
+    assert one.tell([page(1)], {"h": (1,)}) == {"h": (2,)}, "the next call counts"
+    assert frontier.get_counts("hosts") == {HOST: (2, 2, 200, 10)}
 
 
 def test_a_teller_says_when_it_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
