@@ -92,8 +92,10 @@ class Teller:
                 await pause(self._to_tell, _LONGEST_WAIT_S)
                 is_last = self._ended
                 reported, self._reported = self._reported, []
-                if self._untold:  # Redis is not waited for once more
+                if self._untold and reported:  # Redis is not waited for once more
                     self._untold += len(reported)
+                    # But other crawls wait for what only now was reported, as for a lease.
+                    await in_thread(thread, self._frontier.tell_others)
                 elif reported:
                     await self._round(thread, reported)
                 if is_last:

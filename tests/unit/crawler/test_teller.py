@@ -115,6 +115,7 @@ def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(
         one.note([page(1)])
         while not add_counts.called:
             await asyncio.sleep(0)
+        frontier.calls.clear()
         one.note([page(2)])  # nor once more for what was reported meanwhile
         one.end()
         await running
@@ -123,6 +124,7 @@ def test_a_worker_that_is_told_to_stop_does_not_wait_for_figures(
     assert not policy.absorb.called
     assert add_counts.call_count == 1
     assert "figures of 2 pages not added up" in caplog.text
+    assert frontier.calls == ["others"], "no other crawl waits for that"
 
 
 def test_other_crawls_do_not_wait_for_figures_that_a_full_redis_does_not_take(monkeypatch: pytest.MonkeyPatch) -> None:
