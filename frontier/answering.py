@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 import redis
@@ -28,8 +29,16 @@ ANSWER_WITHIN_S = 10.0
 
 
 def connected(url: str) -> redis.Redis:
-    """A client without silent repeats: the caller decides what a lost answer means for each call."""
+    """A client without silent repeats: the caller decides what a lost answer means for each call. ValueError."""
+    check_database(url)
     return redis.Redis.from_url(url, socket_timeout=ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0))
+
+
+def check_database(url: str) -> None:
+    """ValueError for a URL whose path is no number of a database: redis-py would take it for 0."""
+    found = re.match(r"rediss?://[^/?#]*/([^?#]*)", url)
+    if found and not re.fullmatch(r"(?:\d+/?)?", found[1], re.A):
+        raise ValueError(f"{found[1]!r} is no number of a database (redis://HOST/0)")
 
 
 def in_ms(moment: tuple[int, int]) -> int:

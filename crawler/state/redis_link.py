@@ -16,6 +16,7 @@ from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
 from crawler.state.embedded_redis import EmbeddedRedis, EmbeddedRedisError
+from frontier.answering import check_database
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +94,7 @@ def ping(url: str) -> None:
     if re.match(r"rediss?://[^/?#]*[/?#].*@", url):
         raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: its password must be percent-encoded")
     try:
+        check_database(url)
         server = client(url)
     except ValueError as error:
         raise RedisUnreachableError(f"REDIS_URL {without_password(url)}: {error}") from None

@@ -14,6 +14,7 @@ power cut (and, under a slow disk, a kill) may take a second or two of it.
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import threading
 import time
@@ -33,6 +34,8 @@ from sieve.spec import Spec
 from sieve.types import Item
 
 _OPTIONS = ("crawl", "dir", "canonical", "lease_ms", "run", "filter", "filter_bytes")
+# By another path than a number of a database redis-py would take it for 0.
+_ADDRESS = re.compile(r"(?:unix:.*|[^/]*//[^/]*(?:/(?:\d+/?)?)?)", re.A)
 _BATCHES_AN_EPOCH = 64
 _BATCH_URLS = 1000
 _POLL_S = 0.005
@@ -85,6 +88,8 @@ class RedisSieve:
     def open(cls, spec: Spec) -> RedisSieve:
         """From ``redis://host/0?crawl=NAME&dir=DIR`` (``rediss://``, ``unix://``); other options go to the client."""
         address, _, query = spec.text.partition("?")
+        if not _ADDRESS.fullmatch(address):
+            raise SpecError(address.rpartition("@")[2], "no number of a database (redis://HOST/0)")
         pairs = parse_qsl(query)
         ours = {name: value for name, value in pairs if name in _OPTIONS}
         if not ours.get("crawl"):

@@ -23,7 +23,10 @@ from crawler.state.redis_link import RedisUnreachableError, ping, refuse_evictio
 from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.outcomes import OUTCOMES
+from frontier.redis_frontier import RedisFrontier
 from frontier.types import Kind, Lease
+from sieve import open_sieve
+from sieve.errors import LinkError, SpecError
 from tests.integration.crawler.harness import run
 from tests.redis_server import redis_server
 
@@ -199,6 +202,29 @@ def test_an_opt_out_that_would_be_ignored(seeds: Path, tmp_path: Path, line: str
 def test_a_redis_url_with_an_option_that_cannot_be_used(option: str) -> None:
     with pytest.raises(RedisUnreachableError, match=rf"REDIS_URL redis://.*{option}: .*{option.partition('=')[0]}"):
         ping(f"redis://127.0.0.1:9/0?{option}")
+
+
+@pytest.mark.parametrize("path", ["x", "zulu", "0/x", "1/2", "-1", "0 "])
+def test_a_redis_url_whose_database_is_no_number(path: str) -> None:
+    """The client would go to database 0, where another crawl may be."""
+    url = f"redis://me:secret@127.0.0.1:9/{path}"
+    with pytest.raises(
+        RedisUnreachableError, match=rf"REDIS_URL redis://me:\*\*\*@.*'{path}' is no number of a database"
+    ):
+        ping(url)
+    with pytest.raises(ValueError, match="is no number"):
+        RedisFrontier(url, "zulu")
+    with pytest.raises(SpecError, match="no number of a database") as refusal:
+        open_sieve(f"{url}?crawl=zulu")
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("path", ["", "/", "/0", "/12/", "/3?socket_timeout=1"])
+def test_a_redis_url_whose_database_is_one(path: str) -> None:
+    with pytest.raises(RedisUnreachableError, match="no Redis at"):
+        ping(f"redis://127.0.0.1:9{path}")
+    with pytest.raises(LinkError):
+        open_sieve(f"redis://127.0.0.1:9{path}{'&' if '?' in path else '?'}crawl=zulu")
 
 
 @pytest.mark.parametrize(
