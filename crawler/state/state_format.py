@@ -93,6 +93,9 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
             try:
                 if not begin and not has_state(server, crawl):
                     raise NoStateError(crawl)
+                if begin:
+                    # An ACL may forbid scripts, which first matters when a lock is held that only one of them ends.
+                    server.register_script("return 1")()
                 found = _format(server, crawl)
                 break
             except redis.BusyLoadingError as error:

@@ -16,8 +16,10 @@ import redis
 from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 
+from crawler.errors import PreflightError
 from crawler.scheduler import FrontierScheduler
 from crawler.state.redis_link import forbidden
+from crawler.state.state_format import ensure_format
 from crawler.watch.figures import Figures
 from crawler.watch.progress import Progress
 from crawler.work.worker import FAULT, Worker
@@ -72,6 +74,20 @@ def test_a_user_without_scripts_is_told_which_commands_are_needed(server: redis.
         frontier.close()
         server.acl_deluser("mute")
     assert "must allow its user the commands +@all -@dangerous +info" in forbidden(refused.value)
+
+
+@pytest.mark.parametrize("missing", ["-evalsha", "-script"])
+def test_a_user_without_scripts_is_told_before_anything_is_taken(server: redis.Redis, url: str, missing: str) -> None:
+    server.script_flush()
+    server.acl_setuser("mute", enabled=True, nopass=True, commands=["+@all", missing], keys=["*"])
+    try:
+        with pytest.raises(PreflightError, match=r"'zulu' .*: the ACL .* its user the commands \+@all -@dangerous"):
+            ensure_format(f"{url}&username=mute&password=x", "zulu")
+        assert not server.dbsize()
+        ensure_format(url, "zulu")
+        ensure_format(f"{url}&username=mute&password=x", "zulu", begin=False)  # for whoever only looks
+    finally:
+        server.acl_deluser("mute")
 
 
 @pytest.mark.parametrize(
