@@ -239,7 +239,9 @@ class PoliteClient:
             if answers.redirect_wait_ms(response):
                 return Fetched(response.url, response.status, problem="resting"), ""
             return Fetched(response.url, response.status), location
-        if result in ("too_large", "part"):
+        # Of rules that are too long the begin counts (RFC 9309 2.5), as in a crawl.
+        begins = request.meta.get("robots") and not answers.lacks_rules(response)
+        if result in ("too_large", "part") and not begins:
             return Fetched(response.url, response.status, problem=result), ""
         unpacked = self._unpack.process_response(request, response)
         assert isinstance(unpacked, Response)

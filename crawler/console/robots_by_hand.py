@@ -56,7 +56,7 @@ class RobotsByHand:
             assert self._crawler.engine is not None
             response = await self._crawler.engine.download_async(Request(url, meta={"robots": True}, dont_filter=True))
             result = answers.result_of(response)
-            problem = result if result in ("too_large", "part") else ""
+            problem = "part" if answers.lacks_rules(response) else ""
             found = Fetched(response.url, response.status, response.body, problem=problem)
             url = answers.location_of(response) if result == "redirect" else ""
             if not url or answers.redirect_wait_ms(response):

@@ -204,6 +204,13 @@ def lease_of(request: Request) -> Lease | None:
     return lease if isinstance(lease, Lease) else None
 
 
+def lacks_rules(response: Response) -> bool:
+    """Whether an answer for robots.txt has less of it than is read: it is a part, or was cut (``DOWNLOAD_MAXSIZE``)
+    before its first 500 KiB were there."""
+    was_cut = "truncated" in response.flags and len(response.body) <= LONGEST_BYTES
+    return was_cut or result_of(response) == "part"
+
+
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
     """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1).
 
@@ -214,7 +221,7 @@ def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
     if 200 <= status < 300 and response.body.startswith(GZ_MAGIC):
         # A packed file under the name of a plain one: read as text it has no rules, whatever its owner wrote.
         return RobotsRecord("disallow", expires_in_ms=max_age_ms)
-    if 200 <= status < 300 and result_of(response) != "part":
+    if 200 <= status < 300 and not lacks_rules(response):
         return RobotsRecord("rules", response.body[: LONGEST_BYTES + 1], expires_in_ms=max_age_ms)
     if 300 <= status < 400 and response.headers.get("Location"):
         return None

@@ -207,6 +207,14 @@ def test_robots_records() -> None:
     assert record_of(answer(301, Location="/r"), 1000) is None
 
 
+@pytest.mark.parametrize(("length", "kind"), [(LONGEST_BYTES, "disallow"), (LONGEST_BYTES + 1, "rules")])
+def test_rules_that_were_cut_before_what_counts_of_them_forbid(length: int, kind: str) -> None:
+    """By a DOWNLOAD_MAXSIZE that is so small."""
+    record = record_of(Response("http://a.test/robots.txt", body=b"#" * length, flags=["truncated"]), 1000)
+    assert record is not None
+    assert record.kind == kind
+
+
 def test_the_line_in_which_a_long_robots_txt_is_cut_is_no_rule() -> None:
     start = b"User-agent: *\nDisallow: /\n"
     text = start + b"#" * (LONGEST_BYTES - len(start) - 10) + b"\nAllow: /open/\n" + b"#" * 99

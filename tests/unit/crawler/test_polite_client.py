@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.console import polite_client
 from crawler.console.polite_client import BlockingFetch
+from frontier.robots import LONGEST_BYTES
 from tests.unit.crawler.test_opted_out import answering, given
 
 
@@ -70,6 +71,16 @@ def test_a_robots_txt_that_asked_to_wait_is_asked_for_again_when_that_is_over(
         assert fetch(f"{home}/page").ok
         assert fetch(f"{home}/other").ok
     assert asked == ["/robots.txt", "/robots.txt", "/page", "/other"]
+
+
+@pytest.mark.parametrize(("limit", "said"), [(LONGEST_BYTES + 1, ["", "robots_denied"]), (1000, ["robots_denied"] * 2)])
+def test_a_robots_txt_beyond_the_limit_of_an_answer_counts_as_in_a_crawl(limit: int, said: list[str]) -> None:
+    rules = b"User-agent: *\nDisallow: /private/\n" + b"#" * LONGEST_BYTES + b"\nDisallow: /\n"
+    with (
+        answering(lambda path: rules if path == "/robots.txt" else b"") as (home, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0, FRONTIER_IP_DELAY_S=0, DOWNLOAD_MAXSIZE=limit)) as fetch,
+    ):
+        assert [fetch(f"{home}/{path}").problem for path in ("public", "private/")] == said
 
 
 def test_a_robots_txt_that_only_failed_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from crawler.addon import Ulwembu
 from crawler.console import by_hand
 from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError
+from frontier.robots import LONGEST_BYTES
 
 PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
 Answer = tuple[int, bytes] | Response | Exception
@@ -73,6 +74,13 @@ def test_only_rules_that_were_read_allow(answer: Answer, said: bool, caplog: pyt
     assert ("Not fetched, " in caplog.text) is not said
     assert may(made, PAGE) is said
     assert may(made, RULES), "whoever looks at them"
+
+
+@pytest.mark.parametrize(("path", "said"), [("public", True), ("private", False)])
+def test_of_rules_beyond_the_limit_of_an_answer_the_begin_counts(path: str, said: bool) -> None:
+    rules = b"User-agent: *\nDisallow: /private/\n" + b"#" * LONGEST_BYTES + b"\nDisallow: /\n"
+    cut = Response(RULES, 200, body=rules, flags=["truncated"])
+    assert may(guard({RULES: cut}, []), f"http://a.example/{path}/1") is said
 
 
 def test_rules_are_read_once_and_where_they_have_moved_to() -> None:
