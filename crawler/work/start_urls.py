@@ -15,6 +15,8 @@ from typing import Any
 
 import redis
 
+from frontier.answering import answering
+from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.types import Candidate
 from sieve.errors import LinkError
@@ -24,16 +26,21 @@ from sieve.urls import canonicalize
 logger = logging.getLogger(__name__)
 
 _EVERY_S = 0.25
+_AWAY_PAUSE_S = 1.0
+_FAULT_PAUSE_S = 10.0
 _BATCH = 500
 
 
 class StartUrls:
-    """The list of one crawl. `enqueue` puts entries into the sieve."""
+    """The list of one crawl. `enqueue` puts entries into the sieve. `waits`: the last look found Redis away or full, so
+    that nobody can say that nothing is left."""
 
     def __init__(self, client: Any, crawl: str, enqueue: Callable[[list[Entry]], None]) -> None:
         self.key = f"{crawl}:start_urls"
         self._client = client
+        self._crawl = crawl
         self._enqueue = enqueue
+        self.waits = False
         self._next_s = 0.0
 
     def close(self) -> None:
@@ -47,11 +54,20 @@ class StartUrls:
             return 0
         self._next_s = time.monotonic() + _EVERY_S
         try:
-            return self._move()
-        except (redis.RedisError, LinkError) as error:
-            logger.warning("%s stays as it is: %s", self.key, error)
-            self._next_s += 10.0
+            with answering(self._crawl):
+                moved = self._move()
+        except (FrontierUnavailable, FrontierFull, LinkError) as error:
+            if not self.waits:
+                logger.warning("%s waits: %s", self.key, error)
+            self.waits = True
+            self._next_s = time.monotonic() + _AWAY_PAUSE_S
             return 0
+        except redis.RedisError as error:  # the key is something else, or an ACL hides it: that takes a hand
+            logger.warning("%s stays as it is: %s", self.key, error)
+            moved = 0
+            self._next_s = time.monotonic() + _FAULT_PAUSE_S
+        self.waits = False
+        return moved
 
     def _move(self) -> int:
         values = self._client.lrange(self.key, -_BATCH, -1)

@@ -192,12 +192,12 @@ class Stores:
         self.home.revive()
 
     def quiet(self, budget_spent: bool) -> bool:
-        """Whether nothing in the whole fleet is out on a lease, waits to be decided or to be taken into the frontier;
-        StateGoneError: all is lost."""
+        """Whether nothing in the whole fleet is out on a lease, waits to be decided or to be taken in, as far as
+        start URLs could be looked for; StateGoneError: all is lost."""
         self.watch.check()
         if self.frontier.status().leased:
             return False
-        return budget_spent or not (self.sieve.pending() or self.frontier.has_ready())
+        return budget_spent or not (self.start_urls.waits or self.sieve.pending() or self.frontier.has_ready())
 
 
 def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider: Spider, folder: Path) -> Stores:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.work import start_urls
 from crawler.work.start_urls import StartUrls, url_in
-from sieve.errors import LinkError
+from crawler.work.stores import Stores
+from frontier.errors import FrontierFull
+from sieve.errors import LinkError, LinkFull
 from sieve.types import Entry
+
+NOTHING_WAITS = {
+    "frontier.status.return_value.leased": 0,
+    "sieve.pending.return_value": 0,
+    "frontier.has_ready.return_value": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -51,15 +62,44 @@ def test_nothing_is_lost_whoever_pushes_meanwhile(tmp_path: Path) -> None:
         lists.close()
 
 
-def test_what_the_sieve_did_not_take_stays(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def refuse(_entries: list[Entry]) -> None:
-        raise LinkError("Redis is full")
+def test_what_the_sieve_did_not_take_is_tried_again_soon_and_keeps_the_crawl_from_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Entry] = []
+    refusals = [LinkError("away"), LinkFull("Redis is full"), FrontierFull("zulu", "OOM"), None]
+    clock = Mock(**{"monotonic.return_value": 100.0})
+    monkeypatch.setattr(start_urls, "time", clock)
+
+    def enqueue(entries: list[Entry]) -> None:
+        if error := refusals.pop(0):
+            raise error
+        taken.extend(entries)
 
     with EmbeddedRedis(tmp_path / "redis") as server:
         client = redis.Redis.from_url(server.url)
         client.lpush("zulu:start_urls", "http://a.example/")
-        lists = StartUrls(client, "zulu", refuse)
-        assert lists.poll() == 0
-        assert client.llen("zulu:start_urls") == 1
+        lists = StartUrls(client, "zulu", enqueue)
+        quiet = partial(Stores.quiet, Mock(start_urls=lists, **NOTHING_WAITS), False)
+        assert quiet()
+        for _ in range(3):
+            assert lists.poll() == 0
+            assert client.llen("zulu:start_urls") == 1
+            assert not quiet()
+            clock.monotonic.return_value += 1
+        assert lists.poll() == 1
+        assert quiet()
         lists.close()
-    assert "stays as it is" in caplog.text
+    assert [entry.url for entry in taken] == ["http://a.example/"]
+    assert caplog.text.count("zulu:start_urls waits: ") == 1
+
+
+def test_what_is_no_list_stays_and_keeps_no_crawl_from_its_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        client.set("zulu:start_urls", "http://a.example/")
+        lists = StartUrls(client, "zulu", lambda _: None)
+        assert (lists.poll(), lists.waits) == (0, False)
+        lists.close()
+    assert "zulu:start_urls stays as it is: WRONGTYPE" in caplog.text

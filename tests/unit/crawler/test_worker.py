@@ -106,10 +106,14 @@ def test_no_more_pages_are_reported_than_can_be_told_of(monkeypatch: pytest.Monk
     assert committed == ["page"]
 
 
-@pytest.mark.parametrize("facts", [(0, 0, False), (1, 0, False), (0, 1, False), (0, 0, True)])
-def test_a_crawl_is_over_when_nothing_is_leased_undecided_or_on_its_way(facts: tuple[int, int, bool]) -> None:
-    leased, undecided, ready = facts
+@pytest.mark.parametrize(
+    "facts",
+    [(0, 0, False, False), (1, 0, False, False), (0, 1, False, False), (0, 0, True, False), (0, 0, False, True)],
+)
+def test_a_crawl_is_over_when_nothing_is_leased_undecided_or_on_its_way(facts: tuple[int, int, bool, bool]) -> None:
+    leased, undecided, ready, unseen = facts
     stores: Any = Mock()
+    stores.start_urls.waits = unseen
     stores.frontier.status.return_value.leased = leased
     stores.sieve.pending.return_value = undecided
     stores.frontier.has_ready.return_value = ready
