@@ -84,7 +84,7 @@ class Action:
         try:
             with reader_may_leave():
                 self.work(args, opts)
-        except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, PermissionError) as error:
+        except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, SieveError, PermissionError) as error:
             self.note(error)
             self.exitcode = 1
         except redis.ResponseError as error:

@@ -23,7 +23,7 @@ from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, program_commit
-from crawler.state.redis_link import RedisHome, client, private_neighbours, redis_home
+from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, private_neighbours, redis_home
 from crawler.state.run_record import RunRecord, worker_record
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
@@ -201,12 +201,15 @@ class Stores:
 
 
 def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider: Spider, folder: Path) -> Stores:
-    """:meth:`Stores.open` inside `opened`; a Redis that goes away in these very seconds is waited for, some seconds."""
+    """:meth:`Stores.open` inside `opened`; a Redis that goes away in these very seconds is waited for, some seconds.
+    RedisUnreachableError at once when it was not there to begin with."""
+    went_away: tuple[type[Exception], ...] = (FrontierUnavailable, LinkError)
     for pause_s in _OPENING_PAUSES_S:
         try:
             return opened.enter_context(Stores.open(settings, spider, folder))
-        except (FrontierUnavailable, LinkError) as error:
+        except went_away as error:
             logger.warning("Redis went away while the crawl was opened, trying again: %s", error)
+            went_away = (*went_away, RedisUnreachableError)
             time.sleep(pause_s)
     return opened.enter_context(Stores.open(settings, spider, folder))
 

@@ -24,10 +24,13 @@ from crawler.actions.sieve import _known
 from crawler.collector import link_collector
 from crawler.commands.crawl import Command as Crawl
 from crawler.commands.frontier import Command
+from crawler.console.crawl_state import Action
 from crawler.console.terminal import INTERRUPTED, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
 from frontier import Candidate, MemoryFrontier
+from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES
+from sieve.errors import LinkError
 
 LIGHT = re.compile(r"crawler(\.(errors|commands\.?.*|console(\.(by_hand|crawl_command|terms))?))?")
 HEAVY = {"archive", "corpus", "frontier", "relevance", "seeds", "sieve", "numpy", "redis", "rich"}
@@ -42,6 +45,17 @@ def test_scrapy_does_not_import_the_crawler_to_list_its_commands() -> None:
     assert "crawler.commands.why" in loaded
     assert [name for name in loaded if name.partition(".")[0] == "crawler" and not LIGHT.fullmatch(name)] == []
     assert HEAVY.intersection(loaded) == set()
+
+
+@pytest.mark.parametrize("error", [LinkError("connection refused"), FrontierUnavailable("zulu", "connection refused")])
+def test_a_redis_that_goes_away_under_a_command_is_one_line(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Action, "work", Mock(side_effect=error))
+    assert Action(Settings(), "why").perform([], argparse.Namespace()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("scrapy why: ")
+    assert "connection refused" in line
 
 
 def test_who_looks_at_a_crawl_needs_no_models_and_no_kind_of_sieve() -> None:

@@ -12,7 +12,8 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 
 from crawler.addon import Ulwembu
-from crawler.state.redis_link import RedisHome
+from crawler.state.redis_link import RedisHome, RedisUnreachableError
+from crawler.state.state_format import ensure_format
 from crawler.work import stores
 from crawler.work.opening import host_policies, open_frontier
 from crawler.work.stores import open_patiently
@@ -75,12 +76,13 @@ def test_a_start_puts_the_rules_of_its_seed_file_in_force_and_no_others(url: str
 @pytest.mark.parametrize("away", [0, 1, 3, 4])
 def test_a_redis_that_goes_away_during_the_start_is_waited_for(monkeypatch: pytest.MonkeyPatch, away: int) -> None:
     tries: list[str] = []
+    gone: Exception = FrontierUnavailable("x", "connection reset")
 
     @contextlib.contextmanager
     def opening(settings: BaseSettings, spider: Spider, folder: Path) -> Iterator[str]:
         tries.append(spider.name)
         if len(tries) <= away:
-            raise FrontierUnavailable(spider.name, "connection reset")
+            raise gone if len(tries) == 1 else RedisUnreachableError("connection refused")
         yield "open"
         tries.append("closed")
 
@@ -88,8 +90,17 @@ def test_a_redis_that_goes_away_during_the_start_is_waited_for(monkeypatch: pyte
     monkeypatch.setattr(stores, "_OPENING_PAUSES_S", (0.0, 0.0, 0.0))
     with contextlib.ExitStack() as opened:
         if away > 3:
-            with pytest.raises(FrontierUnavailable):
+            with pytest.raises(RedisUnreachableError):
                 open_patiently(opened, BaseSettings(), Spider("x"), Path())
             return
         assert open_patiently(opened, BaseSettings(), Spider("x"), Path()) == "open"  # type: ignore[comparison-overlap]
     assert tries == ["x"] * (away + 1) + ["closed"]
+
+
+def test_a_redis_that_is_not_there_to_begin_with_is_not_waited_for(tmp_path: Path) -> None:
+    settings = Settings({"REDIS_URL": f"unix://{tmp_path}/none.sock"})
+    Ulwembu().update_settings(settings)
+    with contextlib.ExitStack() as opened, pytest.raises(RedisUnreachableError, match="no Redis at"):
+        open_patiently(opened, settings, Spider("x"), tmp_path)
+    with pytest.raises(FrontierUnavailable):
+        ensure_format(settings["REDIS_URL"], "x", patient=False)  # asked when it has just answered
