@@ -42,10 +42,10 @@ class Shutdown:
         return deferred_from_coro(self._await_closed()) if self._opening else None
 
     async def _stop_if_asked(self) -> None:
-        """An engine that was not running yet was not told."""
+        """An engine that was not running yet was not told. That of a shell opens no crawl: it is left alone."""
         if self._crawler.crawling:
             self._opening = False
-        else:
+        elif self._opening:
             self._stopping = asyncio.ensure_future(self._stop())
 
     async def _stop(self) -> None:

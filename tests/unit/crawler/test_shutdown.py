@@ -57,6 +57,20 @@ def test_an_engine_that_did_not_run_when_it_was_told_to_stop_is_stopped(crawler:
     assert crawler.engine.stop_async.await_count == int(told)
 
 
+def test_an_engine_that_opens_no_crawl_runs_on(crawler: Any) -> None:
+    """`scrapy shell URL` starts one without saying that it crawls; stopped, the shell would wait for ever."""
+
+    async def work() -> None:
+        Shutdown(crawler)
+        crawler.crawling, crawler.engine.running = False, True
+        await crawler.signals.send_catch_log_async(signals.engine_started)
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    asyncio.run(work())
+    crawler.engine.stop_async.assert_not_awaited()
+
+
 def test_the_reactor_waits_for_a_crawl_that_is_being_opened_until_it_is_closed(crawler: Any) -> None:
     async def work() -> None:
         ending = Shutdown(crawler)
