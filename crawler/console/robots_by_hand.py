@@ -16,6 +16,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
 from crawler.console.polite_client import MOST_HOPS, rules_text
+from crawler.fetch.errors import FetchError
 from crawler.pages import answers
 from frontier.robots import Rules
 from seeds.survey.probe import Fetched
@@ -49,6 +50,11 @@ class RobotsByHand:
             self._rules[home] = Rules(rules_text(found), self._agent)
         if not self._rules[home].allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """IgnoreRequest for what got no answer: a line of the log in place of Scrapy's traceback, and a shell opens."""
+        if isinstance(exception, FetchError):
+            self._refuse(request, str(exception) or type(exception).__name__)
 
     async def _fetched(self, url: str) -> Fetched:
         found = Fetched(url, 0)

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.console import by_hand
 from crawler.console.robots_by_hand import RobotsByHand
-from crawler.fetch.errors import ConnectError
+from crawler.fetch.errors import ConnectError, DnsError
 from frontier.robots import LONGEST_BYTES
 
 PAGE, RULES = "http://a.example/private/1", "http://a.example/robots.txt"
@@ -110,6 +110,17 @@ def test_after_a_failure_nothing_is_sent_and_they_are_asked_for_again(failure: E
     answers[RULES] = (200, b"")
     assert may(made, PAGE)
     assert asked == [RULES] * 3
+
+
+def test_what_gets_no_answer_is_a_line_and_what_is_a_fault_stays_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Scrapy gives of every other error a traceback, and opens no shell."""
+    made = guard({}, [])
+    with pytest.raises(IgnoreRequest, match="no address found"):
+        made.process_exception(Request(PAGE), DnsError("no address found for a.example"))
+    assert caplog.messages == [f"Not fetched, no address found for a.example: {PAGE}"]
+    made.process_exception(Request(PAGE), IgnoreRequest("said already"))
+    made.process_exception(Request(PAGE), RuntimeError("no Redis"))
+    assert len(caplog.messages) == 1
 
 
 def test_it_is_what_the_commands_go_by() -> None:
