@@ -65,7 +65,7 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
             "scrapy crawl NAME -a seeds=FILE, other commands --crawl NAME --seeds FILE"
         ) from None
     unknown = [f"-a {argument}=…" for argument in arguments if argument not in ("seeds", "crawl")]
-    if unknown and issubclass(spider, SeededSpider):
+    if unknown and issubclass(spider, SeededSpider) and not spider.own_arguments:
         raise PreflightError(
             f"unknown argument {', '.join(unknown)}; there are -a seeds=FILE and, of harvest, crawl=NAME"
         )

@@ -16,6 +16,8 @@ class SeededSpider(Spider):
     """Crawls what its seed file says; gives one item a kept page (``-o pages.jsonl`` works as usual)."""
 
     spec: ClassVar[Crawl]
+    own_arguments: ClassVar[bool] = True
+    """Whether ``-a NAME=VALUE`` may be anything, as of every spider written in Python; a seed file's has none."""
     stays: ClassVar[bool] = False
     """Whether the crawl goes on when nothing is due for a while: a harvest polls its feeds for months."""
 
@@ -54,4 +56,5 @@ class SeededSpider(Spider):
 def spider_of(spec: Crawl, *, stays: bool = False) -> type[SeededSpider]:
     """The spider class of one crawl."""
     title = spec.name.title().replace("-", "").replace("_", "")
-    return type(f"{title}Spider", (SeededSpider,), {"name": spec.name, "spec": spec, "stays": stays})
+    made = {"name": spec.name, "spec": spec, "own_arguments": False, "stays": stays}
+    return type(f"{title}Spider", (SeededSpider,), made)

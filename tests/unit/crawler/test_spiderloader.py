@@ -47,6 +47,27 @@ def test_an_argument_that_no_crawl_has_is_refused() -> None:
         find_spider(found, "zulu", {"seed": "my.toml"})
 
 
+def test_a_spider_written_in_python_has_arguments_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that crawls what a seed file says; that of the file itself, or of another that is named, has none."""
+    (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
+    (tmp_path / "own_ndwedwe.py").write_text(
+        "from pathlib import Path\n"
+        "from crawler.spiders.seeded import SeededSpider\n"
+        "from seeds.crawl import load_crawl\n"
+        "class Longer(SeededSpider):\n"
+        "    name = 'longer'\n"
+        "    spec = load_crawl(Path(__file__).with_name('ndwedwe.toml'))\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found, _ = loader(tmp_path, SPIDER_MODULES=["own_ndwedwe"])
+    spider = find_spider(found, "longer", {"least": "500"})
+    assert spider.__name__ == "Longer"
+    assert vars(spider(least="500"))["least"] == "500"
+    for name, arguments in (("ndwedwe", {}), ("longer", {"seeds": str(tmp_path / "ndwedwe.toml")})):
+        with pytest.raises(PreflightError, match="unknown argument -a least=…"):
+            find_spider(found, name, {**arguments, "least": "500"})
+
+
 def test_harvest_is_a_crawl_that_stays() -> None:
     found, _ = loader(Path(__file__).parents[3] / "seeds")
     spider = find_spider(found, "harvest", {"crawl": "zulu"})
