@@ -29,12 +29,19 @@ COMMANDS: dict[str, Command] = {
     "manatee": manatee,
 }
 _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (standard input)"
+_EPILOG = """examples:
+  python -m corpus extract data/zulu/warc -o zulu.jsonl.xz --language zul
+  python -m corpus dedup zulu.jsonl.xz -o zulu.new.jsonl.xz --near --state zulu.state
+  python -m corpus stats zulu.jsonl.xz
+Each command has more: python -m corpus COMMAND --help
+"""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     text = "Make documents, statistics and links to Wikipedia out of web archives."
-    top = argparse.ArgumentParser(prog="python -m corpus", description=text)
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(prog="python -m corpus", description=text, epilog=_EPILOG, formatter_class=raw)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         sub = commands.add_parser(
@@ -42,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
             help=command.HELP,
             description=command.HELP,
             epilog=command.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=raw,
         )
         command.arguments(sub)
         sub.add_argument("files", nargs="+", metavar="FILE", help=_INPUTS)

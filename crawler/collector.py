@@ -117,7 +117,11 @@ class _Links:
 
 def link_collector(argv: Sequence[str] | None = None) -> int:
     """Collect the links of feeds."""
-    parser = _parser("link_collector", "Collect the links that RSS, Atom and JSON feeds hold, one a line.")
+    parser = _parser(
+        "link_collector",
+        "Collect the links that RSS, Atom and JSON feeds hold, one a line.",
+        "links -i rss_sources/*.txt -o links.txt --contact you@example.org",
+    )
     parser.add_argument("-o", "--output", default="-", help="file for the links (default: standard output)")
     parser.add_argument("-a", "--append", action="store_true", help="append, leaving out links that are there already")
     parser.add_argument("-t", "--test", action="store_true", help="only verify that the sources are feeds")
@@ -139,7 +143,11 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
 
 def page_downloader(argv: Sequence[str] | None = None) -> int:
     """Download pages into one WARC file."""
-    parser = _parser("page_downloader", "Download pages into a WARC file, politely.")
+    parser = _parser(
+        "page_downloader",
+        "Download pages into a WARC file, politely.",
+        "pages -i links.txt -o pages.warc.xz --contact you@example.org",
+    )
     parser.add_argument("-o", "--output", required=True, help=f"the archive; its name ends with {', '.join(_SUFFIXES)}")
     parser.add_argument(
         "-p", "--pause", type=_seconds, default=1.0, help="least seconds between requests to a host (1)"
@@ -180,12 +188,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return commands[words[0]](words[1:])
 
 
-def _parser(name: str, description: str) -> argparse.ArgumentParser:
+def _parser(name: str, description: str, example: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name,
         description=description,
-        epilog="Inputs are plain lists (a URL a line, # comments) or OPML: files, patterns, folders, @file (a list of "
-        "files), - for standard input; .xz is unpacked. Exit: 0 good, 1 some failed, 2 usage.",
+        epilog=f"Example: python -m crawler.collector {example}. Inputs are plain lists (a URL a line, # comments) "
+        "or OPML: files, patterns, folders, @file (a list of files), - for standard input; "
+        ".xz is unpacked. Exit: 0 good, 1 some failed, 2 usage.",
     )
     parser.add_argument("-i", "--input", nargs="+", default=["-"], help="lists of addresses (default: standard input)")
     parser.add_argument("-e", "--errors", default="-", help="file for the log (default: standard error)")

@@ -16,5 +16,6 @@ class Command(ByHand, ScrapyShell):
     def long_desc(self) -> str:
         return (
             "Interactive console for scraping the given url. Files are not read: without a url, "
-            "scrapy.Selector(text=open('FILE').read()) in the console takes one."
+            "scrapy.Selector(text=open('FILE').read()) in the console takes one. "
+            "Example: scrapy shell https://isolezwe.co.za/ -s CONTACT=you@example.org"
         )

@@ -9,3 +9,6 @@ from crawler.console.by_hand import ByHand
 
 class Command(ByHand, ScrapyView):
     """See the module."""
+
+    def long_desc(self) -> str:
+        return f"{super().long_desc()}. Example: scrapy view https://isolezwe.co.za/ -s CONTACT=you@example.org"

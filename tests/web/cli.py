@@ -22,10 +22,24 @@ from tests.web.verify import Expectations, verify
 from tests.web.warcs import check_archive
 from tests.web.web import CRAWL_FILE, LOG_FILE, load_web
 
+_RAW = argparse.RawDescriptionHelpFormatter
+_SERVE = """examples:
+  python -m tests.web serve --mood calm --hosts 4 --pages 60 --dir web
+  python -m tests.web serve --mood calm --language xho --others zul,eng --feed count=4,kind=atom,interval_s=30 --dir web
+
+Then: scrapy crawl zulu -a seeds=web/crawl.toml -s FETCH_ALLOWED_NETWORKS=127.0.0.0/8 -s DATA_DIR=web/crawl
+"""
+_VERIFY = """example:
+  python -m tests.web verify web --delay-s 0.5 --warc web/crawl/warc
+"""
+_TRUTH = """example:
+  python -m tests.web truth web > truth.jsonl
+"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
     except PortTakenError as error:
@@ -37,14 +51,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.web", description="A synthetic web on loopback.")
-    commands = parser.add_subparsers(required=True, metavar="serve|verify|truth")
-    serving = commands.add_parser("serve", help="serve a web until SIGTERM or Ctrl-C")
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m tests.web", description="A synthetic web on loopback.")
+    commands = top.add_subparsers(required=True, metavar="serve|verify|truth")
+    text = "serve a web until SIGTERM or Ctrl-C"
+    serving = commands.add_parser("serve", help=text, description=text, epilog=_SERVE, formatter_class=_RAW)
     _spec_options(serving)
     serving.add_argument("--dir", type=Path, required=True, help="folder for web.json, crawl.toml, hosts and the log")
     serving.set_defaults(run=_serve)
-    judging = commands.add_parser("verify", help="judge a crawl by the log in DIR")
+    text = "judge a crawl by the log in DIR"
+    judging = commands.add_parser("verify", help=text, description=text, epilog=_VERIFY, formatter_class=_RAW)
     judging.add_argument("dir", type=Path)
     judging.add_argument(
         "--delay-s", type=float, default=0.0, help="shortest pause on an authority (Crawl-delay on top)"
@@ -56,10 +73,11 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument("--warc", type=Path, help="folder of WARC files to compare with what was served")
     judging.add_argument("--json", action="store_true")
     judging.set_defaults(run=_verify)
-    telling = commands.add_parser("truth", help="what a crawl must find: one JSON line a page")
+    text = "what a crawl must find: one JSON line a page"
+    telling = commands.add_parser("truth", help=text, description=text, epilog=_TRUTH, formatter_class=_RAW)
     telling.add_argument("dir", type=Path)
     telling.set_defaults(run=_truth)
-    return parser
+    return top
 
 
 def _spec_options(parser: argparse.ArgumentParser) -> None:
