@@ -39,8 +39,13 @@ _BY_SUFFIX = {
 }
 
 
+SUFFIXES = frozenset(_BY_SUFFIX)
+"""Of the names that ask for a form."""
+
+
 def form_of(name: str) -> str:
     """The form that a file name asks for, compression left aside; "jsonl" when it asks for none."""
+    name = name.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
     return next((form for suffix, form in _BY_SUFFIX.items() if name.endswith(suffix)), "jsonl")

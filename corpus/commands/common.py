@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from corpus.errors import UsageFault
-from corpus.inputs import STDIN
+from corpus.inputs import STDIN, VERTICAL_SUFFIXES, beginning, open_stored
+from corpus.outputs import COMPRESSED
 from corpus.report import Report
+from corpus.sources import kind_of
 from relevance.language.identification import Identifier
 from relevance.language.model import load, shipped
 from relevance.types import UNDETERMINED
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _MOST_PROCESSES = 1024
+_TABLES = frozenset((".csv", ".ods", ".parquet", ".tsv", ".xls", ".xlsx"))
+_TEXTS = frozenset(
+    (".conllu", ".doc", ".docx", ".htm", ".html", ".json", ".jsonl", ".md", ".pdf", ".tei", ".txt", ".xml")
+)
+_FORMS = _TABLES | _TEXTS | {".prevert", ".text", ".vert", ".warc", ".wet"}
+"""Names that people give to what they expect in a file."""
 
 
 class Command(Protocol):
@@ -35,6 +43,28 @@ def expect_other(files: Sequence[str], target: str) -> None:
     """UsageFault when what is to be written would take the place of a file to read."""
     if Path(target).exists() and any(name != STDIN and Path(name).samefile(target) for name in files):
         raise UsageFault(f"{target}: is one of the files to read")
+
+
+def expect_form(options: argparse.Namespace, suffixes: Collection[str]) -> None:
+    """UsageFault when the output is named as a form that is not written (``.csv``), unless ``--format`` says which."""
+    name = options.output.lower()
+    for stored in COMPRESSED:
+        name = name.removesuffix(stored)
+    suffix = Path(name).suffix
+    if options.format is None and suffix in _FORMS - set(suffixes):
+        raise UsageFault(
+            f"{options.output}: {suffix} is not written; {', '.join(sorted(suffixes))} are, or --format says what it is"
+        )
+
+
+def expect_vertical(files: Sequence[str]) -> None:
+    """UsageFault when one of the files, as far as it can be looked at before it is read, has JSON lines."""
+    for name in files:
+        if name == STDIN or name.endswith(VERTICAL_SUFFIXES) or not Path(name).is_file():
+            continue
+        with open_stored(name) as file:
+            if kind_of(name, beginning(file)[0]) == "jsonl":
+                raise UsageFault(f"{name}: JSON lines, no vertical text; extract writes that, too: -o NAME.vert.xz")
 
 
 def summarise(report: Report, text: str, left_out: Sequence[str], damages: int, failed: int = 0) -> None:

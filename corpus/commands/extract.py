@@ -9,6 +9,7 @@ from pathlib import Path
 from corpus.commands.common import (
     FAULTS,
     GOOD,
+    expect_form,
     expect_other,
     language_arguments,
     languages_of,
@@ -19,7 +20,7 @@ from corpus.commands.common import (
 from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
-from corpus.forms import FORMS, WITH_HEADINGS, Form, form_of
+from corpus.forms import FORMS, SUFFIXES, WITH_HEADINGS, Form, form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
         if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
+    expect_form(options, SUFFIXES)
     if options.output != STDOUT:
         expect_other(files, options.output)
     form = _form(options)

@@ -11,6 +11,7 @@ from pathlib import Path
 from corpus.commands.common import (
     FAULTS,
     GOOD,
+    expect_form,
     expect_other,
     language_arguments,
     languages_of,
@@ -27,7 +28,7 @@ from corpus.tally import NOTES
 from corpus.wikilinks.choice import REASONS, LinkChoice
 from corpus.wikilinks.mentions import WORDS
 from corpus.wikilinks.pages import TEXTS
-from corpus.wikilinks.rows import FORMS, HEADER, form_of
+from corpus.wikilinks.rows import FORMS, HEADER, SUFFIXES, form_of
 from corpus.wikilinks.search import DOCUMENT_REASONS, Scope, Search
 from corpus.wikilinks.tables import FILES, Tables, load
 
@@ -81,6 +82,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if not 0 <= options.words <= _MOST_WORDS:
         raise UsageFault(f"--words: from 0 to {_MOST_WORDS}")
+    expect_form(options, SUFFIXES)
     form = options.format or form_of(options.output)
     if options.header and form != "tsv":
         raise UsageFault("--header: only of tsv")

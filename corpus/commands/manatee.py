@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other
+from corpus.commands.common import FAULTS, GOOD, expect_other, expect_vertical
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, open_output
@@ -41,6 +41,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     columns = columns_named(options.columns)
     files = expand(options.files, VERTICAL_SUFFIXES)
+    expect_vertical(files)
     check_target(options.output)
     if options.output != STDOUT:
         expect_other(files, options.output)

@@ -68,8 +68,13 @@ HEADER = "\t".join(COLUMNS) + "\n"
 FORMS: Mapping[str, Callable[[Mention], str]] = {"tsv": tsv, "jsonl": jsonl}
 
 
+SUFFIXES = frozenset((".tsv", ".txt", ".jsonl", ".json"))
+"""Of the names that a form suits."""
+
+
 def form_of(name: str) -> str:
     """The form that a file name asks for, compression left aside; "tsv" when it asks for none."""
+    name = name.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
     return "jsonl" if name.endswith((".jsonl", ".json")) else "tsv"

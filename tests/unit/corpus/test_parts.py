@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from corpus.anchors import place_links
 from corpus.cli import main
+from corpus.commands.common import expect_vertical
 from corpus.document import Document, Paragraph, from_json, main_language, to_json
 from corpus.duplicates.hashes import HashSet, text_hash
 from corpus.duplicates.paragraphs import Deduplicator
@@ -417,6 +418,33 @@ def test_targets_are_checked_before_the_work(tmp_path: Path) -> None:
 def test_form_by_name() -> None:
     names = ["a.jsonl", "a.vert.xz", "a.txt.gz", "a", "-", "a.jsonl.zst"]
     assert [form_of(name) for name in names] == ["jsonl", "vertical", "text", "jsonl", "jsonl", "jsonl"]
+
+
+@pytest.mark.parametrize("command", ["extract", "links"])
+def test_a_name_that_promises_another_form_is_refused(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "empty.warc"
+    source.touch()
+    for name in ("zulu.csv", "zulu.CSV.xz", "zulu.html"):
+        assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 2
+        assert "is not written; .json" in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
+    assert main([command, str(source), "-o", str(tmp_path / "zulu.csv"), "-q", "--format", "jsonl"]) == 0
+    for name in ("zulu", "zulu.2024", "ZULU.TXT", "zulu.jsonl.gz"):
+        assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 0
+    assert [form_of(name) for name in ("A.TXT", "a.Vert.xz")] == ["text", "vertical"]
+
+
+@pytest.mark.parametrize("command", [["tag", "--model", "none.udpipe"], ["manatee"]])
+def test_json_lines_are_no_vertical_text(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "zulu.jsonl"
+    source.write_text('{"id": "1"}\n', encoding="utf-8")
+    assert main([*command, str(source), "-o", str(tmp_path / "out.vert")]) == 2
+    assert "zulu.jsonl: JSON lines, no vertical text" in capsys.readouterr().err
+    expect_vertical([str(tmp_path / "named.vert"), "-", str(tmp_path / "missing")])
 
 
 # -- report and statistics
