@@ -30,6 +30,8 @@ from sieve.urls import authority as authority_of
 
 _CLUSTER = "this Redis is a Cluster: crawls on its other nodes do not hear of it; --crawl NAME for each of them"
 
+_BESIDE = "other ports of the host, and other names under it, have to be named, too, where they are meant"
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
@@ -68,6 +70,7 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
             return
         new = scope.table(scope.crawl).add([prefix])
         action.show(f"{prefix}: {'opted out' if new else 'was opted out already'} of {scope}")
+        action.note(f"that is what begins with {', '.join(sorted(rules))}; {_BESIDE}")
         if not scope.crawl and _is_cluster(scope.server):
             action.note(_CLUSTER)
 

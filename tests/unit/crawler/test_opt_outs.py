@@ -56,7 +56,9 @@ def fleet(url: str, server: redis.Redis, tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_an_opt_out_holds_for_all_crawls_unless_one_is_named(fleet: Fleet) -> None:
-    assert fleet.say("opt-out", "A.example.") == (0, "A.example.: opted out of all crawls of this Redis\n")
+    status, said = fleet.say("opt-out", "A.example.")
+    assert (status, said.splitlines()[0]) == (0, "A.example.: opted out of all crawls of this Redis")
+    assert "begins with http://a.example, http://www.a.example, https://a.example, https://www.a.example; other" in said
     assert fleet.refused() == {"zulu": True, "xhosa": True, "new": True}
     assert "was opted out already of all" in fleet.say("opt-out", "a.example")[1]
     assert "b.example: opted out of crawl zulu\n" in fleet.say("opt-out", "b.example", crawl="zulu")[1]
@@ -77,9 +79,9 @@ def test_a_redis_without_a_crawl_takes_it_for_those_to_come(
 def test_who_may_see_no_crawl_may_opt_out_of_all(fleet: Fleet, server: redis.Redis) -> None:
     server.acl_setuser("blind", enabled=True, nopass=True, commands=["+@all"], keys=["{ulwembu}:*"])
     fleet.url += "&username=blind&password=x"
-    said = fleet.say("opt-out", "a.example")
+    status, said = fleet.say("opt-out", "a.example")
     server.acl_deluser("blind")
-    assert said == (0, "a.example: opted out of all crawls of this Redis\n")
+    assert (status, said.splitlines()[0]) == (0, "a.example: opted out of all crawls of this Redis")
 
 
 def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
