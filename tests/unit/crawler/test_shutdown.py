@@ -61,11 +61,12 @@ def test_an_engine_that_opens_no_crawl_runs_on(crawler: Any) -> None:
     """`scrapy shell URL` starts one without saying that it crawls; stopped, the shell would wait for ever."""
 
     async def work() -> None:
-        Shutdown(crawler)
+        ending = Shutdown(crawler)  # signals hold it weakly
         crawler.crawling, crawler.engine.running = False, True
         await crawler.signals.send_catch_log_async(signals.engine_started)
         for _ in range(5):
             await asyncio.sleep(0)
+        assert not ending.asked_early
 
     asyncio.run(work())
     crawler.engine.stop_async.assert_not_awaited()
