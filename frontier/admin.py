@@ -15,13 +15,14 @@ from sieve.urls import authority, canonicalize, canonicalize_many
 LOOKED_THROUGH = 10_000
 
 
-def host_state(host: Host, config: FrontierConfig) -> HostState:
+def host_state(host: Host, config: FrontierConfig, leased_url: str) -> HostState:
     """Snapshot of a memory record."""
     return HostState(
         authority=host.authority,
         queued=host.queued(),
         parked=len(host.parked),
         leased_token=host.token,
+        leased_url=leased_url,
         next_ms=host.next_ms,
         rest_ms=host.rest_ms,
         rest_reason=host.rest_reason,
@@ -72,13 +73,14 @@ def waiting_of(host: Host) -> list[Waiting]:
     return queued + parked
 
 
-def explain(frontier: Frontier, url: str, config: FrontierConfig, leased_url: str = "") -> Explanation:
-    """See :meth:`frontier.types.Frontier.explain`. `leased_url` is the URL the authority's lease holds, if one does."""
+def explain(frontier: Frontier, url: str, config: FrontierConfig) -> Explanation:
+    """See :meth:`frontier.types.Frontier.explain`."""
     host, key = authority(url), canonicalize(url)
     state = frontier.host(host)
     there = frontier.peek(host, LOOKED_THROUGH) if state else []
     forms = canonicalize_many([waiting.url for waiting in there])
     found = next((waiting for waiting, form in zip(there, forms, strict=True) if form == key), None)
+    leased_url = state.leased_url if state else ""
     leased = leased_url and canonicalize(leased_url) == key
     place = "leased" if leased else "not here" if found is None else "parked" if found.until_ms else "queued"
     url = leased_url if leased else found.url if found else url

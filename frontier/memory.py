@@ -16,7 +16,6 @@ from frontier.memory_tables import Address, Held, MemoryTables
 from frontier.outcomes import DAY, SECOND
 from frontier.payload import Element, read_element, read_hop
 from frontier.types import Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
-from sieve.urls import authority as authority_of
 
 MOST_EXPIRED_AT_ONCE = 64
 MOST_OPTED_OUT_AT_ONCE = 100
@@ -251,5 +250,4 @@ class MemoryFrontier(MemoryTables):
 
     def explain(self, url: str) -> Explanation:
         """See :class:`frontier.types.Frontier`."""
-        leased = (held.lease.url for held in self.held.values() if held.lease.authority == authority_of(url))
-        return admin.explain(self, url, self.config, next(leased, ""))
+        return admin.explain(self, url, self.config)

@@ -194,13 +194,15 @@ class MemoryTables:
 
     def hosts(self, limit: int = 50) -> list[HostState]:
         """See :class:`frontier.types.Frontier`."""
-        states = [admin.host_state(host, self.config) for host in self.known.values()]
-        return admin.in_order(states)[:limit]
+        return admin.in_order(map(self._state, self.known.values()))[:limit]
 
     def host(self, authority: str) -> HostState | None:
         """See :class:`frontier.types.Frontier`."""
         host = self.known.get(authority)
-        return admin.host_state(host, self.config) if host else None
+        return self._state(host) if host else None
+
+    def _state(self, host: Host) -> HostState:
+        return admin.host_state(host, self.config, self.held[host.token].lease.url if host.token else "")
 
     def peek(self, authority: str, limit: int = 20) -> list[Waiting]:
         """See :class:`frontier.types.Frontier`."""

@@ -44,7 +44,6 @@ from frontier.types import (
     Totals,
     Waiting,
 )
-from sieve.urls import authority as authority_of
 
 MOST_LEASES = 1000
 INTAKE_BATCH = 2000
@@ -339,14 +338,7 @@ class RedisFrontier:
 
     def explain(self, url: str) -> Explanation:
         """See :class:`frontier.types.Frontier`."""
-        state = self.host(authority_of(url))
-        leased_url = ""
-        if state and state.leased_token:
-            ((_, record, _),) = self._read([state.authority])
-            element = wire.read_record(record).get("element")
-            if element is not None:
-                leased_url = admin.waiting(state.authority, element).url if element else f"{state.authority}/robots.txt"
-        return admin.explain(self, url, self.config, leased_url)
+        return admin.explain(self, url, self.config)
 
     # -- scores, counters, audit ---------------------------------------------------------------------------------------
 

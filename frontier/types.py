@@ -206,12 +206,13 @@ class FrontierStatus:
 class HostState:
     """One authority as it stands. `rest_ms`/`rest_reason`: nothing at all is sent to it before;
     `robots_gate_ms`/reason: nothing but robots.txt; 0 and "" when none. `ready_ms`: when it can next be leased, None
-    when it has nothing."""
+    when it has nothing. `leased_token`, `leased_url`: "" when it is not out on a lease."""
 
     authority: str
     queued: int
     parked: int
     leased_token: str
+    leased_url: str
     next_ms: int
     rest_ms: int
     rest_reason: str

@@ -278,6 +278,7 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         queued=number("queued"),
         parked=number("parked"),
         leased_token=token_of(name, number("served"), record["key"]) if "key" in record else "",
+        leased_url=_leased_url(name, record["element"]) if "element" in record else "",
         next_ms=number("next_ms"),
         rest_ms=number("rest_ms"),
         rest_reason=text("rest_reason"),
@@ -298,6 +299,10 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
         paused=bool(number("paused")),
         ready_ms=_ready_ms(number, config.obey_robots),
     )
+
+
+def _leased_url(authority: str, element: bytes) -> str:
+    return read_element(authority, element).url if element else f"{authority}/robots.txt"
 
 
 class Rests(NamedTuple):

@@ -106,6 +106,8 @@ def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
     for path in files:
         yield from _urls(path)
     for host in state.frontier.hosts(_ALL):
+        if host.leased_url:  # of a worker that was killed: it waits again when the lease ends
+            yield host.leased_url
         for waiting in state.frontier.peek(host.authority, _ALL):  # the parked ones, too
             yield waiting.url
 

@@ -27,7 +27,7 @@ from crawler.commands.frontier import Command
 from crawler.console.crawl_state import Action
 from crawler.console.terminal import INTERRUPTED, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
-from frontier import Candidate, MemoryFrontier
+from frontier import Candidate, FrontierConfig, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES
 from sieve.errors import LinkError
@@ -179,7 +179,8 @@ def test_who_interrupts_a_look_at_seeds_or_a_collection_gets_no_traceback(
 
 
 def test_a_sieve_is_rebuilt_from_what_waits_in_the_frontier_each_url_once() -> None:
-    frontier = MemoryFrontier()
-    frontier.take_in([Candidate("https://a.example/1"), Candidate("https://a.example/2", not_before_ms=1 << 47)])
+    frontier = MemoryFrontier(FrontierConfig(obey_robots=False))
+    frontier.take_in([Candidate(f"https://a.example/{n}", not_before_ms=n // 3 << 47) for n in range(1, 4)])
+    assert len(frontier.lease(1).leases) == 1, "whose worker is killed"
     found = list(_known(Mock(frontier=frontier), []))
-    assert found == ["https://a.example/1", "https://a.example/2"]
+    assert found == ["https://a.example/1", "https://a.example/2", "https://a.example/3"]
