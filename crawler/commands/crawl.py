@@ -14,6 +14,11 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from crawler.errors import PreflightError
 
 
+class _Interrupted(KeyboardInterrupt):
+    """Of a KeyboardInterrupt itself that comes amid an exec(), and each import of dataclasses has many, Python ends as
+    if nobody had caught it."""
+
+
 class Command(ScrapyCrawl):
     """Run a crawl of seeds/<name>.toml, or a spider, by name."""
 
@@ -37,8 +42,10 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         # Scrapy may end before `run` (a LOG_LEVEL that there is not): the private Redis must not outlive that.
         atexit.register(self._held.close)
-        # As Ctrl-C until the reactor sees to both: else a private Redis stayed, and a container would not hear it.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # Until the reactor sees to both: else a private Redis stayed, and a container would not hear SIGTERM.
+        signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
         try:
             # The whole crawler; Scrapy imports this module for every other command, too.
             from crawler.actions.crawl import prepare
@@ -68,6 +75,10 @@ class Command(ScrapyCrawl):
                 return
             if self.crawler_process.bootstrap_failed or ended_badly(crawler):
                 self.exitcode = 1
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise _Interrupted
 
 
 def _say_interrupted(name: str) -> None:

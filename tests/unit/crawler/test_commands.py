@@ -93,7 +93,10 @@ def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
     def prepare(settings: Settings, name: str, arguments: object, held: Any) -> None:
         held.callback(left)
         assert signal.getsignal(number) != signal.SIG_DFL, "it would end this very process"
-        signal.raise_signal(number)
+        with pytest.raises(KeyboardInterrupt) as interrupted:
+            signal.raise_signal(number)
+        assert interrupted.type is not KeyboardInterrupt, "Python would end as if nobody had caught it"
+        raise interrupted.value
 
     monkeypatch.setattr(ScrapyCrawl, "process_options", lambda *_: None)
     monkeypatch.setattr("crawler.actions.crawl.prepare", prepare)
