@@ -143,12 +143,15 @@ class Host:
             reasons.append(reason)
         return reasons
 
-    def park_last_band(self, reason: str, until_ms: int) -> bool:
-        """Park the first :data:`PARKED_AT_ONCE` of the last band; False when there are none."""
+    def park_last_band(self, element: bytes, reason: str, until_ms: int) -> bool:
+        """Park the first :data:`PARKED_AT_ONCE` of the last band, after a page of it; False when `element`, the page's,
+        was of another one, or there are none."""
+        if not element or band(element) < BANDS - 1:
+            return False
         elements = list(itertools.islice(self.bands[-1], PARKED_AT_ONCE))
-        for element in elements:
+        for waiting in elements:
             self.bands[-1].popleft()
-            self.park(element, reason, until_ms)
+            self.park(waiting, reason, until_ms)
         return bool(elements)
 
     def rest(self, until_ms: int, reason: str) -> None:

@@ -97,7 +97,7 @@ def finish(frontier: MemoryTables, held: Held, ending: Ending) -> None:
     host.token = ""
     frontier.results[("robots:" if lease.kind is Kind.ROBOTS else "") + outcome.result] += 1
     _rest(frontier, host, rule, ending)
-    _count(frontier, host, lease, outcome, rule)
+    _count(frontier, host, held, outcome, rule)
     if rule.forgets_address:
         host.address_until_ms = 0
     if lease.address:
@@ -132,28 +132,29 @@ def _rest(frontier: MemoryTables, host: Host, rule: Row, ending: Ending) -> None
         host.heal(ending.now_ms)
 
 
-def _count(frontier: MemoryTables, host: Host, lease: Lease, outcome: Outcome, rule: Row) -> None:
+def _count(frontier: MemoryTables, host: Host, held: Held, outcome: Outcome, rule: Row) -> None:
     host.fetched_bytes += outcome.fetched_bytes
     host.words += outcome.words
     frontier.totals["bytes"] += outcome.fetched_bytes
     frontier.totals["words"] += outcome.words
-    if rule.page and lease.kind is not Kind.ROBOTS:
+    if rule.page and held.lease.kind is not Kind.ROBOTS:
         host.pages += 1
         frontier.totals["pages"] += 1
     if outcome.page_mark and frontier.config.limits.equal_pages:
-        _mark(frontier, host, outcome.page_mark)
+        _mark(frontier, host, held.element, outcome.page_mark)
 
 
-def _mark(frontier: MemoryTables, host: Host, page_mark: bytes) -> None:
-    """A trap has its URLs in the last band, where there is anything better: they wait, and the host's other pages and
-    feeds go on. A host that gives equal pages from other bands rests."""
-    limits, until_ms = frontier.config.limits, frontier.clock() + DAY
-    balance = host.mark(page_mark, MARKS_KEPT)
-    if balance >= limits.some_equal_pages and host.park_last_band("trap_equal_pages", until_ms):
+def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) -> None:
+    """What leads further into a trap is in the last band: when equal pages come from there it waits, and the host's
+    other pages and feeds go on. Equal pages of other bands, as lists are, say nothing of it; after many the host rests.
+    """
+    limits, until_ms, before = frontier.config.limits, frontier.clock() + DAY, host.mark_balance
+    balance, reason = host.mark(page_mark, MARKS_KEPT), "trap_equal_pages"
+    if balance > before and balance >= limits.some_equal_pages and host.park_last_band(element, reason, until_ms):
         host.mark_balance, host.equal_ms = 0, until_ms
     elif balance >= limits.equal_pages:
         host.mark_balance = 0
-        host.rest(until_ms, "trap_equal_pages")
+        host.rest(until_ms, reason)
 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:

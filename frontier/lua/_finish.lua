@@ -44,7 +44,7 @@ local function end_rest(record, ip, outcome, rule, end_ms)
   end
 end
 
-local function end_counts(authority, record, kind, outcome, rule)
+local function end_counts(authority, record, element, kind, outcome, rule)
   local bytes, words = outcome.bytes or 0, outcome.words or 0
   local all_bytes, pages, all_words, balance = counts_of(record)
   meta_add.bytes, meta_add.words = meta_add.bytes + bytes, meta_add.words + words
@@ -53,9 +53,10 @@ local function end_counts(authority, record, kind, outcome, rule)
     meta_add.pages = meta_add.pages + 1
   end
   if outcome.page_mark and SETTINGS.equal_pages > 0 then
+    local before = balance
     record.marks, balance = marked(record.marks, balance, outcome.page_mark)
-    if balance >= SETTINGS.some_equal_pages
-      and park_last_band(authority, record, 'trap_equal_pages', now + SETTINGS.day) then
+    if balance > before and balance >= SETTINGS.some_equal_pages
+      and park_last_band(authority, record, element, 'trap_equal_pages', now + SETTINGS.day) then
       balance = 0
     elseif balance >= SETTINGS.equal_pages then
       balance = 0
@@ -158,7 +159,7 @@ local function finish(authority, record, outcome, rule, end_ms)
   local kind = element == '' and ROBOTS or byte(element) % 4
   add(result_add, kind == ROBOTS and 'robots:' .. outcome.result or outcome.result, 1)
   end_rest(record, ip, outcome, rule, end_ms)
-  end_counts(authority, record, kind, outcome, rule)
+  end_counts(authority, record, element, kind, outcome, rule)
   if rule.forgets_address then record.address_until_ms = 0 end
   if ip ~= '' then free_address(record, ip) end
   if kind == ROBOTS then

@@ -187,9 +187,10 @@ local function park(authority, record, element, reason, until_ms)
   return new
 end
 
--- after equal pages: the last band waits, and what comes into it; false when there is none
-local function park_last_band(authority, record, reason, until_ms)
-  if byte(record.bands, -5) ~= BANDS - 1 then return false end
+-- after equal pages: the last band waits, and what comes into it; false when there is none, or `element`, which gave
+-- the last of these pages, was of another one
+local function park_last_band(authority, record, element, reason, until_ms)
+  if element == '' or band_of(element) < BANDS - 1 or byte(record.bands, -5) ~= BANDS - 1 then return false end
   others_of(record).e = until_ms
   if record.inline ~= '' then spill(authority, record) end
   local key = queue_key(authority, BANDS - 1)

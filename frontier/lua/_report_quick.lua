@@ -4,7 +4,8 @@
 local OUTCOME, OUTCOME_BYTES, NO_MARK, ROBOTS = '<dI4Hdddddc8', 62, string.rep('\0', MARK_BYTES), 1
 -- now was rounded down: an answer must not seem to have ended before it did
 local tick = ARGV[2] and 0 or 1
-local authorities, packed, more, equal_pages = ARGS.authorities, ARGS.outcomes, ARGS.more, SETTINGS.some_equal_pages
+local authorities, packed, more = ARGS.authorities, ARGS.outcomes, ARGS.more
+local equal_pages, some_equal_pages = SETTINGS.equal_pages, SETTINGS.some_equal_pages
 
 -- those accepted, by the lease's number: a bit each; 2^20 numbers a chunk -> 32 numbers a word -> bits
 local chunks = {}
@@ -43,6 +44,15 @@ for i, rule in ipairs(ARGS.rows) do
   is_plain[i] = rule.sent and rule.retries == 0 and rule.rest_base_ms == 0 and not SETTINGS.audit
 end
 
+-- marks and balance after a page of this score (0-255); nil where they are so many that something must be done
+local function marked_few(marks, balance, page_mark, score)
+  if equal_pages == 0 or page_mark == NO_MARK then return marks, balance end
+  marks, balance = marked(marks, balance, page_mark)
+  local is_worst = score < 256 / BANDS
+  if balance >= equal_pages or is_worst and balance >= some_equal_pages then return nil end
+  return marks, balance
+end
+
 -- whether the lease of outcome i could be ended this way; place: of the outcome in `packed`
 local function end_plain(i, place, key_of_record, text)
   local flags = byte(text) - HELD
@@ -55,10 +65,8 @@ local function end_plain(i, place, key_of_record, text)
     unpack_struct(LEASED_PAGE, text)
   if served ~= token_number or key ~= token_key or expires <= now or holds == 0 then return false end
   if length == 0 or bits % 4 == ROBOTS then return false end
-  if equal_pages > 0 and page_mark ~= NO_MARK then
-    marks, balance = marked(marks, balance, page_mark)
-    if balance >= equal_pages then return false end
-  end
+  marks, balance = marked_few(marks, balance, page_mark, byte(text, behind + 1))
+  if not marks then return false end
   local end_ms = now + tick - (age > 0 and age or 0)
   if due > end_ms then end_ms = due end
   last_fetch_ms = fetch_ms > 0 and fetch_ms or 0

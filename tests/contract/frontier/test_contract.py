@@ -837,29 +837,45 @@ def test_equal_pages_let_the_host_rest_where_it_has_nothing_of_least_worth(make:
 @pytest.mark.parametrize("long", ["", "x" * 900], ids=["in the record", "in lists"])
 def test_what_is_worth_least_waits_a_day_after_some_equal_pages(make: Make, clock: Clock, long: str) -> None:
     frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
-    frontier.take_in([Candidate(f"{A}/{n}{long}", score=0.5) for n in range(6)])
-    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=0.9)])
-    frontier.take_in([Candidate(f"{A}/trap/{n}{long}", score=0.1) for n in range(9)])
-    for number in range(4):
+    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=0.9), Candidate(f"{A}/list{long}", score=0.5)])
+    frontier.take_in([Candidate(f"{A}/trap/{n}{long}", score=0.1) for n in range(13)])
+    for number in range(5):
         assert (state := frontier.host(A))
-        assert (state.queued, state.parked) == (16 - number, 0)
-        done(frontier, one(frontier), page_mark=b"samepage")
+        assert (state.queued, state.parked) == (15 - number, 0)
+        lease = one(frontier)
+        if not lease.address:
+            assert frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease, page_mark=b"the feed" if "feed" in lease.url else b"samepage")
         clock.forward(FREE.delay_ms)
     assert (state := frontier.host(A))
-    assert (state.queued, state.parked, state.rest_reason) == (3, 9, "")
-    assert frontier.status().by_reason == {"trap_equal_pages": 9}
+    assert (state.queued, state.parked, state.rest_reason) == (0, 10, "")
+    assert frontier.status().by_reason == {"trap_equal_pages": 10}
     more = [Candidate(f"{A}/trap/more{n}", score=0.1, not_before_ms=n) for n in range(2)]
     frontier.take_in([*more, Candidate(f"{A}/better{long}", score=0.2)])
-    for _ in range(4):
-        lease = one(frontier)
-        assert "trap" not in lease.url
-        done(frontier, lease, page_mark=b"samepage")
-        clock.forward(FREE.delay_ms)
+    lease = one(frontier)
+    assert "better" in lease.url
+    done(frontier, lease, page_mark=b"samepage")
+    clock.forward(FREE.delay_ms)
     assert frontier.lease(1).leases == ()
-    assert frontier.status().by_reason == {"trap_equal_pages": 11}
+    assert frontier.status().by_reason == {"trap_equal_pages": 12}
     clock.forward(DAY)
     assert "/trap/" in one(frontier).url
     assert frontier.status().by_reason == {}
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_what_lists_that_look_alike_lead_to_waits_for_nothing(make: Make, clock: Clock, bound: bool) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+    frontier.take_in([Candidate(f"{A}/list/{n}", score=0.5) for n in range(9)])
+    frontier.take_in([Candidate(f"{A}/article/{n}", score=0.0) for n in range(9)])
+    for number in range(16):
+        lease = one(frontier)
+        if bound and not lease.address:
+            assert frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease, page_mark=b"thelists" if "list" in lease.url else b"page %3d" % number)
+        clock.forward(FREE.delay_ms)
+    assert (state := frontier.host(A))
+    assert (state.queued, state.parked, state.rest_reason) == (2, 0, "")
 
 
 def test_who_lets_a_host_go_lets_its_traps_go(make: Make, clock: Clock) -> None:
@@ -878,8 +894,7 @@ def test_who_lets_a_host_go_lets_its_traps_go(make: Make, clock: Clock) -> None:
 
 def test_no_more_is_parked_at_once_than_a_script_has_time_for(make: Make, clock: Clock) -> None:
     frontier = make(replace(FREE, limits=TrapLimits(equal_pages=1)))
-    frontier.take_in([Candidate(f"{A}/{n}") for n in range(PARKED_AT_ONCE + 9)])
-    frontier.take_in([Candidate(f"{A}/good{n}", score=1.0) for n in range(2)])
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(PARKED_AT_ONCE + 11)])
     for _ in range(2):
         done(frontier, one(frontier), page_mark=b"samepage")
         clock.forward(FREE.delay_ms)

@@ -101,7 +101,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(
         hosts=st.lists(st.sampled_from(HOSTS), min_size=1, max_size=6),
-        score=st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+        score=st.sampled_from([0.0, 0.1, 0.3, 1.0]),
         kind=st.sampled_from([Kind.PAGE, Kind.PAGE, Kind.FEED, Kind.SITEMAP]),
         query=st.booleans(),
         depth=st.sampled_from([0, 1, 50]),
@@ -124,8 +124,13 @@ class Histories(RuleBasedStateMachine):
         else:
             self.inside = self.seen_inside()
 
-    @rule(rounds=st.integers(1, 4), limit=st.sampled_from([1, 6]), pause_ms=st.sampled_from([0, 600, 1_500]))
-    def work(self, rounds: int, limit: int, pause_ms: int) -> None:
+    @rule(
+        rounds=st.integers(1, 6),
+        limit=st.sampled_from([1, 6]),
+        pause_ms=st.sampled_from([0, 600, 3_000, 3_000]),
+        mark=st.sampled_from([b"", b"samepage"]),
+    )
+    def work(self, rounds: int, limit: int, pause_ms: int, mark: bytes) -> None:
         """What a diligent worker does, so that histories get somewhere."""
         for _ in range(rounds):
             self.lease(limit, 0)
@@ -134,7 +139,7 @@ class Histories(RuleBasedStateMachine):
                 if lease.address != wanted and not self.bind_one(token, wanted):
                     continue
                 robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None
-                self.report_one(Outcome(token, "ok", fetch_ms=100, robots=robots))
+                self.report_one(Outcome(token, "ok", fetch_ms=100, robots=robots, page_mark=mark))
             self.clock.forward(pause_ms)
 
     @rule(limit=st.sampled_from([1, 1, 2, 6]), ahead_ms=st.sampled_from([0, 0, 500]))
