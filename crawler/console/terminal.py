@@ -38,4 +38,6 @@ def host_words(row: HostState, now_ms: int) -> str:
     rests = ((row.rest_ms, row.rest_reason), (row.robots_gate_ms, row.robots_gate_reason))
     if held := {reason: until_ms for until_ms, reason in rests if reason and until_ms > now_ms}:
         return f"rests ({', '.join(held)}) until {clock(max(held.values()))}"
+    if row.parked and not row.queued and row.ready_ms is not None and row.ready_ms > now_ms:
+        return f"parked until {clock(row.ready_ms)}"
     return "waits" if row.queued else ""

@@ -23,7 +23,7 @@ COLUMNS = {
     "words": COUNTS["words"],
     "delay s": "seconds from an answer's end to the next request",
     "failures": "failures in a row, not forgiven yet: the host rests the longer",
-    "state": "being fetched; waits (for its delay); rests (reason) until; paused; nothing: has no URLs",
+    "state": "being fetched; waits (for its delay); rests (reason) until; parked until; paused; nothing: no URLs",
     "address": "IP address of the last request",
 }
 """Of ``hosts``, in its order."""

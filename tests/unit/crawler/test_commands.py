@@ -187,3 +187,12 @@ def test_a_sieve_is_rebuilt_from_what_waits_in_the_frontier_each_url_once() -> N
     assert len(frontier.lease(1).leases) == 1, "whose worker is killed"
     found = list(_known(Mock(frontier=frontier), []))
     assert found == ["https://a.example/1", "https://a.example/2", "https://a.example/3"]
+
+
+def test_of_a_host_with_nothing_but_parked_urls_it_is_said_until_when() -> None:
+    known = MemoryFrontier(FrontierConfig(obey_robots=False), lambda: 1000)
+    known.take_in([Candidate("https://a.example/", not_before_ms=9000)])
+    row = known.host("https://a.example")
+    assert row is not None
+    assert host_words(row, 1000) == f"parked until {clock(9000)}"
+    assert host_words(row, 9000) == ""
