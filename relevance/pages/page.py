@@ -12,6 +12,7 @@ selectolax, the fastest of three measured (docs/relevance.md).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,6 +31,8 @@ from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
+MOST_LINES = 100_000
+"""Blocks of a plain text: of one with more lines that are not blank, as a list of words has, several make a block."""
 FULL = 80
 """Letters of a paragraph that is taken for a full one however it ends."""
 KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "nav": 0.1}
@@ -108,8 +111,7 @@ def read_page(
     have instead of "robots". `captured`: when ("": not known), to have the publication of a page, None: without it."""
     decoded = decode(body[:MAX_BODY], content_type)
     if content_type and media_type(content_type) == "text/plain":
-        lines = (" ".join(seen(line).split()) for line in decoded.text.splitlines())
-        blocks = tuple(Block(line, "main") for line in lines if line)
+        blocks = tuple(Block(text, "main") for text in _plain_texts(decoded.text))
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
@@ -140,6 +142,15 @@ def texts_and_links(html: bytes) -> tuple[list[str], list[Link]]:
     links = _links(tree)
     main, nav = _gathered(tree)
     return main.texts + nav.texts, links
+
+
+def _plain_texts(text: str) -> Iterator[str]:
+    """The texts of the blocks of a plain text."""
+    lines = [line for line in text.splitlines() if line and not line.isspace()]
+    together = max(1, -(-len(lines) // MOST_LINES))
+    for at in range(0, len(lines), together):
+        if found := " ".join(seen(" ".join(lines[at : at + together])).split()):
+            yield found
 
 
 def _tree(html: bytes) -> LexborHTMLParser:

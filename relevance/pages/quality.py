@@ -24,6 +24,9 @@ _RELIGIOUS = (
 )
 RELIGIOUS = tuple(_RELIGIOUS.split())
 """Beginnings or cores of words; see `_religious`."""
+_PREFIX = 4
+_LOOKED_AT = _PREFIX + max(map(len, RELIGIOUS))
+"""Letters of a word that tell: what is remembered of words stays small, also of one that fills a page."""
 FLAGS = ("machine", "religious", "list")
 MANY_LANGUAGES = 12
 """Alternate languages from which a small site is hardly translated by people."""
@@ -67,12 +70,12 @@ def _religious(tokens: list[str]) -> float:
     if not tokens:
         return 0.0
     counts = Counter(tokens)
-    return sum(n for word, n in counts.items() if _of_the_field(word)) / len(tokens)
+    return sum(n for word, n in counts.items() if _of_the_field(word[:_LOOKED_AT])) / len(tokens)
 
 
 @lru_cache(maxsize=1 << 16)
-def _of_the_field(word: str) -> bool:
-    return any(0 <= word.find(core) <= 4 for core in RELIGIOUS)
+def _of_the_field(beginning: str) -> bool:
+    return any(0 <= beginning.find(core) <= _PREFIX for core in RELIGIOUS)
 
 
 def _listed(page: Page) -> float:

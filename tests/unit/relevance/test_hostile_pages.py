@@ -5,9 +5,10 @@ from itertools import product
 
 import pytest
 
+from relevance.pages import quality
 from relevance.pages.flattened import flattened
 from relevance.pages.head import refresh_target
-from relevance.pages.page import Page, read_page
+from relevance.pages.page import MOST_LINES, Page, read_page
 
 MANY = 40_000
 
@@ -149,3 +150,16 @@ def test_a_link_around_a_block_keeps_its_text_in_a_flat_page() -> None:
     page = _read("<a href=/x><div>one</div></a><a href=/y>two" + "<p>three" * MANY)
     assert (page.links[0].href, page.links[0].text) == ("/x", "one")
     assert len(page.links) < 10
+
+
+@pytest.mark.parametrize("lines", [MOST_LINES, MOST_LINES + 1])
+def test_a_plain_text_has_a_bounded_number_of_blocks_and_keeps_its_words(lines: int) -> None:
+    page = read_page(b"".join(b"a%d\n\n" % n for n in range(lines)), "http://a.example/", "text/plain")
+    assert len(page.blocks) == -(-lines // (1 if lines == MOST_LINES else 2))
+    assert page.text().split() == [f"a{n}" for n in range(lines)]
+
+
+def test_words_without_end_are_not_remembered() -> None:
+    quality._of_the_field.cache_clear()
+    assert quality._religious(["jesu" + "a" * MANY, "ngoNkulunkulu".lower(), *("b" * MANY + c for c in "xyz")]) == 0.4
+    assert quality._of_the_field.cache_info().currsize == 3
