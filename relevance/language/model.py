@@ -30,6 +30,8 @@ STEP = 0.05
 """Nats of one unit of evidence."""
 REMEMBERED = 1 << 17
 """New words remembered before the memory starts anew (about 25 MB)."""
+LONGEST = 100
+"""Letters of a word that is remembered: one that fills a page would stay as long as a thousand others."""
 _TOGETHER = 1024
 """New words that go through the n-grams together: enough for speed, few enough for the processor's cache."""
 _LANES, _BYTE = np.uint64(0x00FF00FF00FF00FF), np.uint64(8)
@@ -183,12 +185,16 @@ class Model:
         return np.frombuffer(data, dtype=np.uint8).reshape(len(tokens), -1)
 
     def _learned(self, tokens: Sequence[str]) -> dict[str, bytes]:
-        """A memory that has all of these words. It stays whole when another thread starts a new one."""
+        """A memory that has all of these words: with one that is too long to be remembered it is for this once. It
+        stays whole when another thread starts a new one."""
         known = self._known
         new = list(set(tokens).difference(known))
-        if len(known) - len(self._ready) + len(new) > REMEMBERED:
-            self._known = known = self._ready.copy()
+        once = max(map(len, new), default=0) > LONGEST
+        if once or len(known) - len(self._ready) + len(new) > REMEMBERED:
+            known = self._ready.copy()
             new = list(set(tokens).difference(known))
+            if not once:
+                self._known = known
         drawn = drawn_out(new)
         if drawn:
             new = list(set(new).difference(drawn).union(drawn.values()).difference(known))

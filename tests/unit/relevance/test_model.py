@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
 from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
-from relevance.language.model import SHIPPED, STEP, _interleaved, _summed, load, shipped
+from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
 from relevance.learning import training
@@ -385,6 +385,15 @@ def test_threads_share_a_model_whose_memory_is_small(monkeypatch: Any) -> None:
     finally:
         sys.setswitchinterval(switching)
     assert found == expected * 20
+
+
+def test_words_without_end_are_not_remembered() -> None:
+    model = in_memory(make(SMALL, corpus()))
+    endless, usual = "umuntu" * 1000, "abantwana"
+    alone = [model.evidence([word[:LONGEST]]).tolist() for word in (endless, usual)]
+    before = set(model._known)
+    assert model.evidence([usual, endless, "umuntu"])[:2].tolist() == [*alone[1], *alone[0]]
+    assert set(model._known) == before
 
 
 def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
