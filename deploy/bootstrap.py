@@ -15,15 +15,15 @@ STAMP = os.path.join(VENV, "ulwembu-ready")
 LOCK = os.path.join(ROOT, "requirements.lock")
 
 
-def fail(message):
+def fail(message, code=1):
     """End with one line."""
     sys.stderr.write("setup: %s\n" % message)
-    sys.exit(1)
+    sys.exit(code)
 
 
 def wanted():
-    """What a finished environment was made from."""
-    digest = hashlib.sha256(sys.version.encode())
+    """What a finished environment was made from, and where: in another folder its commands would run the old one."""
+    digest = hashlib.sha256((sys.version + VENV).encode("utf-8", "surrogateescape"))
     for name in (LOCK, os.path.join(ROOT, "pyproject.toml")):
         with open(name, "rb") as file:
             digest.update(file.read())
@@ -66,4 +66,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        fail("interrupted", 130)

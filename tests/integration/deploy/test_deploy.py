@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -69,6 +70,33 @@ def test_compose() -> None:
             assert source in compose["volumes"] or (DEPLOY / source).exists()
         assert set(service["networks"]) <= set(compose["networks"])
     assert (DEPLOY / compose["services"]["worker"]["build"]["context"] / "deploy" / "Dockerfile").exists()
+
+
+def copy_to(folder: Path) -> Path:
+    """What a setup goes by; the program."""
+    (folder / "deploy").mkdir(parents=True, exist_ok=True)
+    for file in ("requirements.lock", "pyproject.toml", "deploy/bootstrap.py"):
+        shutil.copy(REPO / file, folder / file)
+    return folder / "deploy" / "bootstrap.py"
+
+
+def test_a_copy_of_the_project_has_an_environment_of_its_own(tmp_path: Path) -> None:
+    here, moved, again = (
+        runpy.run_path(str(copy_to(tmp_path / name)))["wanted"]() for name in ("here", "moved", "moved")
+    )
+    assert here != moved == again
+
+
+def test_a_setup_that_is_interrupted_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "call", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(copy_to(tmp_path)), run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().err) == (130, "setup: interrupted\n")
 
 
 def test_what_the_image_copies_exists() -> None:
