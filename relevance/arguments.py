@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
@@ -89,8 +90,10 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--max-bytes", type=_positive, help="prune until the file is no larger")
     sub.add_argument("--min-count", type=_times, help="keep n-grams of order 3 and up seen so often (1: all)")
     sub.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
-    sub.add_argument("--dev", action="append", default=[], metavar="SOURCE", help="folder of data to measure on")
-    sub.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without this source")
+    sub.add_argument(
+        "--dev", action="append", default=[], metavar="SOURCE", help="folder of data that --card measures on"
+    )
+    sub.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without it for --card")
     sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
 
 
@@ -133,14 +136,14 @@ def _export_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def _times(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < inf:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
-    return value
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) < inf:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is below 1")
-    return value
+    with suppress(ValueError):
+        if (value := int(text)) > 0:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")

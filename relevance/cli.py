@@ -100,6 +100,8 @@ def _train(given: argparse.Namespace) -> int:
     if given.min_count is not None:
         description = replace(description, settings=replace(description.settings, min_count=given.min_count))
     out = given.out or given.description.with_suffix(".model")
+    if (given.dev or given.leave_out) and not given.card:
+        raise RelevanceError("--dev and --leave-out say what the card is to tell: name it with --card")
     _check_sources(given.data, [*given.dev, *given.leave_out])
     for target in filter(None, (out, given.card)):
         if not target.parent.is_dir():
@@ -117,7 +119,7 @@ def _train(given: argparse.Namespace) -> int:
             left_out = evaluation.leave_one_out(description, given.data, given.leave_out)
             measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
             command = f"python -m relevance train DATA --description {given.description.name}"
-            given.card.write_text(card(storage.header_of(out), size, measured, command), encoding="utf-8")
+            storage.replace_file(given.card, card(storage.header_of(out), size, measured, command).encode())
     print(f"{out}: {size:,} bytes")
     return GOOD
 

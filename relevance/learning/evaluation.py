@@ -120,20 +120,31 @@ def folder_texts(folder: Path, languages: Sequence[str], kind: str) -> dict[str,
 def leave_one_out(
     description: training.Description, data: Path, sources: Sequence[str]
 ) -> dict[str, dict[str, Figures]]:
-    """For each source: a model of all others, measured on it. source -> kind -> figures."""
-    languages = [c.name for c in description.classes if c.label == c.name and c.name not in description.second_stage]
+    """For each source: a model of all others, measured on it. source -> kind -> figures. TrainingError, before any
+    training, where that cannot be."""
+    texts = {source: _texts_left_out(description, data, source) for source in sources}
     out: dict[str, dict[str, Figures]] = {}
-    for source in sources:
+    for source, kinds in texts.items():
         _log.info("without %s", source)
-        rest = tuple(s for s in description.sources if s.name != source)
-        if not rest:
-            raise TrainingError(f"{source} is the only source: without it there is nothing to train from")
+        rest = _all_but(source, description)
         model = in_memory(make(replace(description, sources=rest), training.read_corpus(data, rest)))
-        allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages
-        names = [name for name in languages if name in allowed]
-        out[source] = {}
-        for kind in KINDS:
-            texts = folder_texts(data / source, names, kind)
-            if len(texts) > 1:
-                out[source][kind] = figures(deciding(model), texts)
+        out[source] = {kind: figures(deciding(model), some) for kind, some in kinds.items()}
     return out
+
+
+def _all_but(source: str, description: training.Description) -> tuple[training.Source, ...]:
+    return tuple(one for one in description.sources if one.name != source)
+
+
+def _texts_left_out(description: training.Description, data: Path, source: str) -> dict[str, Texts]:
+    """Test strings by kind, of which two languages or more have some."""
+    if not _all_but(source, description):
+        raise TrainingError(f"{source} is the only source: without it there is nothing to train from")
+    languages = [c.name for c in description.classes if c.label == c.name and c.name not in description.second_stage]
+    allowed = next((s.languages for s in description.sources if s.name == source), ()) or languages
+    names = [name for name in languages if name in allowed]
+    every = {kind: folder_texts(data / source, names, kind) for kind in KINDS}
+    told: dict[str, Texts] = {kind: texts for kind, texts in every.items() if len(texts) > 1}
+    if not told:
+        raise TrainingError(f"{data / source}: no text of two of the languages told apart: {' '.join(names)}")
+    return told

@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from relevance.cli import main
+
 ZULU = "Izindaba zanamuhla zivela eThekwini nakwezinye izindawo"
 ENGLISH = "The news of today"
 
@@ -51,7 +55,8 @@ def test_wrong_input_is_one_line(tmp_path: Path) -> None:
         (("eval", tmp_path, "--source", "none"), f"{none}: no such folder"),
         (("eval", tmp_path / "data", "--source", "src"), "no <language>.txt"),
         (("train", tmp_path / "data"), "has it (that of the shipped model, as no --description"),
-        (("train", tmp_path, "--leave-out", "none"), f"{none}: no such folder"),
+        (("train", tmp_path, "--leave-out", "none", "--card", tmp_path / "c.md"), f"{none}: no such folder"),
+        (("train", tmp_path, "--dev", "some"), "name it with --card"),
         (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
     ):
         failed = run(*words)
@@ -61,9 +66,18 @@ def test_wrong_input_is_one_line(tmp_path: Path) -> None:
         assert [line for line in failed.stderr.splitlines() if not line[:2].isdigit()] == [
             failed.stderr.splitlines()[-1]
         ]
-    assert "-3 is below 1" in run("words", "zul", "--count", "-3").stderr
-    for count in ("nan", "-1", "inf"):
-        assert f"{count} is no number from 0 on" in run("train", tmp_path, "--min-count", count).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        *[(("words", "zul", "--count", count), f"{count} is no whole number from 1 on") for count in ("-3", "many")],
+        *[(("train", ".", "--min-count", count), f"{count} is no number from 0 on") for count in ("nan", "-1", "few")],
+    ],
+)
+def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsys: Any) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
@@ -135,12 +149,15 @@ def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
     toml = "name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\nlicence='mine'\n"
     (tmp_path / "d.toml").write_text(toml + "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n")
     files = ("--description", tmp_path / "d.toml", "--card", tmp_path / "c.md")
+    (tmp_path / "c.md").write_text("of before")
+    (tmp_path / "kept.md").hardlink_to(tmp_path / "c.md")
     made = run("train", tmp_path, *files, "--dev", "src")
     assert made.returncode == 0, made.stderr
     model = tmp_path / "d.model"  # beside the description, so never by accident the shipped one
     assert made.stdout == f"{model}: {model.stat().st_size:,} bytes\n"
     assert "counting the letters and words of 2 languages" in made.stderr
     assert "mine" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert (tmp_path / "kept.md").read_text() == "of before"  # replaced whole, not written over
     found = run("identify", "--model", model, stdin="abantu bakithi\n")
     assert found.stdout.startswith("aaa\t")
     measured = run("eval", tmp_path, "--model", model, "--source", "src", "--json", "--quiet")

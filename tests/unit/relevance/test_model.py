@@ -548,6 +548,17 @@ def test_the_only_source_cannot_be_left_out(tmp_path: Any) -> None:
         leave_one_out(SMALL, tmp_path, ["x"])
 
 
+def test_a_source_of_one_language_is_refused_before_any_training(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("relevance.learning.evaluation.make", None)
+    description = replace(SMALL, sources=(training.Source("x"), training.Source("y")))
+    for source, languages in (("x", ("aaa", "bbb")), ("y", ("aaa",))):
+        (tmp_path / source).mkdir()
+        for language in languages:
+            (tmp_path / source / f"{language}.txt").write_text(TEXT[language])
+    with pytest.raises(TrainingError, match="y: no text of two of the languages told apart: aaa bbb"):
+        leave_one_out(description, tmp_path, ["x", "y"])
+
+
 def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
     model = arpa.export(training.train(SMALL, corpus()), "aaa", 3)
     arpa.write_arpa(tmp_path / "a.arpa", model)
