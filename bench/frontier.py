@@ -143,8 +143,9 @@ def warm_up(bench: Bench, hosts: int) -> dict[str, float]:
 def cost(bench: Bench, grants: int, batch: int) -> dict[str, float]:
     """CPU of Redis a lease + report."""
     spent = wall = calibration = info = 0.0
-    done = 0
+    done = rounds = 0
     while done < grants:
+        rounds += 1
         t0 = server_cpu_s(bench.client)
         t1 = server_cpu_s(bench.client)
         started = time.perf_counter()
@@ -162,7 +163,6 @@ def cost(bench: Bench, grants: int, batch: int) -> dict[str, float]:
         done += count
         if not count:
             break
-    rounds = max(1, done // (20 * batch))
     return {
         "grants": done,
         "redis_cpu_us_a_grant": round((spent - info) / done * 1e6, 1),

@@ -64,18 +64,20 @@ def gaps(log: Iterable[LogEntry], web: Web, delay_s: float) -> Figures:
     known = [(entry, site, web.paths.read(site, entry.path)) for entry in log if (site := web.site(entry.host))]
     answered = RobotsHistory(known, web)
     asked_s = {site.host: robots.rules_of(web.spec, site, web.spec.agent).delay_s or 0.0 for site in web.sites}
-    last: dict[str, LogEntry] = {}
+    last: dict[str, LogEntry] = {}  # of each host the one that ended last
+    begun: dict[str, LogEntry] = {}  # the one that began last: that may have ended before a slow one
     counts: Counter[str] = Counter()
     for entry, site, _ in known:
         before = last.get(entry.host)
         if before is not None:
             counts["gaps"] += 1
             counts["short_end_to_start"] += (entry.start_us - before.end_us) / 1e6 < delay_s * _SHORT
-            between_s = (entry.start_us - before.start_us) / 1e6
+            between_s = (entry.start_us - begun[entry.host].start_us) / 1e6
             counts["short_start_to_start"] += between_s < delay_s * _SHORT
             if asked_s[entry.host] > delay_s and answered.settled_before(site.index, before.end_us):
                 counts["crawl_delay_gaps"] += 1
                 counts["short_crawl_delay"] += between_s < asked_s[entry.host] * _SHORT
+        begun[entry.host] = entry
         if before is None or entry.end_us > before.end_us:
             last[entry.host] = entry
     names = ("gaps", "short_end_to_start", "short_start_to_start", "crawl_delay_gaps", "short_crawl_delay")

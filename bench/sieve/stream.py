@@ -21,10 +21,11 @@ def number_of(text: str) -> int:
 
 
 def stream(count: int, *, known: int = 0, seed: int = 1) -> Iterator[list[str]]:
-    """Batches, `count` URLs in all; URLs with numbers below `known` were met before the stream begins."""
+    """Batches, `count` URLs in all (the last one may be smaller); URLs with numbers below `known` were met before the
+    stream begins."""
     rng = np.random.default_rng(seed)
     total = known
-    for _ in range(count // BATCH):
+    for start in range(0, count, BATCH):
         new = rng.random(BATCH) < 0.3
         numbers = total - 1 + np.cumsum(new)
         last = np.maximum(numbers, 0)
@@ -34,4 +35,4 @@ def stream(count: int, *, known: int = 0, seed: int = 1) -> Iterator[list[str]]:
         any_time = (rng.random(BATCH) * (last + 1)).astype(np.int64)
         repeats = np.where(kind < 0.6, recent, np.where(kind < 0.85, popular, any_time))
         total += int(new.sum())
-        yield list(map(url, np.where(new, numbers, repeats).tolist()))
+        yield list(map(url, np.where(new, numbers, repeats)[: count - start].tolist()))

@@ -40,6 +40,14 @@ def test_gaps_from_end_and_from_start_are_told_apart() -> None:
     assert judge.gaps(log, web, 0.1)["short_start_to_start"] == 1
 
 
+def test_gaps_from_start_are_those_from_the_last_start_also_beside_a_slow_answer() -> None:
+    web = Web(SPEC)
+    slow, *others = (f"{pages(web)[0]}?{n}" for n in range(3))
+    log = [entry(web, slow, 0, end_us=900_000), *(entry(web, url, 200 + 50 * n) for n, url in enumerate(others))]
+    found = judge.gaps(log, web, 0.1)
+    assert (found["gaps"], found["short_end_to_start"], found["short_start_to_start"]) == (2, 2, 1)
+
+
 def test_gaps_below_a_crawl_delay_count_once_it_was_read() -> None:
     web = Web(SPEC.replace(robots=("delay",), crawl_delay_s=1.0))
     asking = web.sites[1]
