@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -42,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except PortTakenError as error:
         print(f"tests.web: {error.strerror}", file=sys.stderr)
         return 1

@@ -19,6 +19,7 @@ from seeds.crawl import parse_crawl
 from tests.unit.web.polite import Polite
 from tests.web import FeedSpec, Rates, SpecError, Web, WebSpec, calm, load_web, read_log, robots, serve, wild
 from tests.web.answer import Asked
+from tests.web.cli import main
 from tests.web.paths import Resource, normal, section_of
 from tests.web.sites import BRANCHING
 from tests.web.spec import ROBOTS_KINDS, SPELLINGS
@@ -44,6 +45,15 @@ def test_its_seed_file_names_feeds_and_index_pages_as_what_they_are() -> None:
     crawl = parse_crawl(web.crawl_file("x", with_feeds=True))
     assert (len(crawl.feeds), len(crawl.indexes)) == (2, 1)
     assert not parse_crawl(web.crawl_file("x")).feeds
+
+
+def test_who_reads_the_truth_may_leave_before_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Web(SPEC).write(tmp_path, started_epoch_s=0.0)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with open(write_end, "w") as out, monkeypatch.context() as patched:  # noqa: PTH123 - an open file's number
+        patched.setattr(sys, "stdout", out)
+        assert main(["truth", str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize("named", [False, True])
