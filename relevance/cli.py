@@ -7,6 +7,7 @@ cannot be used, nothing done.
 from __future__ import annotations
 
 import argparse
+import codecs
 import errno
 import io
 import json
@@ -262,10 +263,15 @@ def _identify(given: argparse.Namespace) -> int:
     return FAULTS if lines.faults else GOOD
 
 
+def _json(value: object) -> str:
+    """Letters as they are where all can be written: what else would stand for them is no JSON."""
+    return json.dumps(value, ensure_ascii=codecs.lookup(sys.stdout.encoding or "utf-8").name != "utf-8")
+
+
 def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, model: str | Model, as_json: bool) -> None:
     for line, found in zip(lines, identify(lines, languages, model), strict=True):
         if as_json:
-            print(json.dumps({**found._asdict(), "text": line}, ensure_ascii=False))
+            print(_json({**found._asdict(), "text": line}))
         else:
             shown = "".join(c if c.isprintable() else " " for c in line[:_SHOWN])  # text may hold a terminal's commands
             print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{shown}")
@@ -274,7 +280,7 @@ def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, mode
 def _print_words(lines: Sequence[str], languages: Sequence[str] | None, model: Model, as_json: bool) -> None:
     for line in lines:
         labelled = labels_by_word(line, languages, model)
-        print(json.dumps(labelled, ensure_ascii=False) if as_json else " ".join("/".join(pair) for pair in labelled))
+        print(_json(labelled) if as_json else " ".join("/".join(pair) for pair in labelled))
 
 
 def _words(given: argparse.Namespace) -> int:

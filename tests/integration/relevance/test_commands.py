@@ -1,5 +1,6 @@
 """`python -m relevance` as a user runs it."""
 
+import io
 import json
 import os
 import subprocess
@@ -113,6 +114,20 @@ def test_closed_streams_and_other_encodings_are_one_line_at_most() -> None:
         timeout=240,
     )
     assert escaped.stdout.endswith(b"\tcaf\\xe9\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("by_word", [False, True])
+def test_json_is_json_in_any_encoding(by_word: bool, encoding: str, tmp_path: Path, monkeypatch: Any) -> None:
+    text = "caf\xe9 \u1e71hoho \U0001f600 \U00010330"
+    (tmp_path / "text").write_text(text, encoding="utf-8")
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
+    assert main(["identify", "--json", *(["--by-word"] if by_word else []), str(tmp_path / "text")]) == 0
+    answer = json.loads(out.getvalue().decode(encoding))
+    assert (
+        [word for word, _ in answer] == ["caf\xe9", "\u1e71hoho", "\U00010330"] if by_word else answer["text"] == text
+    )
 
 
 def test_text_does_not_command_the_terminal() -> None:
