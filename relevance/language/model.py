@@ -7,7 +7,7 @@ sum of bytes. The frequent words' rows come with the model; new words go through
 row of the word that is meant. What a word says of close siblings counts less where it is strange to all of them
 (relevance.language.strangeness). Any number of threads may ask one model.
 
-Source: spec/relevance.md section 3 (what worked in prototypes).
+What was tried and left: docs/relevance-experiments.md.
 """
 
 from __future__ import annotations

@@ -162,6 +162,20 @@ def test_both_units_are_held_as_narrowly() -> None:
     assert redis_unit ^ worker == {"MemoryDenyWriteExecute=yes"}
 
 
+def test_workers_have_a_folder_that_they_may_write_the_unpacked_model_to() -> None:
+    unit = (DEPLOY / "systemd" / "ulwembu-worker@.service").read_text().splitlines()
+    assert {"CacheDirectory=ulwembu", "Environment=RELEVANCE_CACHE=/var/cache/ulwembu"} <= set(unit)
+    worker = in_yaml(DEPLOY / "compose.yaml")[0]["services"]["worker"]
+    assert worker["read_only"] is True
+    assert "data:/data" in worker["volumes"]
+    assert Path(worker["environment"]["RELEVANCE_CACHE"]).parent == Path("/data")
+    [pods] = [part for part in in_yaml(DEPLOY / "kubernetes" / "worker.yaml") if part["kind"] == "StatefulSet"]
+    [container] = pods["spec"]["template"]["spec"]["containers"]
+    writable = {Path(mount["mountPath"]) for mount in container["volumeMounts"] if not mount.get("readOnly")}
+    [cache] = [Path(one["value"]) for one in container["env"] if one["name"] == "RELEVANCE_CACHE"]
+    assert cache.parent in writable
+
+
 @pytest.mark.parametrize(
     "path", [*UNITS, DEPLOY / "compose.yaml", DEPLOY / "kubernetes" / "worker.yaml", MANUAL, RUNBOOK]
 )
