@@ -41,6 +41,7 @@ DELAY_S, IP_DELAY_S = 0.15, 0.1
 _LONGEST_S = 85.0
 _LOOK_S = 0.5
 _MOST_HOSTS = 6
+_LOG = "web.log"
 # No line of the picture is folded.
 _PICTURE_COLUMNS = 110
 
@@ -66,8 +67,7 @@ class Demo:
     def run(self) -> int:
         """The exit status."""
         say = self.console.print
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        self._make_folder()
         say(f"Serving a synthetic web: {self.hosts} hosts, {self.pages} pages and much that can go wrong, on loopback.")
         with self._web():
             say(
@@ -75,18 +75,25 @@ class Demo:
                 f"at least {DELAY_S:g} s between two requests to a host."
             )
             with EmbeddedRedis(self.folder / "crawl" / "state" / "redis") as server:
-                processes = [self._worker(number) for number in range(1, self.workers + 1)]
-                frontier = RedisFrontier(server.url, CRAWL, FrontierConfig())
+                processes: list[subprocess.Popen[bytes]] = []
                 try:
-                    figures = self._watch(processes, frontier)
+                    processes.extend(self._worker(number) for number in range(1, self.workers + 1))
+                    with contextlib.closing(RedisFrontier(server.url, CRAWL, FrontierConfig())) as frontier:
+                        figures = self._watch(processes, frontier)
                 finally:
                     _end(processes)
-                    frontier.close()
         return self._judge(figures, [process.returncode for process in processes])
+
+    def _make_folder(self) -> None:
+        """Anew; one that holds anything else than a demo stays as it is."""
+        if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _LOG).is_file():
+            raise DemoError(f"{self.folder} holds other files than a demo's; name an empty or new folder with --dir")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
 
     @contextlib.contextmanager
     def _web(self) -> Iterator[None]:
-        log = (self.folder / "web.log").open("wb")
+        log = (self.folder / _LOG).open("wb")
         command = [sys.executable, "-m", "tests.web", "serve", "--dir", str(self.folder / "web")]
         sizes = ["--seed", str(self.seed), "--hosts", str(self.hosts), "--pages", str(self.pages)]
         sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.005"]
@@ -94,7 +101,7 @@ class Demo:
             try:
                 assert process.stdout is not None
                 if not process.stdout.readline():
-                    reason = (self.folder / "web.log").read_text().strip().rpartition("\n")[2]
+                    reason = (self.folder / _LOG).read_text().strip().rpartition("\n")[2]
                     raise DemoError(f"the synthetic web could not be served: {reason}")
                 yield
             finally:
@@ -228,7 +235,9 @@ def main() -> int:
         description="Crawl a synthetic web on loopback and judge the crawl by the web's own log.",
         epilog="example: python -m tests.web.demo --kill 5",
     )
-    parser.add_argument("--dir", type=Path, default=Path("demo-data"), help="folder to work in (made anew)")
+    parser.add_argument(
+        "--dir", type=Path, default=Path("demo-data"), help="folder to work in (made anew; empty, new or a demo's)"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--hosts", type=int, default=16)
     parser.add_argument("--pages", type=int, default=500)
