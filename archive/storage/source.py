@@ -91,6 +91,15 @@ class Source:
         self.position += len(data)
         return data
 
+    def skip_zeros(self, unit: int = 1) -> None:
+        """Go past zero bytes, as many as are a multiple of ``unit`` (1, 2, 4, …), and hold there."""
+        while data := self.peek(_READ):
+            zeros = len(data) - len(data.lstrip(b"\0"))
+            self.position += zeros - zeros % unit
+            self.hold()
+            if zeros < len(data) or zeros % unit:
+                return
+
     def find(self, needle: bytes) -> bool:
         """Go forward to the next ``needle``; at the end of the file when there is none (False)."""
         while True:

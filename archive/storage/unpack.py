@@ -154,8 +154,7 @@ class XzKind(Kind):
         return _XzUnpacker(most)
 
     def skip_filler(self, source: Source) -> None:
-        while source.peek(4) == b"\0\0\0\0":
-            source.take(4)
+        source.skip_zeros(4)
 
 
 class GzKind(Kind):
@@ -170,8 +169,7 @@ class GzKind(Kind):
         return _GzUnpacker(most)
 
     def skip_filler(self, source: Source) -> None:
-        while source.peek(1) == b"\0":
-            source.take(1)
+        source.skip_zeros()
 
 
 class ZstKind(Kind):

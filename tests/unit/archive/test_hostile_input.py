@@ -50,6 +50,8 @@ READ: dict[str, Callable[[], object]] = {
     "gzip members of a record": lambda: _records(
         gzip.compress(b"WARC/1.0\r\nContent-Length: 60000\r\n\r\n") + gzip.compress(b"x") * 60_000
     ),
+    "zeros behind a gzip member": lambda: _records(gzip.compress(LF_RECORD) + bytes(64 << 20)),
+    "zeros behind an xz stream": lambda: _records(lzma.compress(LF_RECORD) + bytes(64 << 20)),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
     "an ARC line of places": lambda: arc.parse_line(b"a:" + b" 1.1.1.1 20200101" * 60_000 + b"\t x 1\n"),
     "an ARC line whose date never ends": lambda: arc.parse_line(b"a: - e " + b"1" * 500_000 + b" 1\n"),

@@ -320,6 +320,17 @@ def test_source_rewinds_and_finds() -> None:
     assert source.take_some() == b""
 
 
+@pytest.mark.parametrize("zeros", [0, 1, 3, 4, 5, 8, (256 << 10) - 1, (256 << 10) + 2, (512 << 10) + 4])
+def test_zeros_are_passed_over(zeros: int) -> None:
+    for unit in (1, 4):
+        for behind in (b"", b"x"):
+            source = Source(io.BytesIO(b"ab" + bytes(zeros) + behind))
+            source.take(2)
+            source.skip_zeros(unit)
+            assert source.position == 2 + zeros // unit * unit
+            assert source.take(1 << 20) == bytes(zeros % unit) + behind
+
+
 def test_digests() -> None:
     assert digest_holds("sha1:VBUGW4EO7CCU7BMN7WVYOTSKWMSO2VHT", b"?") is False
     assert digest_holds("md5:d41d8cd98f00b204e9800998ecf8427e", b"") is True
