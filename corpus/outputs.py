@@ -113,7 +113,7 @@ def _sweep(path: Path) -> None:
     """Remove the hidden files that killed runs left of this one: those of no process here that nobody has locked."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         pid = left.name.split(".")[-2]
-        if not pid.isdigit() or _runs(int(pid)):
+        if not (pid.isascii() and pid.isdigit()) or _runs(int(pid)):
             continue
         with suppress(OSError), left.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

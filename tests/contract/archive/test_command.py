@@ -429,6 +429,20 @@ def test_streams_that_are_closed_or_full_are_told(path: Path, tmp_path: Path) ->
         assert "Exception ignored" not in done.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    ("length", "told"), [("3", 0), ("003", 0), ("4", 1), ("9" * 5000, 1), ("0" * 5000 + "3", 0), ("²", 0), ("٣", 0)]
+)
+def test_any_content_length_is_verified(
+    tmp_path: Path, length: str, told: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also one of more digits than an int is made of, and signs that are digits elsewhere."""
+    block = f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\nabc".encode()
+    head = "WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: "
+    (tmp_path / "a.warc").write_bytes(f"{head}{len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n")
+    main(["verify", str(tmp_path / "a.warc")])
+    assert capsys.readouterr().out.count("[http-length]") == told
+
+
 def test_an_index_that_says_less_is_no_fault(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of an earlier version, or of another tool."""
     index = path.with_name(path.name + ".cdxj")
