@@ -9,6 +9,7 @@ from pathlib import Path
 
 from archive.commands.common import GOOD, each, expect_file, files_argument, reader_of, tell_damages
 from archive.index import cdxj
+from archive.storage.disk import allow_many_files
 
 HELP = "write FILE.cdxj beside each file, or merge indexes"
 
@@ -20,6 +21,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.merge:
+        allow_many_files()  # all are read at the same time
         lines = cdxj.merge(Path(name) for name in options.files)
         if options.merge == "-":
             sys.stdout.buffer.writelines(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def fsync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def allow_many_files() -> None:
+    """As many files may be open as the system allows: most have a limit of 1,024 where nobody asks for more."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def full_error(path: Path, needed: int, error: OSError) -> Exception:

@@ -13,7 +13,6 @@ others were made after it, it has to come out with the same keys: they left out 
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from archive.storage.disk import allow_many_files
 from corpus.errors import UsageFault
 from corpus.outputs import STDOUT, naming
 from sieve.disk.files import FolderLock
@@ -45,9 +45,7 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
     except LockedError:
         raise UsageFault(f"{folder}: another process is working with this state") from None
     try:
-        # Each run of keys stays open as long as the state; most systems allow 1,024 files where nobody asks for more.
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        allow_many_files()  # each run of keys stays open as long as the state
         if not (inside / MANIFEST).exists() and any(inside.glob("*.run")):
             raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would take this for a new state
         with naming(folder):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -172,6 +173,18 @@ def test_merging_into_one_of_the_indexes_loses_nothing(path: Path) -> None:
     assert main(["index", "--merge", str(index), str(index)]) == GOOD
     assert len(index.read_bytes().splitlines()) == COUNT
     assert not list(path.parent.glob("*-new"))
+
+
+def test_more_indexes_than_files_may_be_open_are_merged(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for number in range(40):
+        (tmp_path / f"{number}.cdxj").write_bytes(b"%02d 20240101000000 {}\n" % number)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/proc/self/fd").iterdir())) + 20, hard))
+        assert main(["index", "--merge", str(tmp_path / "all"), *map(str, tmp_path.glob("*.cdxj"))]) == GOOD
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len((tmp_path / "all").read_bytes().splitlines()) == 40
 
 
 @pytest.mark.parametrize("rest", ["", '{"url": "x"}', '{"offset": "x"}', "{broken", "[]"])
