@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import sys
 import tempfile
@@ -19,11 +18,11 @@ from rich.console import Console
 from archive.errors import ConvertError, Damage
 from archive.reading.reader import Reader
 from archive.reading.record import Record
+from archive.storage.warcfile import finished_in
 from archive.terminal import bytes_bar
 from archive.tools.convert import Tick
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
-_WARC = re.compile(r".*\.warc(?:\.xz|\.gz|\.zst)?")
 
 
 class Command(Protocol):
@@ -77,7 +76,7 @@ def _inside(name: str) -> list[str]:
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         return [name]
-    fitting = [str(file) for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file()]
+    fitting = [str(file) for file in finished_in(folder)]
     if not fitting:
         still = (
             ", but one that is still being written: name it, or stop the crawl" if any(folder.glob("*.open")) else ""

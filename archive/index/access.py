@@ -12,7 +12,7 @@ from archive.index.surt import surt
 from archive.messages.digests import digest_holds
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.storage.warcfile import OPEN
+from archive.storage.warcfile import finished_in
 
 Place = tuple[Path, int, int]
 
@@ -42,17 +42,16 @@ def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Re
 def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     """File, offset and inner offset of ``what``: such a place in writing, or a URL (of which: the latest capture).
 
-    ``path``: a file, or a folder of them. A URL is found by the index of a file; by reading the file when there is
-    none, or a broken one, or one of another state of the file; ``tell`` hears of that and of all damage met.
+    ``path``: a file, or a folder of WARC files. A URL is found by the index of a file; by reading the file when there
+    is none, or a broken one, or one of another state of the file; ``tell`` hears of that and of all damage met.
     ArchiveNotFound: no capture of it.
     """
     place = _place(path, what)
     if place is not None:
         return place
     found: list[tuple[str, Place]] = []
-    for file in sorted(path.glob("*.warc*")) if path.is_dir() else [path]:
-        if not file.name.endswith((cdxj.SUFFIX, OPEN, "-new")) and not (path.is_dir() and file.is_dir()):
-            found += _captures(file, what, tell)
+    for file in finished_in(path) if path.is_dir() else [path]:
+        found += _captures(file, what, tell)
     if not found:
         raise ArchiveNotFound(f"{path}: no capture of {what}")
     return max(found, key=lambda row: row[0])[1]

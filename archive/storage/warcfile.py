@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 
 from archive.storage.disk import full_error, write_all
 
 OPEN = ".open"
+_WARC = re.compile(r".*\.warc(?:\.xz|\.gz|\.zst)?", re.DOTALL)
+
+
+def finished_in(folder: Path) -> list[Path]:
+    """The WARC files of a folder by name, without those still being written, and what else lies beside them."""
+    return [file for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file()]
 
 
 def file_name(prefix: str, instant: datetime, serial: int, owner: str, suffix: str) -> str:

@@ -362,6 +362,17 @@ def test_a_folder_stands_for_its_archives(
     assert capsys.readouterr() == expected
 
 
+def test_get_reads_the_archives_of_a_folder_alone(path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Sums of files lie beside them; one that is being written is read where it is named."""
+    (path.parent / f"{path.name}.md5").write_text("d41d8cd98f00b204e9800998ecf8427e\n")
+    (path.parent / "other.warc.xz.open").write_bytes(path.read_bytes()[:-60])
+    assert main(["get", str(path.parent), page(5).url]) == GOOD
+    assert capsysbinary.readouterr() == (page(5).payload, b"")
+    (path.parent / "other.warc.xz.open").write_bytes(path.read_bytes())
+    assert main(["get", str(path.parent / "other.warc.xz.open"), page(5).url]) == GOOD
+    assert capsysbinary.readouterr().out == page(5).payload
+
+
 def test_get_says_what_it_cuts(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
