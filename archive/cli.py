@@ -12,7 +12,7 @@ import sys
 from archive.commands import convert, get, index, ls, repair, stats, verify
 from archive.commands.common import GOOD, INTERRUPTED, Command, UsageFault, report_error
 from archive.errors import ArchiveError
-from archive.terminal import escape_what_does_not_fit, give_up_stdout
+from archive.terminal import escape_what_does_not_fit, give_up_stdout, say
 
 COMMANDS: dict[str, Command] = {
     "ls": ls,
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
         give_up_stdout()
         return GOOD
     except KeyboardInterrupt:
-        print("archive: interrupted", file=sys.stderr)
+        say("archive: interrupted")
         return INTERRUPTED
     except OSError as error:
         if error.filename is None:

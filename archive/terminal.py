@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -33,6 +34,21 @@ def bytes_bar(console: Console, name: str, total_bytes: int | None) -> Iterator[
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(name, total=total_bytes)
         yield lambda done_bytes: progress.update(task, completed=done_bytes)
+
+
+def say(line: str) -> None:
+    """A line on standard error. Where nobody can be told any more (it is closed, its reader gone, its disk full) the
+    work goes on all the same: its result and its exit code tell what is needed. (print, where it is closed, would write
+    to standard output.)"""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
+
+def stop_on_term() -> None:
+    """A SIGTERM ends the run as Ctrl-C does: what is half written is removed."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def give_up_stdout() -> None:

@@ -2,7 +2,8 @@
 
 import sys
 
-from corpus.cli import main, stop_on_term
+from archive.terminal import stop_on_term
+from corpus.cli import main
 
 if __name__ == "__main__":
     stop_on_term()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 import logging
-import signal
 import sys
 from collections.abc import Sequence
 
-from archive.terminal import escape_what_does_not_fit, give_up_stdout
+from archive.terminal import escape_what_does_not_fit, give_up_stdout, say
 from corpus.commands import dedup, extract, links, links_tables, manatee, stats, tag, train_tagger
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
@@ -73,20 +72,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        print("corpus: interrupted; no file was written", file=sys.stderr)
+        say("corpus: interrupted; no file was written")
         return INTERRUPTED
     except OSError as error:
         if error.filename is None:
             give_up_stdout()
             if isinstance(error, BrokenPipeError):  # whoever read it has seen enough
                 return GOOD
-        print(f"corpus: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        say(f"corpus: {error.filename or 'standard output'}: {error.strerror or error}")
         return USAGE
     except (CorpusError, RelevanceError) as error:
-        print(f"corpus: {error}", file=sys.stderr)
+        say(f"corpus: {error}")
         return USAGE
-
-
-def stop_on_term() -> None:
-    """A SIGTERM ends the run as Ctrl-C does: the half-written output is removed."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -19,7 +19,7 @@ from archive.errors import ConvertError, Damage
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.warcfile import finished_in
-from archive.terminal import bytes_bar
+from archive.terminal import bytes_bar, say
 from archive.tools.convert import Tick
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -43,9 +43,9 @@ class UsageFault(Exception):  # noqa: N818
 def report_error(error: Exception) -> int:
     """Say what went wrong; the exit code for it."""
     if isinstance(error, OSError):
-        print(f"archive: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        say(f"archive: {error.filename or 'standard output'}: {error.strerror or error}")
         return USAGE
-    print(f"archive: {error}", file=sys.stderr)
+    say(f"archive: {error}")
     return USAGE if isinstance(error, UsageFault) else FAULTS
 
 
@@ -136,7 +136,7 @@ def spooled(path: Path) -> Iterator[Path]:
 @contextmanager
 def progress(options: argparse.Namespace, path: Path | None) -> Iterator[Tick | None]:
     """A bar on standard error by stored bytes, when that is a terminal."""
-    if options.quiet or path is None or not sys.stderr.isatty():
+    if options.quiet or path is None or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     with bytes_bar(Console(stderr=True), path.name, path.stat().st_size) as tell:
@@ -146,7 +146,7 @@ def progress(options: argparse.Namespace, path: Path | None) -> Iterator[Tick | 
 def tell_damages(damages: list[Damage], as_json: bool) -> int:
     """On standard error; the exit code for them."""
     for damage in damages:
-        print(json.dumps(asdict(damage)) if as_json else f"damage: {damage}", file=sys.stderr)
+        say(json.dumps(asdict(damage)) if as_json else f"damage: {damage}")
     return FAULTS if damages else GOOD
 
 

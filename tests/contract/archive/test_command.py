@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from archive.cli import COMMANDS, main
 from archive.commands.common import FAULTS, GOOD, INTERRUPTED, USAGE
 from archive.errors import ConvertError
 from archive.index.cdxj import IndexBuilder, lookup, write_lines
+from archive.terminal import stop_on_term
 from archive.tools.convert import convert, plain_digest
 from archive.tools.sink import Sink
 from tests.unit.archive.pages import page
@@ -246,6 +248,39 @@ def test_interrupted(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert main([*command, str(path)]) == INTERRUPTED
         assert capsys.readouterr().err == "archive: interrupted\n"
     assert sorted(path.parent.iterdir()) == before
+
+
+def test_a_sigterm_is_an_interruption() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        stop_on_term()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Gone(io.StringIO):
+    """Standard error whose reader has gone."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stderr", [None, _Gone()], ids=["closed", "broken"])
+def test_where_nobody_can_be_told_the_work_is_done(
+    path: Path, stderr: io.StringIO | None, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what was to be told does not get into the results."""
+    monkeypatch.setattr("sys.stderr", stderr)
+    assert main(["verify", str(path)]) == GOOD
+    break_pack(path)
+    capsysbinary.readouterr()
+    assert main(["get", str(path), "http://nowhere.example/"]) == FAULTS
+    path.with_name(path.name + ".cdxj").unlink()
+    assert main(["get", str(path), page(0).url]) == FAULTS
+    assert main(["ls", str(path.parent / "none.warc")]) == USAGE
+    assert capsysbinary.readouterr().out == page(0).payload
 
 
 def test_a_file_that_is_gone_costs_no_output(
