@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from corpus.document import Document, to_json
-from corpus.outputs import COMPRESSED
+from corpus.outputs import plain_suffix
 from corpus.vertical.writing import text_of
 
 Form = Callable[[Document], str]
@@ -45,7 +45,4 @@ SUFFIXES = frozenset(_BY_SUFFIX)
 
 def form_of(name: str) -> str:
     """The form that a file name asks for, compression left aside; "jsonl" when it asks for none."""
-    name = name.lower()
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    return next((form for suffix, form in _BY_SUFFIX.items() if name.endswith(suffix)), "jsonl")
+    return _BY_SUFFIX.get(plain_suffix(name), "jsonl")

@@ -31,6 +31,14 @@ COMPRESSED = (".xz", ".gz", ".zst")
 _PACKERS = frozenset((".7z", ".br", ".bz2", ".gzip", ".lz", ".lz4", ".lzma", ".z", ".zip", ".zstd", *COMPRESSED))
 
 
+def plain_suffix(name: str) -> str:
+    """The suffix of a file name in small letters, compression left aside; "" when it has none."""
+    name = name.lower()
+    for suffix in COMPRESSED:
+        name = name.removesuffix(suffix)
+    return Path(name).suffix
+
+
 def check_target(name: str) -> None:
     """UsageFault when a file of this name cannot be made: found before the work, not after it."""
     if name == STDOUT:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN, VERTICAL_SUFFIXES, beginning, open_stored
-from corpus.outputs import COMPRESSED
+from corpus.outputs import plain_suffix
 from corpus.report import Report
 from corpus.sources import kind_of
 from relevance.language.identification import Identifier
@@ -20,10 +20,9 @@ from relevance.types import UNDETERMINED
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _MOST_PROCESSES = 1024
 _TABLES = frozenset((".csv", ".ods", ".parquet", ".tsv", ".xls", ".xlsx"))
-_TEXTS = frozenset(
-    (".conllu", ".doc", ".docx", ".htm", ".html", ".json", ".jsonl", ".md", ".pdf", ".tei", ".txt", ".xml")
-)
-_FORMS = _TABLES | _TEXTS | {".prevert", ".text", ".vert", ".warc", ".wet"}
+_TEXTS = frozenset((".conllu", ".doc", ".docx", ".htm", ".html", ".json", ".jsonl", ".md", ".tei", ".txt", ".xml"))
+_PICTURES = frozenset((".gif", ".jpeg", ".jpg", ".pdf", ".png", ".svg", ".webp"))
+_FORMS = _TABLES | _TEXTS | _PICTURES | {".prevert", ".text", ".vert", ".warc", ".wet"}
 """Names that people give to what they expect in a file."""
 
 
@@ -45,16 +44,17 @@ def expect_other(files: Sequence[str], target: str) -> None:
         raise UsageFault(f"{target}: is one of the files to read")
 
 
-def expect_form(options: argparse.Namespace, suffixes: Collection[str]) -> None:
-    """UsageFault when the output is named as a form that is not written (``.csv``), unless ``--format`` says which."""
-    name = options.output.lower()
-    for stored in COMPRESSED:
-        name = name.removesuffix(stored)
-    suffix = Path(name).suffix
-    if options.format is None and suffix in _FORMS - set(suffixes):
-        raise UsageFault(
-            f"{options.output}: {suffix} is not written; {', '.join(sorted(suffixes))} are, or --format says what it is"
-        )
+def expect_form(output: str, suffixes: Collection[str], hint: str = "") -> None:
+    """UsageFault when the output is named as a form that is not written (``.csv``)."""
+    suffix = plain_suffix(output)
+    if suffix in _FORMS - set(suffixes):
+        raise UsageFault(f"{output}: {suffix} is not written; only {', '.join(sorted(suffixes))}{hint}")
+
+
+def expect_form_or_format(options: argparse.Namespace, suffixes: Collection[str]) -> None:
+    """As :func:`expect_form`, unless ``--format`` says which form it is."""
+    if options.format is None:
+        expect_form(options.output, suffixes, ", or --format says what it is")
 
 
 def expect_vertical(files: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other, summarise
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, summarise
 from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
@@ -17,10 +17,12 @@ from corpus.duplicates.units import encoded
 from corpus.errors import UsageFault
 from corpus.forms import form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, ROW_SUFFIXES, VERTICAL_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, naming, open_output
+from corpus.outputs import STDOUT, check_target, naming, open_output, plain_suffix
 from corpus.report import Report
 
 MOST_COLUMNS = 1000
+_SUFFIXES = {"jsonl": (".jsonl", ".json"), "vertical": (".vert", ".prevert")}
+"""Names of outputs, by what must have been read for them."""
 HELP = "what was there before, left out: across files and runs, exactly or nearly the same"
 EPILOG = """examples:
   python -m corpus dedup 2024-*.jsonl.xz -o zulu.jsonl.xz --near
@@ -58,6 +60,8 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     rules = _rules(options)
+    if not rules.columns:
+        expect_form(options.output, [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes])
     documents = VERTICAL_SUFFIXES if form_of(options.output) == "vertical" else DOCUMENT_SUFFIXES
     files = expand(options.files, ROW_SUFFIXES if rules.columns else documents)
     _check_targets(files, [options.output, *([options.dropped] if options.dropped else [])])
@@ -89,7 +93,9 @@ def _rules(options: argparse.Namespace) -> Rules:
     long = LONG_CHARACTERS if options.min_paragraph is None else options.min_paragraph
     if long < 0:
         raise UsageFault("--min-paragraph: not below 0")
-    return Rules(long, near if options.near else None, _columns(options.columns))
+    suffix = plain_suffix(options.output)
+    form = next((form for form, suffixes in _SUFFIXES.items() if suffix in suffixes), "")
+    return Rules(long, near if options.near else None, _columns(options.columns), form)
 
 
 def _columns(given: str | None) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from corpus.commands.common import (
     FAULTS,
     GOOD,
-    expect_form,
+    expect_form_or_format,
     expect_other,
     language_arguments,
     languages_of,
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
-    expect_form(options, SUFFIXES)
+    expect_form_or_format(options, SUFFIXES)
     if options.output != STDOUT:
         expect_other(files, options.output)
     form = _form(options)

@@ -11,7 +11,7 @@ from pathlib import Path
 from corpus.commands.common import (
     FAULTS,
     GOOD,
-    expect_form,
+    expect_form_or_format,
     expect_other,
     language_arguments,
     languages_of,
@@ -82,7 +82,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if not 0 <= options.words <= _MOST_WORDS:
         raise UsageFault(f"--words: from 0 to {_MOST_WORDS}")
-    expect_form(options, SUFFIXES)
+    expect_form_or_format(options, SUFFIXES)
     form = options.format or form_of(options.output)
     if options.header and form != "tsv":
         raise UsageFault("--header: only of tsv")

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other, expect_vertical
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, expect_vertical
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, open_output
@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
     check_target(options.output)
+    expect_form(options.output, (".vert",))
     if options.output != STDOUT:
         expect_other(files, options.output)
     report, tally = Report(quiet=options.quiet), Tally()

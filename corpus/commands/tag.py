@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_other, expect_vertical, processes_of
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, expect_vertical, processes_of
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, open_output
@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
     check_target(options.output)
+    expect_form(options.output, (".vert",))
     if options.output != STDOUT:
         expect_other([*files, *map(str, models.values())], options.output)
     report, tally = Report(quiet=options.quiet), Tally()

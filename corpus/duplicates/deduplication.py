@@ -58,11 +58,13 @@ PARAGRAPH_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """``near`` None: exact duplicates only; ``columns`` (from 0): the files have rows."""
+    """``near`` None: exact duplicates only; ``columns`` (from 0): the files have rows; ``form``: that of the documents,
+    "": jsonl or vertical."""
 
     long_characters: int = LONG_CHARACTERS
     near: float | None = None
     columns: tuple[int, ...] = ()
+    form: str = ""
 
 
 @dataclass(slots=True)
@@ -151,6 +153,10 @@ class Deduplication:
         if form == "archive":
             raise UsageFault(
                 f"{name}: neither JSON lines nor vertical text (of archives: corpus extract; rows: --columns)"
+            )
+        if self._rules.form not in ("", form):
+            raise UsageFault(
+                f"{name}: {form}, but the output is named as {self._rules.form}: it has the form of its files"
             )
         if self._form not in ("", form):
             raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from corpus.outputs import COMPRESSED
+from corpus.outputs import plain_suffix
 from corpus.wikilinks.mentions import Mention
 
 COLUMNS = (
@@ -74,7 +74,4 @@ SUFFIXES = frozenset((".tsv", ".txt", ".jsonl", ".json"))
 
 def form_of(name: str) -> str:
     """The form that a file name asks for, compression left aside; "tsv" when it asks for none."""
-    name = name.lower()
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    return "jsonl" if name.endswith((".jsonl", ".json")) else "tsv"
+    return "jsonl" if plain_suffix(name) in (".jsonl", ".json") else "tsv"

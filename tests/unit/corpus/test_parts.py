@@ -428,12 +428,34 @@ def test_a_name_that_promises_another_form_is_refused(
     source.touch()
     for name in ("zulu.csv", "zulu.CSV.xz", "zulu.html"):
         assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 2
-        assert "is not written; .json" in capsys.readouterr().err
+        assert "is not written; only .json" in capsys.readouterr().err
         assert not (tmp_path / name).exists()
     assert main([command, str(source), "-o", str(tmp_path / "zulu.csv"), "-q", "--format", "jsonl"]) == 0
     for name in ("zulu", "zulu.2024", "ZULU.TXT", "zulu.jsonl.gz"):
         assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 0
     assert [form_of(name) for name in ("A.TXT", "a.Vert.xz")] == ["text", "vertical"]
+
+
+def test_a_name_that_promises_what_was_not_read_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, tokens = tmp_path / "a.jsonl", tmp_path / "a.vert"
+    rows.write_text('{"text": "Sawubona mhlaba"}\n', encoding="utf-8")
+    tokens.write_text("<doc>\n<p>\nSawubona\n</p>\n</doc>\n", encoding="utf-8")
+    for source, name, said in (
+        (tokens, "b.jsonl.xz", "a.vert: vertical, but the output is named as jsonl"),
+        (rows, "b.vert", "a.jsonl: jsonl, but the output is named as vertical"),
+        (rows, "b.csv", "b.csv: .csv is not written; only .json, .jsonl, .prevert, .vert"),
+    ):
+        assert main(["dedup", str(source), "-o", str(tmp_path / name)]) == 2
+        assert said in capsys.readouterr().err
+    for command in (["tag", "--model", "none.udpipe"], ["manatee"]):
+        assert main([*command, str(tokens), "-o", str(tmp_path / "b.txt")]) == 2
+        assert "b.txt: .txt is not written; only .vert" in capsys.readouterr().err
+    for name, said in (("b.csv", ".csv is not written; only .png"), ("b.png.xz", "a picture is packed already")):
+        assert main(["stats", str(rows), "--plot", str(tmp_path / name)]) == 2
+        assert said in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [rows, tokens]
+    for source, name in ((tokens, "b.prevert.gz"), (tokens, "b.out"), (rows, "b.json"), (rows, "b.2024")):
+        assert main(["dedup", str(source), "-o", str(tmp_path / name)]) == 0
 
 
 @pytest.mark.parametrize("command", [["tag", "--model", "none.udpipe"], ["manatee"]])
