@@ -118,16 +118,19 @@ def _checksum(record: Record) -> str:
 
 
 class IndexBuilder:
-    """Collects lines in bounded memory (sorted runs in temporary files) and writes them sorted."""
+    """Collects lines in bounded memory (sorted runs in temporary files) and writes them sorted.
+
+    Where there is no room for temporary files they stay in memory: no crawl ends for want of what is not its archive.
+    """
 
     def __init__(self, spill_lines: int = _SPILL_LINES) -> None:
         self._lines: list[bytes] = []
         self._runs: list[BinaryIO] = []
-        self._spill_lines = spill_lines
+        self._spill_lines = self._due = spill_lines
 
     def add(self, entry: bytes) -> None:
         self._lines.append(entry)
-        if len(self._lines) >= self._spill_lines:
+        if len(self._lines) >= self._due:
             self._spill()
 
     def add_file(self, reader: Reader, file_name: str) -> None:
@@ -135,11 +138,18 @@ class IndexBuilder:
             self.add(entry)
 
     def _spill(self) -> None:
-        run = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        run.writelines(sorted(self._lines))
-        run.seek(0)
+        with ExitStack() as stack:
+            try:
+                run = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+                stack.callback(_close, run)
+                run.writelines(sorted(self._lines))
+                run.seek(0)
+            except OSError:
+                self._due = len(self._lines) + self._spill_lines
+                return
+            stack.pop_all()
         self._runs.append(run)
-        self._lines = []
+        self._lines, self._due = [], self._spill_lines
 
     def lines(self) -> Iterator[bytes]:
         """All lines, sorted, from the first again at each call."""
@@ -155,6 +165,12 @@ class IndexBuilder:
         for run in self._runs:
             run.close()
         self._runs, self._lines = [], []
+
+
+def _close(run: BinaryIO) -> None:
+    """Without what could not be written."""
+    with suppress(OSError):
+        run.close()
 
 
 def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:

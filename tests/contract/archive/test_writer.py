@@ -33,7 +33,7 @@ from archive import (
     record_at,
     recover,
 )
-from archive.index.cdxj import SUFFIX, index_file, lookup, parse
+from archive.index.cdxj import SUFFIX, IndexBuilder, index_file, lookup, parse
 from archive.index.surt import surt
 from archive.tools.convert import convert, plain_digest
 from archive.tools.verify import verify
@@ -384,6 +384,32 @@ def test_disk_full_at_close_is_finished_later(tmp_path: Path, kind: str, monkeyp
     result = recover(tmp_path, lambda tokens: tokens)
     assert len([r for path in result.finished for r in Reader(path, types=["response"])]) == 30
     assert [problem for path in result.finished for problem in verify(path)] == []
+
+
+def test_no_room_for_temporary_files_ends_no_writer(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an index has too much for memory goes there; without them it stays."""
+    monkeypatch.setattr(IndexBuilder.__init__, "__defaults__", (3,))
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("w+b"))  # noqa: SIM115
+    writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
+    settle_all(writer, [page(number) for number in range(30)])
+    writer.close()
+    assert [problem for path in writer.finished for problem in verify(path)] == []
+    assert len([r for path in writer.finished for r in Reader(path, types=["response"])]) == 30
+
+
+def test_an_index_is_whole_whenever_there_is_room_for_temporary_files(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [b"%s %02d\n" % (kind.encode(), number) for number in range(30)]
+    builder = IndexBuilder(4)
+    for number, line in enumerate(reversed(lines)):
+        with monkeypatch.context() as patch:
+            if number < 10:
+                patch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("w+b"))  # noqa: SIM115
+            builder.add(line)
+        assert bool(builder._runs) == (number >= 11)
+    assert list(builder.lines()) == lines
+    builder.close()
 
 
 def test_real_size_limit(tmp_path: Path, kind: str) -> None:
