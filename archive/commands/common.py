@@ -128,8 +128,12 @@ def spooled(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         source = _stdin() if str(path) == "-" else stack.enter_context(path.open("rb"))
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as file:
-            shutil.copyfileobj(source, file)
+        try:
+            with copy.open("wb") as file:
+                shutil.copyfileobj(source, file)
+        except OSError as error:
+            error.filename = error.filename or str(copy)  # one without a name is taken for one of standard output
+            raise
         yield copy
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -248,6 +249,23 @@ def test_interrupted(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert main([*command, str(path)]) == INTERRUPTED
         assert capsys.readouterr().err == "archive: interrupted\n"
     assert sorted(path.parent.iterdir()) == before
+
+
+def test_a_copy_that_finds_no_room_is_told_by_its_name(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not as standard output, of which nobody complained."""
+
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    with path.open("rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        assert main(["verify", "-", str(path)]) == USAGE
+    said = capsys.readouterr()
+    assert "/stdin: No space left on device" in said.err
+    assert f"{path}: {1 + 3 * COUNT} records" in said.out
 
 
 def test_a_sigterm_is_an_interruption() -> None:
