@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from archive.reading.record import Record
 
 GROUPS = ("host", "language", "type", "year", "status")
+_HOST_ENDS = re.compile(r"[/?#]")
 _CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})
 
 
@@ -30,7 +32,7 @@ class Stats:
         size = record.length - (http.size if http else 0)
         self.payload_bytes += size
         values = {
-            "host": record.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower(),
+            "host": _HOST_ENDS.split(record.url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].lower(),
             "language": record.field("WARC-Identified-Content-Language").partition(",")[0].strip() or "-",
             "type": record.media_type or "-",
             "year": record.date[:4] or "-",

@@ -12,12 +12,14 @@ import pytest
 import zstandard
 
 from archive.errors import JournalBusy
+from archive.index.cdxj import memory_record
 from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
 from archive.messages.http import HttpHead, dechunk, decode, parse_head
 from archive.reading.arc import parse_line
 from archive.storage.codecs import make_codec
 from archive.storage.source import Source
+from archive.tools.stats import Stats
 from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
 from archive.writing.journal import Group, Journal, load
@@ -329,6 +331,14 @@ def test_zeros_are_passed_over(zeros: int) -> None:
             source.skip_zeros(unit)
             assert source.position == 2 + zeros // unit * unit
             assert source.take(1 << 20) == bytes(zeros % unit) + behind
+
+
+def test_a_host_is_counted_without_what_follows_it() -> None:
+    stats = Stats()
+    for url in ("http://A.example", "http://a.example/b@c", "http://a.example?b=1", "http://x@a.example#c", "urn:a"):
+        head = f"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: {url}\r\n\r\n"
+        stats.add(memory_record(f"{head}x\r\n\r\n".encode()))
+    assert stats.captures["host"] == {"a.example": 4, "": 1}
 
 
 def test_digests() -> None:
