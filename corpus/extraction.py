@@ -89,12 +89,14 @@ class Extraction:
     def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
         """The documents of one archive, read from its start."""
         with self.report.progress(Path(name).name, stored_size(name)) as tick, Reader(file) as reader:
-            for record, read in with_what_is_told(self._read(reader)):
-                tick(record.offset)
-                document = self._taken(record, read)
-                if document is not None:
-                    yield document
-            self._damages(reader)
+            try:
+                for record, read in with_what_is_told(self._read(reader)):
+                    tick(record.offset)
+                    document = self._taken(record, read)
+                    if document is not None:
+                        yield document
+            finally:  # also where it cannot be read on
+                self._damages(reader)
 
     def _read(self, reader: Reader) -> Iterator[tuple[Record, Read]]:
         if self._readers is not None:

@@ -1,5 +1,6 @@
 """Duplicates, languages of paragraphs, main text, places of links, inputs and outputs, statistics."""
 
+import errno
 import fcntl
 import io
 import json
@@ -22,6 +23,7 @@ from corpus.document import Document, Paragraph, from_json, main_language, to_js
 from corpus.duplicates.hashes import HashSet, text_hash
 from corpus.duplicates.paragraphs import Deduplicator
 from corpus.errors import UsageFault
+from corpus.extraction import Choice, Extraction
 from corpus.forms import form_of
 from corpus.inputs import expand, unpacked
 from corpus.languages import paragraph_languages
@@ -283,6 +285,24 @@ def test_an_archive_that_is_still_being_written_is_named_where_there_is_no_other
     (tmp_path / "a.warc.xz.open").touch()
     with pytest.raises(UsageFault, match=r"still being written \(\.open\): stop the crawl, or name that file"):
         expand([str(tmp_path / pattern)])
+
+
+class _Breaking(io.BytesIO):
+    """A file on a disk that fails behind these bytes."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if data := super().read(size):
+            return data
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_damage_is_told_of_a_file_that_cannot_be_read_to_its_end() -> None:
+    said = io.StringIO()
+    extraction = Extraction(Choice(dedup_bytes=0), Report(stream=said))
+    with pytest.raises(OSError, match="Input"):
+        list(extraction.read("-", _Breaking(b"junk\n" + b"WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n")))
+    assert "-WARN damage: <stream>:0: no record begins with b'junk" in said.getvalue()
+    assert extraction.tally.damages == 1
 
 
 def test_expand(tmp_path: Path) -> None:
