@@ -60,11 +60,11 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     rules = _rules(options)
-    if not rules.columns:
-        expect_form(options.output, [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes])
     documents = VERTICAL_SUFFIXES if form_of(options.output) == "vertical" else DOCUMENT_SUFFIXES
     files = expand(options.files, ROW_SUFFIXES if rules.columns else documents)
     _check_targets(files, [options.output, *([options.dropped] if options.dropped else [])])
+    if not rules.columns:
+        expect_form(options.output, [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes])
     report = Report(quiet=options.quiet)
     with ExitStack() as stack:
         state = None

@@ -73,9 +73,9 @@ def run(options: argparse.Namespace) -> int:
         if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
-    expect_form_or_format(options, SUFFIXES)
     if options.output != STDOUT:
         expect_other(files, options.output)
+    expect_form_or_format(options, SUFFIXES)
     form = _form(options)
     extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes_of(options))
     with open_output(options.output) as out:

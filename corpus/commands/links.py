@@ -82,7 +82,6 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if not 0 <= options.words <= _MOST_WORDS:
         raise UsageFault(f"--words: from 0 to {_MOST_WORDS}")
-    expect_form_or_format(options, SUFFIXES)
     form = options.format or form_of(options.output)
     if options.header and form != "tsv":
         raise UsageFault("--header: only of tsv")
@@ -91,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
     tables = _tables(options)
     if options.output != STDOUT:
         expect_other([*files, *(path for paths in tables.values() for path in paths.values())], options.output)
+    expect_form_or_format(options, SUFFIXES)
     search = _search(options, {edition: load(paths) for edition, paths in tables.items()})
     with open_output(options.output) as out:
         if options.header:

@@ -43,9 +43,9 @@ def run(options: argparse.Namespace) -> int:
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
     check_target(options.output)
-    expect_form(options.output, (".vert",))
     if options.output != STDOUT:
         expect_other(files, options.output)
+    expect_form(options.output, (".vert",))
     report, tally = Report(quiet=options.quiet), Tally()
     writer = ManateeWriter(columns)
     if options.registry is not None:

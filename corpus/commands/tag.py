@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
     check_target(options.output)
-    expect_form(options.output, (".vert",))
     if options.output != STDOUT:
         expect_other([*files, *map(str, models.values())], options.output)
+    expect_form(options.output, (".vert",))
     report, tally = Report(quiet=options.quiet), Tally()
     tagger = DocumentTagger(models, columns)
     if "lemma" in columns:
