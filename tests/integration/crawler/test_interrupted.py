@@ -30,7 +30,8 @@ class Loading(ThreadingTCPServer):
 
 
 class Handler(StreamRequestHandler):
-    """Says so to all but a client's greeting; GET, for the format of the state, is what a crawl waits for."""
+    """Says so to all but a client's greeting. Of the format of the state, which a crawl waits for, it is asked by GET,
+    and before that whether it runs scripts."""
 
     server: Loading
 
@@ -38,7 +39,7 @@ class Handler(StreamRequestHandler):
         while line := self.rfile.readline():
             words = [self._word() for _ in range(int(line[1:]))]
             self.wfile.write(GREETINGS.get(words[0], b"-LOADING Redis is loading the dataset in memory\r\n"))
-            if words[0] == b"GET":
+            if words[0] in (b"EVALSHA", b"GET"):
                 self.server.asked.set()
 
     def _word(self) -> bytes:
