@@ -77,6 +77,12 @@ OPTIONS: tuple[Option, ...] = (
         "A host rests for a day after about so many near-identical pages; after a fifth of them its URLs of least "
         "worth do, as those of a trap are; 0: never.",
     ),
+    Option(
+        "FRONTIER_LEAST_SHARE",
+        0.1,
+        "Share of the fetches that URLs of least worth may take while better ones are to be had; 1: no bound.",
+        1,
+    ),
     Option("FRONTIER_AUDIT", False, "Write every grant and outcome to an audit log for `scrapy politeness verify`."),
     Option("FRONTIER_OPT_OUT_FILE", "", "File of hosts and URL prefixes, one a line, never to be fetched."),
     Option(

@@ -36,6 +36,7 @@ class Host:
     token: str = ""  # the lease that holds it
     served: int = 0  # number of its last lease: the smaller, the longer it has waited
     rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
+    look_ms: int = 0  # when it gets another place in line
     next_ms: int = 0  # politeness
     rest_ms: int = 0  # nothing at all before
     rest_reason: str = ""

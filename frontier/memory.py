@@ -6,6 +6,7 @@ injected."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -15,10 +16,12 @@ from frontier.host import Host
 from frontier.memory_tables import Address, Held, MemoryTables
 from frontier.outcomes import DAY, SECOND
 from frontier.payload import Element, read_element, read_hop
-from frontier.types import Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
+from frontier.types import BANDS, Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
 
 MOST_EXPIRED_AT_ONCE = 64
 MOST_OPTED_OUT_AT_ONCE = 100
+NEVER = 2**62
+MOST_CREDIT = 16
 
 
 class MemoryFrontier(MemoryTables):
@@ -42,26 +45,63 @@ class MemoryFrontier(MemoryTables):
             return Grant((), now_ms, None, closed)
         horizon_ms = now_ms + ahead_ms
         self._promote(now_ms, horizon_ms)
-        leases: list[Lease] = []
-        for host in sorted((h for h in self.known.values() if h.rank), key=lambda h: h.rank or ()):
-            if len(leases) == limit:
-                break
-            if lease := self._try(host, now_ms, horizon_ms):
-                leases.append(lease)
+        line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
+        better = [host for host in line if not self._is_least(host)]
+        leases = self._try_all(better, limit, now_ms, horizon_ms)
+        if self.config.least_credit is not None:
+            leases += self._try_least(line[len(better) :], limit - len(leases), len(leases), now_ms, horizon_ms)
         if leases and not self.started_ms:
             self.started_ms = now_ms
         return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms))
 
+    def _is_least(self, host: Host) -> bool:
+        """Whether its place in line is that of the last band, where its share is bounded."""
+        return self.config.least_credit is not None and host.rank is not None and host.rank[0] == BANDS - 1
+
     def _promote(self, now_ms: int, horizon_ms: int) -> None:
-        """Give those that have become due their places in line."""
+        """Give those that have become due their places in line; what is parked may be worth more than a last place."""
         for host in self.known.values():
             ready_ms = host.ready_ms(self.config.obey_robots)
-            if host.rank or host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
+            if host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
                 continue
-            if self._over_quota(host, now_ms):
+            self._look_again(host)
+            if (host.rank and host.look_ms > horizon_ms) or self._over_quota(host, now_ms):
                 continue
             host.unpark(horizon_ms)
-            host.rank = (host.best_band(), host.served, host.authority.encode())
+            # for a redirected robots.txt another host waits
+            host.rank = (0 if host.hops else host.best_band(), host.served, host.authority.encode())
+            host.look_ms = NEVER
+            self._look_again(host)
+
+    def _look_again(self, host: Host) -> None:
+        """Note when what a host in line has parked may give it a better place than the last."""
+        if self._is_least(host):
+            host.look_ms = host.parked[0][0] if host.parked else NEVER
+
+    def _try_all(self, line: Sequence[Host], limit: int, now_ms: int, horizon_ms: int) -> list[Lease]:
+        leases: list[Lease] = []
+        for host in line:
+            if len(leases) == limit:
+                break
+            if lease := self._try(host, now_ms, horizon_ms):
+                leases.append(lease)
+                if host.queued() and host.best_band() < BANDS - 1:
+                    self._better_ms = max(self._better_ms, lease.due_ms + self.config.better_wait_ms)
+        return leases
+
+    def _try_least(self, line: Sequence[Host], limit: int, better: int, now_ms: int, horizon_ms: int) -> list[Lease]:
+        """Of those that are worth least, after so many `better` leases."""
+        credit, credited_ms = self._credit, self._credited_ms or now_ms
+        credit += better * (self.config.least_credit or 0) + max(0, now_ms - credited_ms) / self.config.least_every_ms
+        credit = min(credit, MOST_CREDIT)
+        if now_ms >= self._better_ms:
+            leases = self._try_all(line, limit, now_ms, horizon_ms)
+        else:
+            leases = self._try_all(line, min(limit, int(credit)), now_ms, horizon_ms)
+            credit -= len(leases)
+        if better or leases:
+            self._credit, self._credited_ms = credit, now_ms
+        return leases
 
     def _try(self, host: Host, now_ms: int, horizon_ms: int) -> Lease | None:
         ready_ms = host.ready_ms(self.config.obey_robots)
@@ -155,8 +195,15 @@ class MemoryFrontier(MemoryTables):
                 if state.token:
                     continue
                 ready_ms = max(ready_ms, state.next_ms)
+            if self._is_least(host):
+                ready_ms = max(ready_ms, self._turn_of_least_ms())
             times.append(ready_ms)
         return min(times, default=None)
+
+    def _turn_of_least_ms(self) -> int:
+        """When one that is worth least may have a turn."""
+        turn_ms = self._credited_ms + math.ceil((1 - self._credit) * self.config.least_every_ms)
+        return min(self._better_ms, turn_ms)
 
     def _spent_budget(self, now_ms: int) -> str:
         budget = self.config.budget

@@ -74,6 +74,8 @@ class MemoryTables:
         self._counted: dict[str, int] = {}  # by caller, its last call
         self.audit_rows: list[AuditRow] = []
         self._served = 0
+        self._better_ms = self._credited_ms = 0  # those worth least wait until then, but for so many turns
+        self._credit = 0.0
 
     def host_of(self, authority: str) -> Host:
         """The record of `authority`, made when new."""

@@ -155,6 +155,11 @@ def band(data: bytes) -> int:
     return BANDS - 1 - (data[2] >> 5)
 
 
+def is_least(score: float) -> bool:
+    """Whether URLs of this score lie in the last band."""
+    return score_byte(score) >> 5 == 0
+
+
 def source_tag(source: str) -> str:
     """What remains of a `source`: "", "seed", "feed", "#" or "feed:#" and the 16 hex digits of its URL's
     fingerprint."""

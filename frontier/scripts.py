@@ -15,7 +15,7 @@ _VISITS = ("_common", "_visits")
 _RECORDS = ("_newcomers", "_records", "_queues", "_places")
 _SHARED = (*_VISITS, *_RECORDS)
 PARTS = {
-    "lease": (*_VISITS, "_lease_quick", "lease"),
+    "lease": (*_VISITS, "_line", "_lease_quick", "lease"),
     "report": (*_VISITS, "_report_quick", "report"),
     "take_in": (*_SHARED, "take_in"),
     "release": (*_SHARED, "_give_back", "release"),
@@ -98,6 +98,9 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "equal_pages": config.limits.equal_pages,
         "some_equal_pages": config.limits.some_equal_pages,
         "parked_traps": config.limits.parked_traps,
+        "least_credit": False if config.least_credit is None else config.least_credit,
+        "least_every": config.least_every_ms,
+        "better_wait": config.better_wait_ms,
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * SECOND,

@@ -19,11 +19,14 @@ from statistics import mean
 
 from bench.focus import replay
 from bench.focus.crawl import CRAWLS, Found, afriweb, breadth_first, by_yield, curve, oracle
+from bench.focus.delayed import Crawled, Delayed
 from bench.focus.shapes import SHAPES
 from bench.focus.webs import WEBS, Web
 from relevance.errors import ModelError
 from relevance.language.model import load
 
+LEAST_SHARES = (0.1, 1.0)
+"""Of the fetches, for what is worth least while better URLs are to be had: the crawl's default, and no bound."""
 ENOUGH = 0.95
 """Share of the reachable relevant pages until which fetches are counted."""
 
@@ -85,6 +88,20 @@ def quick(name: str, webs: Iterable[Web]) -> str:
     )
 
 
+def delayed(name: str, webs: list[Web], delay_s: float) -> list[str]:
+    """Lines for one kind of web crawled with delays: fetches and seconds until enough is found, mean of the webs."""
+    delay_ms = round(1000 * delay_s)
+    kinds: dict[str, list[Crawled]] = {
+        f"yield, least worth {share:g}": [Delayed(web, delay_ms, share).crawl(ENOUGH) for web in webs]
+        for share in LEAST_SHARES
+    }
+    kinds["each host's in order"] = [Delayed(web, delay_ms, 1.0, steered=False).crawl(ENOUGH) for web in webs]
+    out = [f"{name}, {len(webs)} webs of {mean(len(web.nodes) for web in webs):.0f} pages, {delay_s:g} s of delay"]
+    for crawl, runs in kinds.items():
+        out.append(f"{crawl:22} {mean(r.fetches for r in runs):7.0f} fetches {mean(r.seconds for r in runs):7.0f} s")
+    return out
+
+
 def against_afriweb(runs: list[dict[str, Found]]) -> str:
     """Yield's relevant pages against afriweb's after each number of fetches that both came to."""
     apart = [
@@ -140,6 +157,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="webs of each kind")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first web's seed (default: 0)")
     parser.add_argument("--web", choices=sorted(kinds), action="append", help="this kind (repeatable)")
+    parser.add_argument(
+        "--delay",
+        type=float,
+        metavar="S",
+        help="in simulated time, so many seconds from an answer to the next request",
+    )
     parser.add_argument("--quick", action="store_true", help="a line for each kind, of yield alone")
     parser.add_argument(
         "--plot", type=Path, metavar="FOLDER", help="draw pages and words found against fetches (not with --quick)"
@@ -170,6 +193,9 @@ def main() -> None:
         return
     for name in arguments.web or WEBS:
         webs = (kinds[name](seed) for seed in range(arguments.first, arguments.first + arguments.seeds))
+        if arguments.delay is not None:
+            print("\n".join(delayed(name, list(webs), arguments.delay)) + "\n", flush=True)
+            continue
         if arguments.quick:
             print(quick(name, webs), flush=True)
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.focus.webs import Node, Web
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
@@ -17,6 +17,7 @@ from relevance.steering.plain_policies import AfriwebPolicy, ThresholdPolicy
 from relevance.steering.policy import LinkContext, PageContext
 from relevance.steering.yield_policy import YieldPolicy
 
+WITHOUT_DELAY = FrontierConfig(delay_ms=0)
 Order = list[int]
 """Pages in the order they were fetched."""
 
@@ -181,24 +182,31 @@ def _way(web: Web, known: set[int], done: set[int]) -> list[int]:
 
 
 def threshold(web: Web) -> Order:
-    return _Steered(web, ThresholdPolicy(web.target, {}, web.model)).order()
+    return Steered(web, ThresholdPolicy(web.target, {}, web.model)).order()
 
 
 def by_yield(web: Web, share: float = 1.0) -> Order:
     """share: of the reachable relevant pages, after which it stops (1: never)."""
-    return _Steered(web, YieldPolicy(web.target, {}, web.model)).order(share)
+    return Steered(web, YieldPolicy(web.target, {}, web.model)).order(share)
 
 
-class _Steered:
-    """A crawl by a policy through the real frontier and rescorer: one page at a time, no delays, each URL once."""
+class Steered:
+    """A crawl by a policy through the real frontier and rescorer: one page at a time, each URL once, without robots.txt
+    and delays but those of `config`."""
 
-    def __init__(self, web: Web, policy: ThresholdPolicy | YieldPolicy) -> None:
+    def __init__(
+        self,
+        web: Web,
+        policy: ThresholdPolicy | YieldPolicy,
+        config: FrontierConfig = WITHOUT_DELAY,
+        clock: Callable[[], int] = lambda: 1,
+    ) -> None:
         self._web, self._policy = web, policy
         self._places = {node.url: place for place, node in enumerate(web.nodes)}
         self._seen = set(web.seeds)
         limits = TrapLimits(depth=0, query_variants=0)
-        free = FrontierConfig(delay_ms=0, address_delay_ms=0, delay_factor=0, obey_robots=False, limits=limits)
-        self._frontier = MemoryFrontier(free, clock=lambda: 1)
+        config = replace(config, address_delay_ms=0, delay_factor=0, obey_robots=False, limits=limits)
+        self._frontier = MemoryFrontier(config, clock)
         self._rescorer = Rescorer(policy, self._frontier)
 
     def order(self, share: float = 1.0) -> Order:
@@ -206,8 +214,7 @@ class _Steered:
         pages)."""
         nodes, found = self._web.nodes, 0
         goal = share * sum(nodes[place].relevant for place in reachable(self._web)) if share < 1 else len(nodes) + 1
-        seeds = [self._web.nodes[place].url for place in self._web.seeds]
-        self._frontier.take_in([Candidate(url, source="seed", score=1.0) for url in seeds])
+        self._begin()
         order: Order = []
         while leases := self._frontier.lease(1).leases:
             lease = leases[0]
@@ -216,12 +223,19 @@ class _Steered:
             found += nodes[place].relevant
             if found >= goal:
                 break
-            links = self._links(nodes[place], lease)
-            self._frontier.take_in(links)
-            self._frontier.report([Outcome(lease.token, "ok")])
-            self._rescorer.found(link.url for link in links)
-            self._rescorer.pages([lease.authority])
+            self._finish(lease)
         return order
+
+    def _begin(self) -> None:
+        seeds = [self._web.nodes[place].url for place in self._web.seeds]
+        self._frontier.take_in([Candidate(url, source="seed", score=1.0) for url in seeds])
+
+    def _finish(self, lease: Lease) -> None:
+        links = self._links(self._web.nodes[self._places[lease.url]], lease)
+        self._frontier.take_in(links)
+        self._frontier.report([Outcome(lease.token, "ok")])
+        self._rescorer.found(link.url for link in links)
+        self._rescorer.pages([lease.authority])
 
     def _links(self, node: Node, lease: Lease) -> list[Candidate]:
         """As crawler.focus does it, for a page whose words are known."""

@@ -17,6 +17,7 @@ from crawler.pages.answers import PAGE_TYPES
 from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
 from crawler.records.captures import Place, captures
+from frontier.payload import is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
 from sieve.fingerprint import fingerprint
@@ -59,7 +60,8 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
     refused = _refused(state, found, depth)
     return {
         "url": url,
-        "answer": _answer(found, fetches, refused) + _polling(state, found, fetches),
+        "answer": _answer(found, fetches, refused, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
+        + _polling(state, found, fetches),
         "canonical": canonical,
         "fingerprint": f"{fingerprint(canonical):016x}",
         "admitted": True if waiting or fetches or found.place == "leased" else state.admitted(url),
@@ -102,7 +104,7 @@ def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
     return f"robots.txt {found.robots}" if found.robots.startswith("denied") else ""
 
 
-def _answer(found: Explanation, fetches: list[Place], refused: str) -> str:
+def _answer(found: Explanation, fetches: list[Place], refused: str, least_share: float = 1.0) -> str:
     """The short answer, one sentence."""
     if fetches:
         last = fetches[-1]
@@ -119,6 +121,9 @@ def _answer(found: Explanation, fetches: list[Place], refused: str) -> str:
     if refused:
         return f"refused: {refused}"
     if found.place == "queued":
+        if least_share < 1 and found.waiting and is_least(found.waiting.score):
+            share = f"{least_share:.0%} of the fetches"
+            return f"waits for its turn; worth least, and those have {share} while better URLs are to be had"
         return "waits for its turn"
     if found.host is None:
         return "never admitted: no URL of this host was"

@@ -42,6 +42,9 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         retry_factor=settings.getfloat("FRONTIER_RETRY_FACTOR"),
         lease_ms=_ms(settings, "FRONTIER_LEASE_S"),
         robots_ttl_ms=_ms(settings, "ROBOTS_MAX_AGE_S"),
+        least_share=settings.getfloat("FRONTIER_LEAST_SHARE"),
+        least_every_ms=max(1, _ms(settings, "FRONTIER_DELAY_S") / 2),
+        better_wait_ms=min(2 * _ms(settings, "FRONTIER_DELAY_S") + 1000, _ms(settings, "FRONTIER_IDLE_CLOSE_S") // 2),
         audit=settings.getbool("FRONTIER_AUDIT"),
         budget=Budget(spec.max_pages, spec.max_bytes, spec.max_seconds) if spec else Budget(),
         limits=TrapLimits(

@@ -22,40 +22,11 @@ hold(PREFIX .. 'optout', redis.pcall('HLEN', PREFIX .. 'optout'))
 hold(SETTINGS.opt_outs_of_all, redis.pcall('HLEN', SETTINGS.opt_outs_of_all))
 if opt_outs.damaged[1] then return cmsgpack.pack({ {}, now, -1, '', opt_outs.damaged }) end
 local leases, granted, sequence = {}, 0, nil
-local fresh, scores, joined = {}, {}, 0 -- waiters that join the line in this call, their places in it
 local LEASE_MS, KEY = SETTINGS.lease, ARGS.key
 local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number
 local GRANTED = '<BBddddI4c28Bc0ddddI4BI4c0Bc0B'
 local GRANTED_OF_SOME = GRANTED .. 'BI4'
 local most_flags = SETTINGS.audit and 0 or SHARED
-
-local function join(waiter, score)
-  joined = joined + 1
-  fresh[joined], scores[joined] = waiter, score
-end
-
-local function in_order()
-  local order, waiters = {}, {}
-  for i = 1, joined do order[i] = i end
-  table.sort(order, function(a, b)
-    if scores[a] ~= scores[b] then return scores[a] < scores[b] end
-    return fresh[a] < fresh[b]
-  end)
-  for i = 1, joined do waiters[i] = fresh[order[i]] end
-  return waiters
-end
-
--- the first of the line, after what is fresh has joined it
-local function head_of_line()
-  if joined > 0 then
-    local adds = {}
-    for i = 1, joined do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
-    call('ZADD', PREFIX .. 'hot', unpack(adds))
-  end
-  local waiters = call('ZRANGE', PREFIX .. 'hot', 0, ARGS.limit + 15)
-  read_texts(waiters, min(ARGS.limit, #waiters))
-  return waiters
-end
 
 -- the place in line that a text's authority has when it is due; nil when all of its record must be looked at
 local function score_in(text)
@@ -75,10 +46,11 @@ local function first_element(authority, text, band, place, bytes)
     sub(text, place, at - 1) .. pack_struct('<H', length - (last - at - 1)) .. sub(text, last + 1)
 end
 
-local function hand_out(authority, text, expires)
+local function hand_out(authority, text, due)
   granted = granted + 1
   leases[2 * granted - 1], leases[2 * granted] = authority, text
-  due_at(LEASED + expires, authority)
+  due_at(LEASED + due + LEASE_MS, authority)
+  line.note(text, due)
 end
 
 -- whether the authority was granted its next URL; else the slow way has to look at it
@@ -110,7 +82,7 @@ local function grant_plain(authority, text)
   end
   text = head .. rest
   -- delays of its own are behind the queue
-  hand_out(authority, flags >= ENDS_SLOWLY and text or head, expires)
+  hand_out(authority, flags >= ENDS_SLOWLY and text or head, due)
   set(RECORD_KEY .. authority, text)
   texts[authority] = text
   meta_add.queued = meta_add.queued - 1

@@ -85,7 +85,6 @@ local function grant(authority, record, ip, due)
     return false
   end
   sequence = sequence + 1
-  local expires = due + SETTINGS.lease
   local holds = 0
   if ip ~= '' then
     holds = 1
@@ -95,9 +94,9 @@ local function grant(authority, record, ip, due)
     end
   end
   record.served = sequence
-  record.lease = { due = due, expires = expires, key = ARGS.key, holds = holds, element = element }
+  record.lease = { due = due, expires = due + SETTINGS.lease, key = ARGS.key, holds = holds, element = element }
   due_of[authority] = nil
-  hand_out(authority, text_to_write(authority, record), expires)
+  hand_out(authority, text_to_write(authority, record), due)
   if SETTINGS.audit then audit({ 'grant', token_of(record, record.lease), authority, ip, due }) end
   return true
 end
@@ -136,6 +135,11 @@ local function try_address(ip)
       state.waited_for, state.changed = 0, true
       return
     end
+    if tonumber(head[2]) >= line.bound then
+      call('ZADD', PREFIX .. 'w:' .. ip, head[2], head[1])
+      hot_of[waiter] = head[2]
+      return
+    end
     local authority, record = head[1], load_record(head[1])
     if record then
       record.others.w = nil
@@ -153,8 +157,14 @@ local function try_address(ip)
   if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[waiter] = max(state.next_ms, now) end
 end
 
+-- when it must be looked at though it stands in line, since that may last: what it has parked may be worth more
+local function look_again(record)
+  return line.is_least(place_in_line(record)) and record.others.pm or false
+end
+
 local function wait_for(ip, authority, record)
   call('ZADD', PREFIX .. 'w:' .. ip, whole(place_in_line(record)), authority)
+  due_of[authority] = look_again(record)
   local state = load_address(ip)
   if state.waited_for == 0 then state.waited_for, state.changed = 1, true end
   others_of(record).w = ip
@@ -199,8 +209,9 @@ local function line_up(authority)
   local record = load_record(authority)
   if start_of(authority, record) then
     unpark(authority, record, horizon)
-    due_of[authority] = false
-    join(authority, place_in_line(record))
+    reschedule(authority, record)
+    due_of[authority] = look_again(record)
+    line.join(authority, place_in_line(record))
   elseif record then
     schedule(authority, record)
   end
@@ -215,7 +226,7 @@ local function line_up_new(authorities)
   for _, authority in ipairs(authorities) do
     local score = not texts[authority] and records[authority] == nil and newcomer_score(authority)
     if score then
-      join(authority, score)
+      line.join(authority, score)
     elseif due_of[authority] == nil then
       local record = load_record(authority)
       if record and record.served == 0 then line_up(authority) end
@@ -223,11 +234,7 @@ local function line_up_new(authorities)
   end
 end
 
-local function try(waiter)
-  if byte(waiter) == AT then try_address(sub(waiter, 2)) else try_authority(waiter) end
-end
-
 return {
-  collect_expired = collect_expired, line_up = line_up, line_up_new = line_up_new, try = try,
-  read_ahead = read_ahead, flush_places = flush_places, commit = commit,
+  collect_expired = collect_expired, line_up = line_up, line_up_new = line_up_new, try_address = try_address,
+  try_authority = try_authority, read_ahead = read_ahead, flush_places = flush_places, commit = commit,
 }

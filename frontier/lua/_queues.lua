@@ -125,7 +125,8 @@ local function best_band(record)
 end
 
 local function place_in_line(record)
-  return best_band(record) * BAND_UNIT + record.served
+  local band = record.others.h and 0 or best_band(record) -- another host waits for a redirected robots.txt
+  return band * BAND_UNIT + record.served
 end
 
 local function pop(authority, record)

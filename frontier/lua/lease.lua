@@ -15,8 +15,9 @@ local function slow_way()
 end
 
 local function spent_budget()
-  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq')
+  local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited')
   sequence = tonumber(meta[4] or 0)
+  line.better, line.credit, line.credited = tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now)
   if SETTINGS.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= SETTINGS.max_pages then return 'pages' end
   if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
   if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
@@ -32,50 +33,58 @@ local function promote()
     local text, score = texts[waiter], nil
     if text and records[waiter] == nil then score = score_in(text) end
     if score then
-      join(waiter, score)
+      line.join(waiter, score)
     elseif byte(waiter) ~= AT then
       slow_way().line_up(waiter)
     else
       local head = call('ZRANGE', PREFIX .. 'w:' .. sub(waiter, 2), 0, 0, 'WITHSCORES')
-      if head[2] then join(waiter, tonumber(head[2])) end
+      if head[2] then line.join(waiter, tonumber(head[2])) end
     end
   end
   return #waiters
 end
 
--- the number of the first waiters that have been tried
-local function try_all(waiters)
+-- until so many are granted in all; the number of the first waiters that have been tried
+local function try_all(waiters, most)
   local tried = 0
   local has_read = false
-  while tried < #waiters and granted < ARGS.limit do
+  while tried < #waiters and granted < most do
     tried = tried + 1
     local waiter = waiters[tried]
     local text = texts[waiter]
     if not text or records[waiter] ~= nil or not grant_plain(waiter, text) then
       if not has_read then slow_way().read_ahead(waiters, min(ARGS.limit, #waiters)) end
       has_read = true
-      slow.try(waiter)
+      if byte(waiter) == AT then slow.try_address(sub(waiter, 2)) else slow.try_authority(waiter) end
     end
   end
   return tried
 end
 
 -- Tried in order: what is newly due, when nobody else stands in line and all of it can be granted (as in most calls of
--- most crawls); else the head of the line that it has joined.
-local function grant_all()
+-- most crawls); else the head of the line that it has joined. Not those that are worth least.
+local function grant_better()
   local promoted = promote()
   local new = call('LRANGE', PREFIX .. 'new', 0, ARGS.limit + 15)
   if new[1] then slow_way().line_up_new(new) end
-  local in_line = joined > ARGS.limit or call('EXISTS', PREFIX .. 'hot') == 1
+  local in_line = line.number > ARGS.limit or line.has_better()
   if in_line then
     if promoted > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'due', 0, promoted - 1) end
     if slow then slow.flush_places() end
-    local tried = try_all(head_of_line())
+    local tried = try_all(line.head(), ARGS.limit)
     if tried > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'hot', 0, tried - 1) end
   else
-    try_all(in_order())
+    try_all(line.in_order(), ARGS.limit)
     if promoted > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'due', 0, promoted - 1) end
   end
+end
+
+local function grant_least()
+  if slow then slow.flush_places() end
+  local others = granted
+  local waiters, turns = line.head_of_least(others)
+  local tried = try_all(waiters, others + turns)
+  line.leave(waiters, tried, granted - others)
 end
 
 call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
@@ -83,7 +92,13 @@ local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + no
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
 if closed == '' and now <= (ARGS.by or now) then
-  grant_all()
+  grant_better()
+  if SETTINGS.least_credit then
+    grant_least()
+    if granted > 0 then
+      call('HSET', KEYS[1], 'better', line.better, 'credit', line.credit, 'credited', line.credited)
+    end
+  end
   if granted > 0 then
     if not started then call('HSET', KEYS[1], 'started', now) end
     call('HSET', KEYS[1], 'seq', sequence)
@@ -92,11 +107,12 @@ end
 if slow then slow.commit() else write_visits() end
 local next_due = -1
 if closed == '' then
-  if call('EXISTS', PREFIX .. 'hot', PREFIX .. 'new') > 0 then
-    next_due = now
-  else
+  local turn = line.turn()
+  if turn ~= now then
     local head = call('ZRANGE', PREFIX .. 'due', 0, 0, 'WITHSCORES')
-    if head[2] and tonumber(head[2]) < LEASED then next_due = max(now, tonumber(head[2])) end
+    local due = tonumber(head[2])
+    if due and due < LEASED then turn = max(now, min(due, turn or due)) end
   end
+  next_due = turn or -1
 end
 return cmsgpack.pack({ leases, now, next_due, closed, opt_outs.damaged })

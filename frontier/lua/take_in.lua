@@ -129,7 +129,7 @@ local function take_group(authority, items)
     reschedule(authority, record)
   elseif not empty and best_band(record) < best then
     better_place(authority, record)
-  elseif empty and record.others.pm ~= first_parked then
+  elseif record.others.pm ~= first_parked and (empty or SETTINGS.least_credit and best == BANDS - 1) then
     reschedule(authority, record)
   end
   return number

@@ -66,9 +66,13 @@ class Histories(RuleBasedStateMachine):
     server: redis.Redis
 
     @initialize(
-        obey=st.booleans(), host_urls=st.sampled_from([0, 6]), budget=st.sampled_from([0, 0, 0, 20]), own=st.booleans()
+        obey=st.booleans(),
+        host_urls=st.sampled_from([0, 6]),
+        budget=st.sampled_from([0, 0, 0, 20]),
+        own=st.booleans(),
+        least=st.sampled_from([1.0, 0.0, 0.1, 0.4]),
     )
-    def start(self, obey: bool, host_urls: int, budget: int, own: bool) -> None:
+    def start(self, obey: bool, host_urls: int, budget: int, own: bool, least: float) -> None:
         self.clock = Clock()
         self.config = FrontierConfig(
             delay_ms=DELAY_MS,
@@ -78,6 +82,8 @@ class Histories(RuleBasedStateMachine):
             obey_robots=obey,
             limits=TrapLimits(host_urls=host_urls, query_variants=3, equal_pages=4, parked_traps=3),
             budget=Budget(max_pages=budget),
+            least_share=least,
+            least_every_ms=2_700,
         )
         self.memory = MemoryFrontier(self.config, self.clock, jitter=lambda: 0.25)
         self.server.delete(OPT_OUTS_OF_ALL)

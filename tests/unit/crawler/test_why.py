@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.actions.why import _answer
 from crawler.records.captures import Place
-from frontier.types import Explanation
+from frontier.types import Explanation, Kind, Waiting
 
 URL = "https://a.example/x"
 DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowed")
@@ -34,3 +35,20 @@ def test_a_verdict_is_said_with_its_reason() -> None:
     told = {"kind": "page", "verdict": "left", "verdict-reason": "few words"}
     fetch = Place(URL, "20260101000000", "200", Path("a.warc.xz"), 0, 1, 0, told, "text/html")
     assert _answer(DONE, [fetch], "").endswith("status 200; verdict: left (few words)")
+
+
+@pytest.mark.parametrize(
+    ("score", "share", "said"),
+    [
+        (0.5, 0.1, "waits for its turn"),
+        (0.05, 1.0, "waits for its turn"),
+        (
+            0.05,
+            0.1,
+            "waits for its turn; worth least, and those have 10% of the fetches while better URLs are to be had",
+        ),
+    ],
+)
+def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, said: str) -> None:
+    queued = replace(DONE, place="queued", waiting=Waiting(URL, Kind.PAGE, "", 1, score, 0, 0, "", b""))
+    assert _answer(queued, [], "", share) == said

@@ -7,8 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier import Candidate, Kind
-from frontier.payload import band, element, hop_element, pack, read_element, read_hop, revised, source_tag, unpack
-from frontier.types import LONGEST_MEMO_BYTES
+from frontier.payload import (
+    band,
+    element,
+    hop_element,
+    is_least,
+    pack,
+    read_element,
+    read_hop,
+    revised,
+    score_byte,
+    source_tag,
+    unpack,
+)
+from frontier.types import BANDS, LONGEST_MEMO_BYTES
 
 SOURCES = st.sampled_from(
     ["", "seed", "feed", "http://found.example/a?b=c", "feed:http://feed.example/rss", "not a url"]
@@ -92,3 +104,8 @@ def test_a_memo_is_small_and_no_robots_file_has_one(candidate: Candidate) -> Non
 
 def test_no_payload_is_a_plain_page() -> None:
     assert unpack("http://example.org/", b"") == Candidate("http://example.org/")
+
+
+@given(score=st.floats(0, 1))
+def test_the_last_band_is_that_of_least_worth(score: float) -> None:
+    assert is_least(score) == (band(bytes((0, 0, score_byte(score)))) == BANDS - 1)

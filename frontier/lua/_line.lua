@@ -1,0 +1,90 @@
+-- The line of those that may be granted now: by place, which is the band of their best URL and, within a band, the
+-- number of their last lease. Those that are worth least, of the last band, stand behind all others: while better URLs
+-- are to be had they take one turn for so many others or in so much time, whichever is more. One table, since a script
+-- has no room for more names.
+
+local line = {
+  number = 0, -- of those that join in this call and are not worth least
+  bound = 0, -- who has a turn now has a place below
+  better = 0, -- until then better URLs are to be had
+  credit = 0, -- of those worth least, in turns
+  credited = 0, -- when that was reckoned
+}
+local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
+local least = {} -- of those worth least places and waiters, one after another
+local HOT, MOST_CREDIT, EVERY_MS = PREFIX .. 'hot', 16, SETTINGS.least_every
+-- their places begin here; with a share of 1 nobody's
+local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
+local BELOW_LEAST = string.format('(%d', LEAST)
+line.bound = LEAST
+
+function line.is_least(score) return score >= LEAST end
+
+function line.join(waiter, score)
+  if score >= LEAST then
+    least[#least + 1], least[#least + 2] = whole(score), waiter
+    return
+  end
+  line.number = line.number + 1
+  fresh[line.number], scores[line.number] = waiter, score
+end
+
+-- whether anybody stands in line who is not worth least
+function line.has_better() return call('ZCOUNT', HOT, '-inf', BELOW_LEAST) > 0 end
+
+-- those that have joined, in order
+function line.in_order()
+  local order, waiters = {}, {}
+  for i = 1, line.number do order[i] = i end
+  table.sort(order, function(a, b)
+    if scores[a] ~= scores[b] then return scores[a] < scores[b] end
+    return fresh[a] < fresh[b]
+  end)
+  for i = 1, line.number do waiters[i] = fresh[order[i]] end
+  return waiters
+end
+
+local function head(first, last, limit)
+  local waiters = call('ZRANGEBYSCORE', HOT, first, last, 'LIMIT', 0, limit + 15)
+  read_texts(waiters, min(limit, #waiters))
+  return waiters
+end
+
+-- the first of the line, after those that have joined it
+function line.head()
+  if line.number > 0 then
+    local adds = {}
+    for i = 1, line.number do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
+    call('ZADD', HOT, unpack(adds))
+  end
+  return head('-inf', BELOW_LEAST, ARGS.limit)
+end
+
+-- the first of those worth least that may have a turn after so many others, and how many of them may
+function line.head_of_least(others)
+  if least[1] then call('ZADD', HOT, unpack(least)) end
+  local earned = others * SETTINGS.least_credit + max(0, now - line.credited) / EVERY_MS
+  line.credit, line.credited, line.bound = min(line.credit + earned, MOST_CREDIT), now, FAR
+  local turns = ARGS.limit - others
+  if now < line.better then turns = min(turns, floor(line.credit)) end
+  return turns > 0 and head(whole(LEAST), '+inf', turns) or {}, turns
+end
+
+-- so many turns of theirs are over, and of these waiters so many were tried
+function line.leave(waiters, tried, turns)
+  if tried > 0 then call('ZREM', HOT, unpack(waiters, 1, tried)) end
+  if now < line.better then line.credit = line.credit - turns end
+end
+
+-- the authority of this record has a lease, due then; better URLs that it has besides are waited for
+function line.note(text, due)
+  if byte(text, 2) < BANDS - 1 then line.better = max(line.better, due + SETTINGS.better_wait) end
+end
+
+-- when somebody in line may have a turn; nil when nobody stands there
+function line.turn()
+  if call('EXISTS', HOT, PREFIX .. 'new') == 0 then return nil end
+  if line.better <= now or line.credit >= 1 or line.has_better() then return now end
+  if call('EXISTS', PREFIX .. 'new') == 1 then return now end
+  return min(line.better, line.credited + math.ceil((1 - line.credit) * EVERY_MS))
+end

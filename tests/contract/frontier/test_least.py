@@ -1,0 +1,159 @@
+"""What is worth least has its share of the turns while better URLs are to be had, and all of them when none are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from frontier import Candidate, Frontier, FrontierConfig, Outcome
+from tests.contract.frontier.conftest import Clock, Make
+from tests.contract.frontier.test_contract import FREE, A, B, done, one, urls
+
+BOUND = replace(FREE, least_share=0.1, least_every_ms=1e12, better_wait_ms=5000)
+WAIT_MS = BOUND.better_wait_ms
+GOOD, LEAST = 0.9, 0.05
+
+
+def worthless(number: int, pages: int = 1) -> list[Candidate]:
+    """URLs of least worth, of so many hosts."""
+    return [Candidate(f"http://w{host}.example/{page}", score=LEAST) for host in range(number) for page in range(pages)]
+
+
+def leased(frontier: Frontier, limit: int = 100) -> list[str]:
+    """URLs that may be fetched now; all are."""
+    leases = frontier.lease(limit).leases
+    frontier.report([Outcome(lease.token, "ok") for lease in leases])
+    return urls(leases)
+
+
+def test_while_a_host_with_better_ones_is_waited_for_they_stand_in_line(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(2)] + worthless(3))
+    assert leased(frontier) == [f"{A}/0"]
+    grant = frontier.lease(100)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + BOUND.delay_ms), "the other one of A"
+    clock.forward(BOUND.delay_ms)
+    assert sorted(leased(frontier)) == [f"{A}/1"]
+    assert leased(frontier) == [], "waited for until what was known of it is over"
+    clock.forward(WAIT_MS - BOUND.delay_ms)
+    assert len(leased(frontier)) == 3
+
+
+def test_when_none_are_better_nobody_waits(make: Make) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/1", score=GOOD), *worthless(30)])
+    assert len(leased(frontier)) == 31, "the only better one is fetched with them"
+
+
+def test_of_a_hundred_turns_they_have_ten(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    hosts = [f"http://g{number}.example" for number in range(10)]
+    frontier.take_in([Candidate(f"{host}/{page}", score=GOOD) for host in hosts for page in range(19)])
+    frontier.take_in(worthless(30, 5))
+    found: list[str] = []
+    for _ in range(18):
+        found += leased(frontier)
+        clock.forward(BOUND.delay_ms)
+    better = sum(url.startswith("http://g") for url in found)
+    assert (better, len(found) - better) == (180, 20), "a ninth of them"
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_of_nothing_and_of_all(share: float, make: Make, clock: Clock) -> None:
+    frontier = make(replace(BOUND, least_share=share))
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(90)] + worthless(5))
+    found = []
+    for _ in range(40):
+        found += leased(frontier)
+        clock.forward(BOUND.delay_ms)
+    assert sum(url.startswith("http://w") for url in found) == 5 * share
+
+
+def test_where_better_ones_are_few_they_have_a_turn_in_so_much_time(make: Make, clock: Clock) -> None:
+    frontier = make(replace(BOUND, least_every_ms=5000))
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(90)] + worthless(60))
+    leased(frontier)
+    turns: list[int] = []
+    start_ms = clock.now_ms
+    while clock.now_ms < start_ms + 60_000:
+        turns += [clock.now_ms - start_ms for url in leased(frontier) if not url.startswith(A)]
+        grant = frontier.lease(100)
+        assert not grant.leases
+        assert grant.next_due_ms
+        clock.now_ms = grant.next_due_ms
+    # a ninth of a turn with each lease of A, one each two seconds, besides that of the time
+    assert len(turns) == 15
+    assert turns[:3] == [3889, 7778, 11_667]
+
+
+def test_a_host_that_is_waited_for_in_vain_holds_them_for_so_long_and_no_longer(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(3))
+    one(frontier)
+    clock.forward(WAIT_MS - 1)
+    grant = frontier.lease(100)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + 1)
+    clock.forward(1)
+    assert len(leased(frontier)) == 3, "its lease runs on"
+
+
+def test_a_better_url_takes_its_host_out_of_their_line(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(3))
+    assert leased(frontier) == [f"{A}/0"]
+    frontier.take_in([Candidate("http://w1.example/better", score=GOOD)])
+    assert leased(frontier) == ["http://w1.example/better"]
+
+
+def test_what_a_host_in_their_line_has_parked_comes_in_time(make: Make, clock: Clock) -> None:
+    """A feed is polled when it is due, though its host has else but worthless pages."""
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(60)])
+    frontier.take_in([Candidate(f"{B}/feed", score=GOOD)])
+    feed = next(lease for lease in frontier.lease(2).leases if lease.authority == B)
+    done(frontier, feed, again_in_ms=40_000)
+    frontier.take_in([Candidate(f"{B}/{n}", score=LEAST) for n in range(9)])
+    frontier.take_in([Candidate(f"{B}/later", score=GOOD, not_before_ms=clock.now_ms + 20_000)])
+    polled = {}
+    for _ in range(60):
+        polled.update(dict.fromkeys(leased(frontier), clock.now_ms))
+        clock.forward(1000)
+    start_ms = clock.now_ms - 60_000
+    assert 20_000 <= polled[f"{B}/later"] - start_ms <= 24_000
+    assert 40_000 <= polled[f"{B}/feed"] - start_ms <= 44_000
+
+
+def test_hosts_of_one_address_wait_behind_their_best(make: Make, clock: Clock) -> None:
+    frontier = make(replace(BOUND, least_share=0, address_ttl_ms=3_600_000))
+    here = [f"http://h{number}.example" for number in range(3)]
+    frontier.take_in([Candidate(f"{host}/{page}", score=GOOD) for host in here for page in (0, 1)])
+    for _ in here:
+        clock.forward(BOUND.delay_ms)
+        lease = one(frontier)
+        assert frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease)
+    heads = zip(here[1:], frontier.heads(here[1:], 10), strict=True)
+    assert frontier.rescore({host: [(url, LEAST) for url in waiting] for host, waiting in heads}) == 2
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(90)])
+    found: list[str] = []
+    for _ in range(5):
+        clock.forward(BOUND.delay_ms)
+        found += leased(frontier)
+    assert [url for url in found if not url.startswith(A)] == [f"{here[0]}/1"]
+
+
+def test_a_redirected_robots_txt_is_not_worth_least(make: Make, clock: Clock) -> None:
+    """Another host waits for it."""
+    frontier = make(replace(BOUND, obey_robots=True))
+    frontier.take_in([Candidate(f"{A}/1", score=GOOD)])
+    lease = one(frontier)
+    done(frontier, lease, "robots_redirect", location=f"{B}/robots.txt")
+    frontier.take_in([Candidate(f"http://c.example/{n}", score=GOOD) for n in range(9)])
+    assert sorted(leased(frontier)) == [f"{B}/robots.txt", "http://c.example/robots.txt"]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_is_a_share(share: float) -> None:
+    with pytest.raises(ValueError, match="least_share"):
+        FrontierConfig(least_share=share)
