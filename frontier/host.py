@@ -17,6 +17,7 @@ from frontier.types import BANDS, HostPolicy, RobotsRecord
 
 UNPARKED_AT_ONCE = 16
 PARKED_AT_ONCE = 1000
+EQUAL_PAGES = "trap_equal_pages"
 MOST_HOPS = 5
 REFRESH_SHARE = 4
 
@@ -135,24 +136,33 @@ class Host:
         bisect.insort(self.parked, (until_ms, member, reason))
         return not old
 
-    def unpark(self, until_ms: int, most: int = UNPARKED_AT_ONCE) -> list[str]:
-        """Queue up to `most` parked elements whose time has come, in front; their reasons."""
+    def unpark(self, until_ms: int, most: int = 0) -> list[str]:
+        """Queue up to `most` (0: :data:`UNPARKED_AT_ONCE`) parked elements whose time has come, in front; their
+        reasons. While the last band waits for equal pages, what was parked with it waits on with it."""
         reasons: list[str] = []
-        while self.parked and self.parked[0][0] <= until_ms and len(reasons) < most:
-            _, member, reason = self.parked.pop(0)
-            self.push(member.partition(b"\0")[2], front=True)
-            reasons.append(reason)
+        due = itertools.takewhile(lambda entry: entry[0] <= until_ms, self.parked)
+        for entry in list(itertools.islice(due, most or PARKED_AT_ONCE)):
+            _, member, reason = entry
+            if reason == EQUAL_PAGES and self.equal_ms > until_ms:
+                self.parked.remove(entry)
+                bisect.insort(self.parked, (self.equal_ms, member, reason))
+            elif len(reasons) < (most or UNPARKED_AT_ONCE):
+                self.parked.remove(entry)
+                self.push(member.partition(b"\0")[2], front=True)
+                reasons.append(reason)
         return reasons
 
-    def park_last_band(self, element: bytes, reason: str, until_ms: int) -> bool:
-        """Park the first :data:`PARKED_AT_ONCE` of the last band, after a page of it; False when `element`, the page's,
-        was of another one, or there are none."""
+    def park_last_band(self, element: bytes, until_ms: int) -> bool:
+        """Park the first :data:`PARKED_AT_ONCE` of the last band, after a page of it, and what comes into it; False
+        when `element`, the page's, was of another one, or there are none."""
         if not element or band(element) < BANDS - 1:
             return False
         elements = list(itertools.islice(self.bands[-1], PARKED_AT_ONCE))
         for waiting in elements:
             self.bands[-1].popleft()
-            self.park(waiting, reason, until_ms)
+            self.park(waiting, EQUAL_PAGES, until_ms)
+        if elements:
+            self.equal_ms = until_ms
         return bool(elements)
 
     def rest(self, until_ms: int, reason: str) -> None:

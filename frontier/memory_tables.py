@@ -138,7 +138,7 @@ class MemoryTables:
         host.rest_ms = host.gate_ms = host.robots_retry_ms = host.equal_ms = 0
         host.rest_reason = host.gate_reason = ""
         host.rank = None
-        return len(host.unpark(2**62, most=len(host.parked)))
+        return len(host.unpark(2**62, most=len(host.parked) or 1))
 
     def pause(self, authority: str) -> bool:
         """See :class:`frontier.types.Frontier`."""

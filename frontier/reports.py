@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from frontier import robots
 from frontier.audit import AuditRow
-from frontier.host import MOST_HOPS, Host
+from frontier.host import EQUAL_PAGES, MOST_HOPS, Host
 from frontier.intake import Arrival
 from frontier.memory_tables import Held, MemoryTables
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
@@ -70,7 +70,7 @@ def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
         host.park(arrival.element, "not_before", arrival.not_before_ms)
         return True
     if host.equal_ms > frontier.clock() and band(arrival.element) == BANDS - 1:
-        host.park(arrival.element, "trap_equal_pages", host.equal_ms)
+        host.park(arrival.element, EQUAL_PAGES, host.equal_ms)
         return True
     if not host.queued():
         host.rank = None
@@ -140,7 +140,9 @@ def _count(frontier: MemoryTables, host: Host, held: Held, outcome: Outcome, rul
     if rule.page and held.lease.kind is not Kind.ROBOTS:
         host.pages += 1
         frontier.totals["pages"] += 1
-    if outcome.page_mark and frontier.config.limits.equal_pages:
+    if host.equal_ms > frontier.clock() and host.park_last_band(held.element, host.equal_ms):
+        host.mark_balance = 0  # there were more than are parked at once
+    elif outcome.page_mark and frontier.config.limits.equal_pages:
         _mark(frontier, host, held.element, outcome.page_mark)
 
 
@@ -149,12 +151,12 @@ def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) 
     other pages and feeds go on. Equal pages of other bands, as lists are, say nothing of it; after many the host rests.
     """
     limits, until_ms, before = frontier.config.limits, frontier.clock() + DAY, host.mark_balance
-    balance, reason = host.mark(page_mark, MARKS_KEPT), "trap_equal_pages"
-    if balance > before and balance >= limits.some_equal_pages and host.park_last_band(element, reason, until_ms):
-        host.mark_balance, host.equal_ms = 0, until_ms
+    balance = host.mark(page_mark, MARKS_KEPT)
+    if balance > before and balance >= limits.some_equal_pages and host.park_last_band(element, until_ms):
+        host.mark_balance = 0
     elif balance >= limits.equal_pages:
         host.mark_balance = 0
-        host.rest(until_ms, reason)
+        host.rest(until_ms, EQUAL_PAGES)
 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:

@@ -52,15 +52,19 @@ local function end_counts(authority, record, element, kind, outcome, rule)
     pages = pages + 1
     meta_add.pages = meta_add.pages + 1
   end
-  if outcome.page_mark and SETTINGS.equal_pages > 0 then
+  local waits_ms = record.others.e
+  if waits_ms and waits_ms <= now then record.others.e = nil end
+  if waits_ms and waits_ms > now and park_last_band(authority, record, element, waits_ms) then
+    balance = 0 -- there were more than are parked at once
+  elseif outcome.page_mark and SETTINGS.equal_pages > 0 then
     local before = balance
     record.marks, balance = marked(record.marks, balance, outcome.page_mark)
     if balance > before and balance >= SETTINGS.some_equal_pages
-      and park_last_band(authority, record, element, 'trap_equal_pages', now + SETTINGS.day) then
+      and park_last_band(authority, record, element, now + SETTINGS.day) then
       balance = 0
     elseif balance >= SETTINGS.equal_pages then
       balance = 0
-      rest(record, now + SETTINGS.day, 'trap_equal_pages')
+      rest(record, now + SETTINGS.day, EQUAL_PAGES)
     end
   end
   set_counts(record, all_bytes + bytes, pages, all_words + words, balance)

@@ -2,7 +2,8 @@
 
 -- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
 local MOST_INLINE_BYTES = 2000
-local PARKED_AT_ONCE = 1000
+local PARKED_AT_ONCE, UNPARKED_AT_ONCE = 1000, 16
+local EQUAL_PAGES = 'trap_equal_pages'
 
 -- elements (layout: frontier/payload.py) ------------------------------------------------------------------------------
 
@@ -190,33 +191,41 @@ end
 
 -- after equal pages: the last band waits, and what comes into it; false when there is none, or `element`, which gave
 -- the last of these pages, was of another one
-local function park_last_band(authority, record, element, reason, until_ms)
+local function park_last_band(authority, record, element, until_ms)
   if element == '' or band_of(element) < BANDS - 1 or byte(record.bands, -5) ~= BANDS - 1 then return false end
   others_of(record).e = until_ms
   if record.inline ~= '' then spill(authority, record) end
   local key = queue_key(authority, BANDS - 1)
   local elements = call('LRANGE', key, 0, PARKED_AT_ONCE - 1)
   call('LTRIM', key, PARKED_AT_ONCE, -1)
-  for _, element in ipairs(elements) do park(authority, record, element, reason, until_ms) end
+  for _, element in ipairs(elements) do park(authority, record, element, EQUAL_PAGES, until_ms) end
   count(record, BANDS - 1, -#elements)
   return true
 end
 
+-- Up to `most` URLs whose time has come, in front; but while the last band waits for equal pages, what was parked with it
+-- waits on with it: it would all come a day later, and each day twice as much.
 local function unpark(authority, record, until_ms, most)
-  local first = record.others.pm
+  local first, waits_ms = record.others.pm, record.others.e or 0
   if not first or first > until_ms then return 0 end
-  local members = call('ZRANGEBYSCORE', PREFIX .. 'p:' .. authority, '-inf', until_ms, 'LIMIT', 0, most or 16)
-  for _, member in ipairs(members) do
+  local key, number, later = PREFIX .. 'p:' .. authority, 0, {}
+  for _, member in ipairs(call('ZRANGEBYSCORE', key, '-inf', until_ms, 'LIMIT', 0, most or PARKED_AT_ONCE)) do
     local reason, element = string.match(member, '^(%Z*)%z(.*)$')
-    call('ZREM', PREFIX .. 'p:' .. authority, member)
-    add(reason_add, reason, -1)
-    push(authority, record, element, true)
+    if reason == EQUAL_PAGES and waits_ms > until_ms then
+      later[#later + 1], later[#later + 2] = waits_ms, member
+    elseif number < (most or UNPARKED_AT_ONCE) then
+      call('ZREM', key, member)
+      add(reason_add, reason, -1)
+      push(authority, record, element, true)
+      number = number + 1
+    end
   end
-  add(meta_add, 'parked', -#members)
-  local left = record.others.pn - #members
+  if later[1] then call('ZADD', key, unpack(later)) end
+  add(meta_add, 'parked', -number)
+  local left = record.others.pn - number
   record.others.pn = left > 0 and left or nil
   note_unparks(authority, record)
-  return #members
+  return number
 end
 
 local function forget_urls(authority, record)

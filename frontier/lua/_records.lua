@@ -33,7 +33,7 @@ end
 -- the flags that say who has to look at the map
 local function map_flags(others, next_ms)
   local flags = MAPPED
-  if others.dl or others.al or others.cd or others.rr or (others.f or 0) > 0 then flags = flags + ENDS_SLOWLY end
+  if others.dl or others.al or others.cd or others.rr or others.e or (others.f or 0) > 0 then flags = flags + ENDS_SLOWLY end
   local rest_ms = max(others.g or 0, others.rg or 0)
   if rest_ms > next_ms or others.pm or others.mp or others.mb or others.h or others.z or others.w then
     flags = flags + LOOKED

@@ -34,7 +34,7 @@ end
 local function equal(authority, record, element)
   local until_ms = record.others.e
   if not until_ms or until_ms <= now or band_of(element) < BANDS - 1 then return nil end
-  park(authority, record, element, 'trap_equal_pages', until_ms)
+  park(authority, record, element, EQUAL_PAGES, until_ms)
   return 1
 end
 

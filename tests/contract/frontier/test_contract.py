@@ -900,6 +900,28 @@ def test_no_more_is_parked_at_once_than_a_script_has_time_for(make: Make, clock:
         clock.forward(FREE.delay_ms)
     assert (state := frontier.host(A))
     assert (state.queued, state.parked) == (9, PARKED_AT_ONCE)
+    done(frontier, one(frontier), page_mark=b"otherone")
+    assert (state := frontier.host(A))
+    assert (state.queued, state.parked) == (0, PARKED_AT_ONCE + 8), "the rest with the next of them"
+
+
+def test_a_trap_costs_each_day_as_much_as_on_the_first(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, delay_ms=10_000, limits=TrapLimits(equal_pages=20)))
+    found, days = iter(range(10_000)), []
+    frontier.take_in([Candidate(f"{A}/trap/{next(found)}", score=0.0) for _ in range(30)])
+    for _ in range(4):
+        next_day_ms, fetches = clock.now_ms + DAY, 0
+        while clock.now_ms < next_day_ms:
+            grant = frontier.lease(1)
+            for lease in grant.leases:
+                fetches += 1
+                frontier.take_in([Candidate(f"{A}/trap/{next(found)}", score=0.0) for _ in range(30)])
+                done(frontier, lease, page_mark=b"samepage")
+            again_ms = clock.now_ms + 10_000 if grant.leases else grant.next_due_ms or next_day_ms
+            clock.now_ms = min(next_day_ms, max(clock.now_ms + 1, again_ms))
+        days.append(fetches)
+    assert days[0] == 5
+    assert max(days) <= 6
 
 
 def test_a_mark_within_two_others_is_a_new_one(make: Make, clock: Clock) -> None:
