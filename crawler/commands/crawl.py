@@ -14,11 +14,6 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from crawler.errors import PreflightError
 
 
-class _Interrupted(KeyboardInterrupt):
-    """Of a KeyboardInterrupt itself that comes amid an exec(), and each import of dataclasses has many, Python ends as
-    if nobody had caught it."""
-
-
 class Command(ScrapyCrawl):
     """Run a crawl of seeds/<name>.toml, or a spider, by name."""
 
@@ -42,10 +37,9 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         # Scrapy may end before `run` (a LOG_LEVEL that there is not): the private Redis must not outlive that.
         atexit.register(self._held.close)
-        # Until the reactor sees to both: else a private Redis stayed, and a container would not hear SIGTERM.
-        signal.signal(signal.SIGTERM, _interrupt)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _interrupt)
+        # Redis may read its data for minutes; from the reactor on Scrapy sees to both. Between here and there a private
+        # Redis would stay, and a container not hear SIGTERM.
+        _leave_at_signals(args[0])
         try:
             # The whole crawler; Scrapy imports this module for every other command, too.
             from crawler.actions.crawl import prepare
@@ -54,9 +48,6 @@ class Command(ScrapyCrawl):
         except PreflightError as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)
-        except KeyboardInterrupt:  # Redis may read its data for minutes; from the reactor on Scrapy sees to it
-            _say_interrupted(args[0])
-            sys.exit(0)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self._spider is None:
@@ -66,20 +57,22 @@ class Command(ScrapyCrawl):
 
         assert self.crawler_process is not None
         with self._held:
-            try:
-                crawler = self.crawler_process.create_crawler(self._spider)
-                self.crawler_process.crawl(crawler, **opts.spargs)
-                self.crawler_process.start()
-            except KeyboardInterrupt:  # there was no reactor yet
-                _say_interrupted(args[0])
-                return
+            crawler = self.crawler_process.create_crawler(self._spider)
+            self.crawler_process.crawl(crawler, **opts.spargs)
+            self.crawler_process.start()
             if self.crawler_process.bootstrap_failed or ended_badly(crawler):
                 self.exitcode = 1
 
 
-def _interrupt(_number: int, _frame: object) -> None:
-    raise _Interrupted
+def _leave_at_signals(name: str) -> None:
+    """End this process with 0 at Ctrl-C and SIGTERM, with a line, wherever it is by then: what it holds is let go."""
 
+    def leave(_number: int, _frame: object) -> None:
+        # No KeyboardInterrupt: of one that comes amid an exec(), and each import of dataclasses has many, Python ends
+        # as if nobody had caught it. Nor does Scrapy catch any between its calls of a command.
+        print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)
+        sys.exit(0)
 
-def _say_interrupted(name: str) -> None:
-    print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)
+    signal.signal(signal.SIGTERM, leave)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave)
