@@ -108,6 +108,12 @@ class RedisFrontier:
         with answering(self.crawl):
             return bool(self._redis.exists(self.keys.ready))
 
+    def moves(self) -> tuple[int, int]:
+        """Numbers of the fleet's last lease and last intake: where both are as before, there was none since."""
+        with answering(self.crawl):
+            leases, intakes = self._redis.hmget(self.keys.meta, ["seq", "intakes"])
+        return int(leases or 0), int(intakes or 0)
+
     def take_ready(self, limit: int = INTAKE_BATCH) -> int:
         """Move about `limit` URLs from the head of the sieve's ready queue, atomically; the number moved (0: none
         there, or another worker was quicker). Whole batches, one at least. Raises FrontierFull with nothing moved."""

@@ -191,13 +191,20 @@ class Stores:
         self.sieve.forget_sent()
         self.home.revive()
 
-    def quiet(self, budget_spent: bool) -> bool:
-        """Whether nothing in the whole fleet is out on a lease, waits to be decided or to be taken in, as far as
-        start URLs could be looked for; StateGoneError: all is lost."""
+    def quiet(self, budget_spent: bool) -> tuple[int, ...] | None:
+        """How far the fleet has come, when nothing in it is out on a lease, waits to be decided or to be taken in, as
+        far as start URLs could be looked for; else None. StateGoneError: all is lost.
+
+        These are looked at one after another, and what another worker moves meanwhile may be seen in none of them: they
+        tell of the whole fleet only when a later look finds it just as far, and has asked for leases in between."""
         self.watch.check()
+        # Before all else: what comes to an end behind this must have begun before it.
+        come = () if budget_spent else (*self.frontier.moves(), self.sieve.tally().put)
         if self.frontier.status().leased:
-            return False
-        return budget_spent or not (self.start_urls.waits or self.sieve.pending() or self.frontier.has_ready())
+            return None
+        if not budget_spent and (self.start_urls.waits or self.sieve.pending() or self.frontier.has_ready()):
+            return None
+        return come
 
 
 def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider: Spider, folder: Path) -> Stores:

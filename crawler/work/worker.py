@@ -87,8 +87,8 @@ class Worker:
         self._to_lease = asyncio.Event()  # wakes the loop that leases
         self._closing = self._stays = False
         self._away = False  # the frontier's Redis, as the last round of leasing found it
-        self._quiet_looks = 0
-        self._moved_before = 0  # by the intake, at the first of these
+        self._quiet: tuple[int, ...] | None = None  # how far the fleet had come at the last look that found it so
+        self._moved_before = 0  # by the intake, at that look
         self._lease_pause_s = _SHORTEST_WAIT_S
         self._round_s = 0.0  # what the last round of leasing took
         self.exhausted = self.unfinished = False
@@ -193,7 +193,7 @@ class Worker:
     def enqueue(self, candidate: Candidate) -> None:
         """A URL that no page of ours led to (a spider's own request); however late it comes, there is work again."""
         self._enqueued.append(candidate)
-        self.exhausted, self._quiet_looks = False, 0
+        self.exhausted, self._quiet = False, None
         self._to_commit.set()
 
     # What the fetch and the middlewares say
@@ -310,7 +310,7 @@ class Worker:
             return _LONGEST_WAIT_S
         if not (grant.leases or self._held or self._finished or self._enqueued or self._committing):
             return await self._look_for_end(grant)
-        self._quiet_looks = 0
+        self._quiet = None
         return self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
@@ -339,22 +339,22 @@ class Worker:
 
     async def _look_for_end(self, grant: Grant) -> float:
         """Whether the crawl is over: twice in a row nothing waits, is leased or soon due, anywhere in the fleet, and
-        since the first time the intake has moved nothing, and has nothing in its hands."""
+        since the first time nobody has moved anything, nor has the intake anything in its hands."""
         due_s = None if grant.next_due_ms is None else (grant.next_due_ms - grant.now_ms) / 1000
         if not grant.closed and due_s is not None and due_s <= self._idle_close_s:
-            self._quiet_looks = 0
+            self._quiet = None
             return self._wait_s(grant)
         try:
             quiet = await in_thread(self._lease_thread, lambda: self._stores.quiet(bool(grant.closed)))
         except (FrontierUnavailable, LinkError):
             return _AWAY_PAUSE_S
-        if not quiet or not self._quiet_looks:
-            self._quiet_looks, self._moved_before = int(quiet), self._intake.moved
+        if quiet is None or quiet != self._quiet:
+            self._quiet, self._moved_before = quiet, self._intake.moved
             return _IDLE_LOOK_S
         async with self._intake.between_looks:
             # Or a spider's own request has come.
-            if not self._quiet_looks or not (grant.closed or self._intake.moved == self._moved_before):
-                self._quiet_looks = 0
+            if self._quiet is None or not (grant.closed or self._intake.moved == self._moved_before):
+                self._quiet = None
             elif grant.closed or not self._stays:
                 self.exhausted = True
                 logger.info("%s", why_over(grant, self._crawler.stats))

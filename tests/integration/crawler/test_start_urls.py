@@ -18,6 +18,7 @@ from sieve.errors import LinkError, LinkFull
 from sieve.types import Entry
 
 NOTHING_WAITS = {
+    "frontier.moves.return_value": (0, 0),
     "frontier.status.return_value.leased": 0,
     "sieve.pending.return_value": 0,
     "frontier.has_ready.return_value": False,

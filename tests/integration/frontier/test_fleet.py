@@ -165,6 +165,26 @@ def test_at_the_memory_limit_the_intake_pauses_and_the_rest_goes_on(tmp_path: Pa
         client.close()
 
 
+def test_what_another_worker_moves_is_seen(tmp_path: Path) -> None:
+    """A worker that looks for the crawl's end sees it: each lease and each intake, whatever becomes of them."""
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        frontier = RedisFrontier(server.url, "c", FrontierConfig(obey_robots=False, delay_ms=0, address_delay_ms=0))
+        other = RedisFrontier(server.url, "c", frontier.config)
+        found = [frontier.moves()]
+        other.take_in([Candidate("http://h.example/")])
+        found.append(frontier.moves())
+        for _ in range(2):
+            (lease,) = other.lease(1).leases
+            found.append(frontier.moves())
+            other.release([lease.token])
+            assert frontier.moves() == found[-1], "nothing is leased, as before"
+        assert not other.lease(0).leases
+        assert frontier.moves() == found[-1]
+        assert len(set(found)) == len(found)
+        frontier.close()
+        other.close()
+
+
 def test_two_workers_never_take_the_same_ready_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddedRedis(tmp_path / "redis") as server:
         client = redis.Redis.from_url(server.url)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from unittest.mock import Mock
 
@@ -117,16 +118,17 @@ def test_a_crawl_is_over_when_nothing_is_leased_undecided_or_on_its_way(facts: t
     stores.frontier.status.return_value.leased = leased
     stores.sieve.pending.return_value = undecided
     stores.frontier.has_ready.return_value = ready
-    assert Stores.quiet(stores, budget_spent=False) is not any(facts)
-    assert Stores.quiet(stores, budget_spent=True) is not bool(leased), "what waits is not fetched any more"
+    stores.frontier.moves.return_value, stores.sieve.tally.return_value.put = (17, 4), 300
+    assert Stores.quiet(stores, budget_spent=False) == (None if any(facts) else (17, 4, 300))
+    assert Stores.quiet(stores, budget_spent=True) == (None if leased else ()), "what waits is not fetched any more"
 
 
 def looking_for_the_end(moved: int = 0) -> Any:
     """A worker whose crawl is quiet; `moved`: by its intake so far."""
     worker: Any = Worker.__new__(Worker)
-    worker._stores, worker._crawler = Mock(**{"quiet.return_value": True}), Mock()
+    worker._stores, worker._crawler = Mock(**{"quiet.return_value": (17, 4, 300)}), Mock()
     worker._intake = Mock(moved=moved, between_looks=asyncio.Lock())
-    worker._quiet_looks, worker._moved_before, worker._stays, worker.exhausted = 0, 0, False, False
+    worker._quiet, worker._moved_before, worker._stays, worker.exhausted = None, 0, False, False
     worker._to_lease = asyncio.Event()
     worker._to_lease.set()
     return worker
@@ -147,6 +149,25 @@ def test_a_crawl_is_not_over_while_the_intake_moves_something(closed: str, over:
         return found
 
     assert asyncio.run(work()) == over
+
+
+def test_a_crawl_is_not_over_while_another_worker_goes_from_lease_to_lease() -> None:
+    """Its only page is leased when this one asks for leases, and not any more when it asks what is leased."""
+
+    async def work() -> list[bool]:
+        worker, stores = looking_for_the_end(), Mock(**{"sieve.pending.return_value": 0})
+        stores.start_urls.waits, stores.sieve.tally.return_value.put = False, 300
+        stores.frontier.status.return_value.leased, stores.frontier.has_ready.return_value = 0, False
+        worker._stores.quiet = partial(Stores.quiet, stores)
+        found = []
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for number in (8, 9, 10, 10):
+                stores.frontier.moves.return_value = number, 4
+                await worker._look_for_end(Grant((), 1000, None))
+                found.append(worker.exhausted)
+        return found
+
+    assert asyncio.run(work()) == [False, False, False, True]
 
 
 @pytest.mark.parametrize("late", ["intake", "request"])
