@@ -4,8 +4,8 @@
 pages into one WARC file. Flags, log lines and exit statuses are the old ones (0 good, 1 some failed, 2 usage). What is
 different: robots.txt and Crawl-delay are obeyed, private addresses are never asked, somebody must be named
 (``--contact`` or the environment's CONTACT), -m counts requests under way instead of processes, a link is written
-once, an archive that exists is not overwritten, and what a run that was killed had downloaded comes into the archive of
-the next. No other state is kept between runs: that is ``scrapy crawl harvest``.
+once, an archive that exists is not overwritten, and a run after one that was killed goes on where that was
+(crawler/console/one_archive.py). No other state is kept between runs: that is ``scrapy crawl harvest``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import fcntl
 import glob
 import os
-import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,23 +24,19 @@ from typing import TextIO
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from archive import ArchiveError, WarcWriter, WriterConfig, recover
-from archive.index.cdxj import index_file
-from archive.tools.convert import join
+from archive import ArchiveError
 from crawler.addon import Ulwembu
+from crawler.console.one_archive import SUFFIXES, OneArchiveError, finish, one_archive
 from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import PoliteClient, Visit
 from crawler.console.terminal import INTERRUPTED
 from crawler.errors import PreflightError
 from crawler.preflight import settings_faults
 from crawler.state.redis_link import RedisUnreachableError
-from crawler.version import VERSION
-from crawler.work.committer import exchange_of
 from seeds import feeds
 from seeds.survey.lists import ListError, read_list, read_some
 from sieve.urls import authority
 
-_SUFFIXES = {".warc": "none", ".warc.xz": "xz", ".warc.gz": "gz", ".warc.zst": "zst"}
 _MOST_HOSTS = 2000
 _MOST_FEEDS_A_PAGE = 5
 _Clients = Callable[[float | None], PoliteClient]
@@ -148,32 +142,39 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
         "Download pages into a WARC file, politely.",
         "pages -i links.txt -o pages.warc.xz --contact you@example.org",
     )
-    parser.add_argument("-o", "--output", required=True, help=f"the archive; its name ends with {', '.join(_SUFFIXES)}")
+    parser.add_argument("-o", "--output", required=True, help=f"the archive; its name ends with {', '.join(SUFFIXES)}")
     parser.add_argument(
         "-p", "--pause", type=_seconds, default=1.0, help="least seconds between requests to a host (1)"
     )
     options = parser.parse_args(argv)
-    suffix = next((end for end in sorted(_SUFFIXES, key=len) if options.output.endswith(end)), "")
+    suffix = next((end for end in sorted(SUFFIXES, key=len) if options.output.endswith(end)), "")
     if not suffix:
-        parser.error(f"-o {options.output}: must end with {', '.join(_SUFFIXES)}")
+        parser.error(f"-o {options.output}: must end with {', '.join(SUFFIXES)}")
     if Path(options.output).exists():
-        _tidy(Path(options.output))
+        finish(Path(options.output))
         parser.error(f"-o {options.output}: exists")
 
     def work(log: Log, clients: _Clients) -> None:
         urls = _addresses(options.input)
-        with _one_file(Path(options.output), suffix) as archive:
+        with one_archive(Path(options.output), suffix) as archive:
+
+            def tell(url: str, problem: str, when: str = "") -> None:
+                log.say("-ERR" if problem else "+OK", f"{url} {problem} {when}")
 
             async def download(url: str, client: PoliteClient) -> None:
                 visit = await client.fetch(url)
-                for capture in visit.captures:
-                    archive.write(exchange_of(capture, "page", {}))
-                archive.sync()  # before it is told
                 answer = visit.fetched
                 problem = answer.problem or ("" if answer.ok else f"status {answer.status}")
-                log.say("-ERR" if problem else "+OK", f"{url} {problem}")
+                archive.keep(url, visit.captures, problem)  # before it is told
+                tell(url, problem)
 
-            asyncio.run(_each(urls, download, clients(options.pause)))
+            missing = []
+            for url in urls:
+                if (problem := archive.found(url)) is None:
+                    missing.append(url)
+                else:
+                    tell(url, problem, "(by the run before)")
+            asyncio.run(_each(missing, download, clients(options.pause)))
 
     return _run(work, options)
 
@@ -225,7 +226,9 @@ def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> 
                 log.say("-WARN", opted_out.note)
             at_once = 1 + max(0, options.multiprocessing)
             work(log, lambda delay_s: PoliteClient(settings, opted_out, options.wait, delay_s, at_once))
-        except (CollectorError, PreflightError, RedisUnreachableError, ListError, ArchiveError, OSError) as error:
+        except (
+            CollectorError, OneArchiveError, PreflightError, RedisUnreachableError, ListError, ArchiveError, OSError
+        ) as error:  # fmt: skip
             sys.stderr.write(f"-ERR {error}\n")
             return 2
         except KeyboardInterrupt:
@@ -318,71 +321,6 @@ def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
     new = path.with_name(path.name + ".new")
     new.write_text("".join(lines), encoding="utf-8")
     new.replace(path)
-
-
-@contextlib.contextmanager
-def _one_file(path: Path, suffix: str) -> Iterator[WarcWriter]:
-    """A writer whose pages become `path` in the end, with its index beside it; first come those that a run for the same
-    `path` had downloaded when it was killed."""
-    config = WriterConfig(max_age_s=0, warcinfo={"software": f"Ulwembu/{VERSION}", "robots": "obey (RFC 9309)"})
-    with _own_folder(path) as folder:
-        damage = recover(folder, lambda _tokens: (), config).damage
-        if damage:
-            raise CollectorError(f"-o {path}: of an earlier run: {damage[0]}")
-        archive = WarcWriter(folder, "pages", _SUFFIXES[suffix], 0, config)
-        try:
-            yield archive
-        finally:  # interrupted too: what was downloaded stays
-            archive.sync()
-            archive.close()
-            _publish(sorted(folder.glob(f"*{suffix}")), path)
-            shutil.rmtree(folder)
-
-
-@contextlib.contextmanager
-def _own_folder(path: Path) -> Iterator[Path]:
-    """Where the pages for `path` are kept meanwhile, locked; the lock ends with the process."""
-    folder = _parts_folder(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CollectorError(f"-o {path}: another page_downloader is writing it") from None
-        yield folder
-    finally:
-        os.close(descriptor)
-
-
-def _parts_folder(path: Path) -> Path:
-    """The same in each run: the next one finds what a run that was killed left there."""
-    return path.with_name(f".{path.name}.parts")
-
-
-def _publish(parts: Sequence[Path], path: Path) -> None:
-    """Give the archive its name, and its index."""
-    if len(parts) > 1:
-        whole = parts[0].parent / "whole" / path.name  # not among the parts, should this run be killed, too
-        whole.parent.mkdir(exist_ok=True)
-        parts = [join(parts, whole)]
-    for part in parts:
-        try:
-            path.hardlink_to(part)  # unlike a rename, this never takes the place of another's archive
-        except FileExistsError:
-            raise CollectorError(f"-o {path}: exists by now; what was downloaded is in {part}") from None
-        except OSError:  # a file system without links
-            part.replace(path)
-        index_file(path)
-
-
-def _tidy(path: Path) -> None:
-    """Finish the work of a run that was killed after it had given the archive its name."""
-    folder = _parts_folder(path)
-    if any(part.samefile(path) for part in folder.rglob("*.warc*")):
-        with contextlib.suppress(CollectorError), _own_folder(path):
-            index_file(path)
-            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

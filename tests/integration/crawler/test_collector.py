@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from archive import Reader
-from crawler.collector import _own_folder, link_collector, main, page_downloader
+from crawler.collector import link_collector, main, page_downloader
+from crawler.console.one_archive import own_folder
+from sieve.urls import authority
 from tests.web.requestlog import read_log
 from tests.web.server import Running, serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -92,7 +94,8 @@ def run_and_kill_at(step: str, words: list[str]) -> None:
     code = f"""
 import os, sys
 from crawler import collector
-collector.{step} = lambda *words: "-WARN" in words or os.kill(os.getpid(), 9)
+from crawler.console import one_archive
+{step} = lambda *words: "-WARN" in words or os.kill(os.getpid(), 9)
 collector.page_downloader(sys.argv[1:])
 """
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=REPO, check=False, timeout=240)
@@ -109,9 +112,9 @@ def test_what_a_killed_run_had_downloaded_is_in_the_next_ones_archive(
     for path, url in zip(lists, urls, strict=True):
         path.write_text(url + "\n")
     words = [["-i", str(path), "-o", str(output), *POLITE] for path in lists]
-    run_and_kill_at("Log.say", words[0])
-    run_and_kill_at("_publish", words[1])
-    run_and_kill_at("index_file", words[2])
+    run_and_kill_at("collector.Log.say", words[0])
+    run_and_kill_at("one_archive._publish", words[1])
+    run_and_kill_at("one_archive.index_file", words[2])
     with pytest.raises(SystemExit, match="2"):
         page_downloader(words[2])  # is there already; what the last one left undone is done
     with Reader(output) as reader:
@@ -127,12 +130,34 @@ def test_what_a_killed_run_had_downloaded_is_in_the_next_ones_archive(
     }
 
 
+def test_a_killed_run_goes_on_where_it_was(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listing, output = tmp_path / "list", tmp_path / "x.warc.xz"
+    home = web.web.seeds[0]
+    urls = [home + "feed/99", home, *(feed.site.authority + feed.path for feed in web.web.feeds.all)][:5]
+    listing.write_text("\n".join(urls[:3]) + "\n")
+    run_and_kill_at("one_archive._publish", ["-i", str(listing), "-o", str(output), *POLITE])
+    listing.write_text("\n".join(urls) + "\n")
+    run_and_kill_at("one_archive.WarcWriter.settle", ["-i", str(listing), "-o", str(output), *POLITE])
+    asked = web.server.requests
+    assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if line.endswith("(by the run before)")] == [
+        f"-ERR {urls[0]} status 404 (by the run before)",
+        *(f"+OK {url} (by the run before)" for url in urls[1:3]),
+    ]
+    with Reader(output) as reader:
+        assert sorted(record.url for record in reader if record.type == "response") == sorted(urls)
+        assert not reader.damages
+    hosts = {authority(url) for url in urls[3:]}
+    assert web.server.requests - asked == len(hosts) + 2, "robots.txt and what was left"
+
+
 def test_two_downloaders_of_one_archive_keep_apart(
     web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     listing, output = tmp_path / "list", tmp_path / "x.warc.gz"
     listing.write_text(web.web.seeds[0] + "\n")
-    with _own_folder(output):
+    with own_folder(output):
         assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 2
     assert "another page_downloader is writing it" in capsys.readouterr().err
     assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 0
