@@ -284,10 +284,14 @@ def _addresses(inputs: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _paths(inputs: Iterable[str]) -> Iterator[str]:
+def _paths(inputs: Iterable[str], within: frozenset[str] = frozenset()) -> Iterator[str]:
+    """`within`: the lists of files that these stand in."""
     for word in inputs:
         if word.startswith("@"):
-            yield from _paths(_words(Path(word[1:])))
+            real = os.path.realpath(word[1:])
+            if real in within:
+                raise CollectorError(f"{word}: this list of files names itself")
+            yield from _paths(_words(Path(word[1:])), within | {real})
         elif word != "-" and Path(word).is_dir():
             yield from sorted(str(path) for path in Path(word).iterdir() if path.is_file())
         else:

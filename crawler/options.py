@@ -177,7 +177,7 @@ def problems(settings: BaseSettings) -> Iterator[str]:
     for option in OPTIONS:
         try:
             typed(settings, option)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):  # a project's settings may have float("inf")
             kind = type(option.default).__name__
             bounds = f" (0 to {option.most})" if kind in ("int", "float") else ""
             yield f"setting {option.name}={settings.get(option.name)!r} is not a usable {kind}{bounds}"

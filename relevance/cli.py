@@ -15,7 +15,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from io import BufferedReader
 from itertools import count
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     if sys.stdout is None:
-        print(f"relevance {given.command}: standard output is closed", file=sys.stderr)
+        _say(f"{given.command}: standard output is closed")
         return USAGE
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale's encoding lacks ends nothing
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -66,31 +66,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD
     except KeyboardInterrupt:
-        print("relevance: interrupted", file=sys.stderr)
+        _say(f"{given.command}: interrupted")
         return INTERRUPTED
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        print(f"relevance {given.command}: {place}{error.strerror or error}", file=sys.stderr)
+        _say(f"{given.command}: {place}{error.strerror or error}")
     except RelevanceError as error:
-        print(f"relevance {given.command}: {error}", file=sys.stderr)
+        _say(f"{given.command}: {error}")
     return USAGE
+
+
+def _say(line: str) -> None:
+    """A line on standard error; where that is closed or broken the work goes on (print would write to the output)."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"relevance {line}\n")
+            sys.stderr.flush()
 
 
 @contextmanager
 def _steps_told(quiet: bool) -> Iterator[None]:
     """Long work says what it is at, on standard error: on a terminal below a spinner, elsewhere in plain lines."""
-    if quiet:
+    if quiet or sys.stderr is None:
         yield
         return
     console = Console(stderr=True, highlight=False)
     handler: logging.Handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    spinner: AbstractContextManager[object] = nullcontext()  # rich would end the run where the reader has gone
     if console.is_terminal:
-        handler = RichHandler(console=console, show_level=False, show_path=False)
+        handler, spinner = RichHandler(console=console, show_level=False, show_path=False), console.status("working")
     _log.addHandler(handler)
     _log.setLevel(logging.INFO)
     try:
-        with console.status("working"):
+        with spinner:
             yield
     finally:
         _log.removeHandler(handler)
@@ -240,7 +249,7 @@ class _Lines:
 
     def _say(self, fault: str) -> None:
         self.faults += 1
-        print(f"relevance identify: {fault}", file=sys.stderr)
+        _say(f"identify: {fault}")
 
 
 def _identify(given: argparse.Namespace) -> int:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.console.crawl_command import CrawlCommand
 
 if TYPE_CHECKING:
     from crawler.console.crawl_state import Action
+
+_MOST_S = 1e9
 
 
 class Command(CrawlCommand):
@@ -41,11 +44,18 @@ class Command(CrawlCommand):
         from frontier.audit import TOLERANCE_MS
 
         super().add_options(parser)
-        parser.add_argument("--delay", type=float, help="least seconds a host, instead of the settings'")
-        parser.add_argument("--ip-delay", type=float, help="least seconds an address, instead of the settings'")
+        parser.add_argument("--delay", type=_seconds, help="least seconds a host, instead of the settings'")
+        parser.add_argument("--ip-delay", type=_seconds, help="least seconds an address, instead of the settings'")
         parser.add_argument(
             "--tolerance-ms",
             type=int,
             default=TOLERANCE_MS,
             help=f"times are rounded to whole milliseconds (default {TOLERANCE_MS})",
         )
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= _MOST_S:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 on")

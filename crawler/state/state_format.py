@@ -124,7 +124,9 @@ def _format(server: redis.Redis, crawl: str) -> int:
     if not has_state(server, crawl):
         server.set(key, FORMAT, nx=True)
     # Asked again: another worker may have begun the crawl in between.
-    return int(server.get(key) or 0)
+    with contextlib.suppress(ValueError):
+        return int(server.get(key) or 0)
+    return 0
 
 
 def _key(crawl: str) -> str:

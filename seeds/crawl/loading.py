@@ -54,6 +54,8 @@ def parse_crawl(text: str, path: str = "<text>") -> Crawl:
         raise SeedError(path, [_syntax_problem(error, text)]) from error
     except RecursionError:
         raise SeedError(path, [Problem(0, "nested too deeply")]) from None
+    except ValueError:  # Python reads thousands of digits at most
+        raise SeedError(path, [Problem(0, "a number has too many digits")]) from None
     problems: list[Problem] = []
     crawl = Reader(data, LineMap(text), problems).crawl(path)
     if problems or crawl is None:

@@ -15,6 +15,9 @@ from seeds.errors import Problem
 
 __all__ = ["Table", "nearest"]
 
+_MOST = 2**53
+"""Of a count: up to here Redis' scripts have whole numbers exactly."""
+
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """` (did you mean "…"?)`, or what is known when nothing is near."""
@@ -68,12 +71,15 @@ class Table:
         return str(value)
 
     def count(self, key: str) -> int:
-        """A whole number >= 0."""
+        """A whole number >= 0, of at most 2**53."""
         value = self._take(key, int, "a whole number", False)
         if value is None:
             return 0
         if value < 0:
             self.fault(f"{key}: {value} is negative (0 or absent means none)", key)
+            return 0
+        if value > _MOST:
+            self.fault(f"{key}: above {_MOST}, the most that is counted (0 or absent means none)", key)
             return 0
         return int(value)
 

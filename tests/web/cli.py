@@ -13,6 +13,8 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 from tests.web.report import show
@@ -69,12 +71,12 @@ def parser() -> argparse.ArgumentParser:
     judging = commands.add_parser("verify", help=text, description=text, epilog=_VERIFY, formatter_class=_RAW)
     judging.add_argument("dir", type=Path)
     judging.add_argument(
-        "--delay-s", type=float, default=0.0, help="shortest pause on an authority (Crawl-delay on top)"
+        "--delay-s", type=_number, default=0.0, help="shortest pause on an authority (Crawl-delay on top)"
     )
-    judging.add_argument("--ip-delay-s", type=float, default=0.0, help="shortest pause on an address")
+    judging.add_argument("--ip-delay-s", type=_number, default=0.0, help="shortest pause on an address")
     judging.add_argument("--coverage", choices=("all", "target", "none"), default="all")
     judging.add_argument("--refetches", type=int, default=0, help="repeats excused because workers were killed")
-    judging.add_argument("--tolerance-ms", type=float, default=1.0)
+    judging.add_argument("--tolerance-ms", type=_number, default=1.0)
     judging.add_argument("--warc", type=Path, help="folder of WARC files to compare with what was served")
     judging.add_argument("--json", action="store_true")
     judging.set_defaults(run=_verify)
@@ -85,12 +87,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _number(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) < inf:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
+
+
 def _spec_options(parser: argparse.ArgumentParser) -> None:
     plain = WebSpec()
     for name in ("seed", "hosts", "pages", "addresses", "port", "seed_hosts", "min_links", "max_links", "page_bytes"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(plain, name))
     for name in ("target_share", "crawl_delay_s", "time_scale", "slow_s"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=getattr(plain, name))
+        parser.add_argument(f"--{name.replace('_', '-')}", type=_number, default=getattr(plain, name))
     parser.add_argument("--retry-after-s", type=int, default=plain.retry_after_s)
     parser.add_argument("--language", default=plain.language)
     parser.add_argument("--others", default=",".join(plain.others), help="other languages, with commas")

@@ -178,6 +178,11 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert main(["links", "-i", str(tmp_path / "cut.xz"), *POLITE]) == 2
     (tmp_path / "latin").write_bytes(b"caf\xe9\n")
     assert main(["links", "-i", f"@{tmp_path / 'latin'}", *POLITE]) == 2
+    (tmp_path / "one").write_text(f"@{tmp_path / 'two'}\n")
+    (tmp_path / "two").write_text(f"{listing}\n@{tmp_path / 'one'}\n")
+    capsys.readouterr()
+    assert main(["links", "-i", f"@{tmp_path / 'one'}", *POLITE]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"-ERR @{tmp_path / 'one'}: this list of files names itself"
     assert main(["links", "-i", str(listing), "--contact", "somebody"]) == 2
     assert "neither a web address nor" in capsys.readouterr().err
     asked = web.server.requests

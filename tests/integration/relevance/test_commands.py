@@ -116,6 +116,31 @@ def test_closed_streams_and_other_encodings_are_one_line_at_most() -> None:
     assert escaped.stdout.endswith(b"\tcaf\\xe9\n")
 
 
+class _Gone(io.StringIO):
+    """Standard error whose reader has gone."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stderr", [None, _Gone()], ids=["closed", "broken"])
+def test_where_nobody_can_be_told_the_work_is_done(
+    stderr: io.StringIO | None, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    """And what was to be told does not get into the results."""
+    monkeypatch.setattr(sys, "stderr", stderr)
+    (tmp_path / "dev-a").mkdir()
+    (tmp_path / "dev-a" / "zul.txt").write_text(f"{ZULU}\n" * 20, encoding="utf-8")
+    assert main(["eval", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("dev-a\t")
+    (tmp_path / "text").write_bytes(b"caf\xe9\n")
+    assert main(["identify", str(tmp_path / "none"), str(tmp_path / "text")]) == 1
+    assert capsys.readouterr().out.count("\n") == 1
+    assert main(["eval", str(tmp_path / "none")]) == 2
+    assert main(["words", "zul", "--model", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize("by_word", [False, True])
 def test_json_is_json_in_any_encoding(by_word: bool, encoding: str, tmp_path: Path, monkeypatch: Any) -> None:

@@ -24,6 +24,7 @@ from crawler.actions.sieve import _known
 from crawler.collector import link_collector
 from crawler.commands.crawl import Command as Crawl
 from crawler.commands.frontier import Command
+from crawler.commands.politeness import Command as Politeness
 from crawler.console.crawl_state import Action
 from crawler.console.terminal import INTERRUPTED, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, WORDS, meaning
@@ -153,6 +154,18 @@ def test_a_word_that_there_is_not_is_named(typed: list[str], said: str) -> None:
     command.add_options(parser)
     with pytest.raises(UsageError, match=rf"^what stands above is wanted{said}; scrapy frontier --help explains it$"):
         command.run(typed, parser.parse_args([]))
+
+
+@pytest.mark.parametrize("typed", ["nan", "inf", "-1", "-inf", "1e300", "soon"])
+@pytest.mark.parametrize("option", ["--delay", "--ip-delay"])
+def test_a_delay_that_is_none_is_refused(option: str, typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    command = Politeness()
+    command.settings = Settings()
+    command.add_options(parser)
+    with pytest.raises(SystemExit, match="2"):
+        parser.parse_args(["verify", f"{option}={typed}"])
+    assert f"argument {option}: {typed} is no number of seconds from 0 on" in capsys.readouterr().err
 
 
 def test_a_host_rests_until_the_last_of_what_holds_it_back() -> None:

@@ -1,3 +1,4 @@
+import math
 import tomllib
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def test_other_peoples_settings_are_theirs() -> None:
 def test_an_unusable_delay_is_refused(value: str) -> None:
     (problem,) = problems(settings_with(FRONTIER_DELAY_S=value))
     assert "FRONTIER_DELAY_S" in problem
+
+
+@pytest.mark.parametrize("value", [2**64, str(2**64), math.inf, "inf", math.nan, "nan", "9" * 5000])
+def test_a_count_that_is_none_is_refused(value: object) -> None:
+    (problem,) = problems(settings_with(FRONTIER_MAX_DEPTH=value))
+    assert "FRONTIER_MAX_DEPTH" in problem
 
 
 @pytest.mark.parametrize("value", ["3600,soon", "0", "-5,7", "1e300"])

@@ -51,6 +51,13 @@ def test_state_of_a_later_version_is_refused(url: str) -> None:
         ensure_format(url, "zulu")
 
 
+def test_a_format_that_is_no_number_is_refused(url: str) -> None:
+    with redis.Redis.from_url(url) as server:
+        server.set("{zulu}:format", "six")
+    with pytest.raises(StateFormatError, match="no format number"):
+        ensure_format(url, "zulu")
+
+
 def test_a_redis_that_cannot_be_asked_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(PreflightError, match="the frontier of crawl 'zulu' cannot be reached"):
         ensure_format(f"unix://{tmp_path}/none.sock", "zulu")

@@ -28,6 +28,13 @@ from tests.web.verify import Expectations, verify
 SPEC = WebSpec(seed=5, hosts=14, pages=900, port=8200)
 
 
+@pytest.mark.parametrize("option", ["--delay-s=nan", "--tolerance-ms=inf", "--ip-delay-s=-1"])
+def test_a_number_that_is_none_judges_nothing(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["verify", str(tmp_path), option])
+    assert "is no number from 0 on" in capsys.readouterr().err
+
+
 def test_same_seed_same_bytes_other_seed_other_bytes() -> None:
     one, two, other = Web(SPEC), Web(SPEC), Web(SPEC.replace(seed=6))
     for i in (0, 3, 20):
