@@ -25,7 +25,7 @@ from crawler.console.terminal import INTERRUPTED, reader_may_leave
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import url_of_source
-from crawler.records.provenance import SOURCE_SLOTS, Sources
+from crawler.records.provenance import MOST_SOURCES, Sources
 from crawler.spiderloader import find_spider
 from crawler.state import run_record
 from crawler.state.folder import data_folder
@@ -67,7 +67,7 @@ class CrawlState:
 
     def url_of(self, source: str) -> str:
         """The URL of a source: as the fleet remembers it, else as the archive has it, else ""."""
-        with contextlib.closing(SharedTable(client(self.home.url), self.name, "sources", SOURCE_SLOTS)) as known:
+        with contextlib.closing(SharedTable(client(self.home.url), self.name, "sources", MOST_SOURCES)) as known:
             return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source)
 
 

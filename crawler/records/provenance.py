@@ -17,8 +17,8 @@ from crawler.state.shared_table import SharedTable
 from frontier.payload import source_tag
 
 # About 100 and 300 bytes an entry: at most some 13 and 20 MB of the fleet's Redis.
-SOURCE_SLOTS = 1 << 17
-PAYLOAD_SLOTS = 1 << 16
+MOST_SOURCES = 1 << 17
+MOST_PAYLOADS = 1 << 16
 
 _HOME = Path(__file__).resolve().parents[2]
 

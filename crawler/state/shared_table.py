@@ -1,34 +1,41 @@
-"""A table in Redis that the fleet shares and that never outgrows its size: the newest of what fell on one slot stays.
+"""A table in Redis that the fleet shares and that never outgrows its size: the newest of what fell on one slot stay.
 
 For what is good to know and no loss to have forgotten: which URL a source's tag stands for, which payloads the archive
-has already. A direct-mapped cache in one hash: the slot is the key's XXH3 modulo the number of slots, the value is the
-key's length, the key and what it stands for, so that a key is never taken for another.
+has already. A set-associative cache in one hash: the slot is the key's XXH3 modulo the number of slots, and has the
+newest `WAYS` entries, each with its key, so that none is taken for another. Of what as many were
+put after as are a quarter of the size, 98 % is known (with one entry a slot: 77 %), of a sixteenth practically all.
+Reads take no lock; a write is one step of Redis (lua/put.lua), whoever is killed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import cast
 
+import msgpack
 import redis
 import xxhash
 
+WAYS = 4
+"""Entries a slot."""
 _AWAY_S = 10.0
 """So long a Redis that could not be reached is not asked again: one that hangs takes as long over each question, and a
 worker that is told to stop closes its archive with two questions a pack."""
 
 
 class SharedTable:
-    """At most `slots` entries in the hash `{crawl}:name`; keys of at most 255 bytes.
+    """At most `size` entries, but :data:`WAYS` at least, in the hash `{crawl}:name`.
 
     Never raises for Redis' sake: while it is away or full nothing is known and nothing is kept.
     """
 
-    def __init__(self, client: redis.Redis, crawl: str, name: str, slots: int) -> None:
+    def __init__(self, client: redis.Redis, crawl: str, name: str, size: int) -> None:
         self._client = client
         self._key = f"{{{crawl}}}:{name}"
-        self._slots = slots
+        self._slots = max(1, size // WAYS)
         self._away_until = 0.0
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
@@ -47,8 +54,8 @@ class SharedTable:
         if keys:
             pipe.hmget(self._key, [str(self._slot(key)) for key in keys])
         if entries:
-            values = {self._slot(key): bytes((len(key),)) + key + value for key, value in entries.items()}
-            pipe.hset(self._key, mapping=values)  # type: ignore[arg-type]  # bytes are sent as they are
+            words = [word for key, value in entries.items() for word in (self._slot(key), key, value)]
+            pipe.eval(_put(), 1, self._key, WAYS, *words)
         try:
             # A server that is full refuses to write, and answers all the same.
             found = pipe.execute(raise_on_error=False)[0] if keys else pipe.execute()[0]
@@ -57,11 +64,8 @@ class SharedTable:
             return {}
         if not keys or isinstance(found, redis.RedisError):
             return {}
-        return {
-            key: value[1 + len(key) :]
-            for key, value in zip(keys, cast("list[bytes | None]", found), strict=True)
-            if value is not None and value[0] == len(key) and value[1 : 1 + len(key)] == key
-        }
+        held = zip(keys, map(_entries, cast("list[bytes | None]", found)), strict=True)
+        return {key: entries[key] for key, entries in held if key in entries}
 
     def close(self) -> None:
         """Give the connection back."""
@@ -76,3 +80,19 @@ class SharedTable:
 
     def _slot(self, key: bytes) -> int:
         return xxhash.xxh3_64_intdigest(key) % self._slots
+
+
+def _entries(slot: bytes | None) -> dict[bytes, bytes]:
+    """What a slot has; nothing for what is no list of ours."""
+    if slot is None:
+        return {}
+    try:
+        words = msgpack.unpackb(slot, raw=True)
+        return dict(zip(words[::2], words[1::2], strict=True))
+    except (TypeError, ValueError, msgpack.UnpackException):
+        return {}
+
+
+@cache
+def _put() -> str:
+    return (files("crawler.state") / "lua" / "put.lua").read_text("utf-8")

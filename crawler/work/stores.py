@@ -22,7 +22,7 @@ from crawler.options import OPTIONS
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy
 from crawler.pages.quality_caps import QualityCaps
-from crawler.records.provenance import PAYLOAD_SLOTS, SOURCE_SLOTS, Payloads, Sources, program_commit
+from crawler.records.provenance import MOST_PAYLOADS, MOST_SOURCES, Payloads, Sources, program_commit
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, private_neighbours, redis_home
 from crawler.state.run_record import RunRecord, worker_record
 from crawler.state.shared_table import SharedTable
@@ -98,8 +98,8 @@ class Stores:
             _recover(folder, frontier)
             opened.callback(_recover, folder, frontier)
             known, payloads = (
-                opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, slots)))
-                for name, slots in (("sources", SOURCE_SLOTS), ("payloads", PAYLOAD_SLOTS))
+                opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, size)))
+                for name, size in (("sources", MOST_SOURCES), ("payloads", MOST_PAYLOADS))
             )
             quality = opened.enter_context(contextlib.closing(_quality(settings, home, spider.name)))
             config = archive_config(settings, spider.name, frontier.config, Payloads(payloads))

@@ -86,9 +86,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
     assert "seed" in sources.values()
     assert len(found) > 10
     assert depths >= {0, 1, 2}
-    forgotten = {source for source in found if source.startswith("#")}
-    assert len(forgotten) <= 2, "two in one slot of the table of sources are rare (crawler.state.shared_table)"
-    assert found - forgotten <= pages, "a source is not the URL of a page in the archive"
+    assert found <= pages, "a source is not the URL of a page in the archive, or known by its tag only"
 
 
 def test_a_killed_worker_costs_nothing(begin: Begin) -> None:

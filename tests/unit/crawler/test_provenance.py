@@ -13,16 +13,41 @@ import redis
 from archive import Exchange, Reader, RevisitTarget, WarcWriter, WriterConfig
 from crawler.records.provenance import Payloads, Sources, program_commit
 from crawler.state.redis_link import client
-from crawler.state.shared_table import SharedTable
+from crawler.state.shared_table import WAYS, SharedTable
 from frontier.payload import source_tag
 
 
-def test_a_slot_knows_its_newest_entry_and_takes_it_for_no_other(server: redis.Redis) -> None:
-    table = SharedTable(server, "zulu", "t", slots=1)
-    table.put({b"first": b"1"})
-    table.put({b"second": b"2"})
-    assert table.get([b"first", b"second", b"sec"]) == {b"second": b"2"}
+def test_a_slot_knows_its_newest_entries_and_takes_none_for_another(server: redis.Redis) -> None:
+    table = SharedTable(server, "zulu", "t", size=1)
+    keys = [bytes((65 + number,)) * 40 for number in range(WAYS + 2)]
+    for key in keys:
+        table.put({key: key.lower()})
+    table.put({keys[-1]: b"again", keys[3]: b"newest"})
+    assert table.get([*keys, b"F", b""]) == {key: key.lower() for key in keys[2:]} | {
+        keys[-1]: b"again",
+        keys[3]: b"newest",
+    }
+    table.put({b"next": b""})
+    assert keys[2] not in table.get(keys), "the oldest makes room"
+    assert keys[3] in table.get(keys)
     assert server.hlen("{zulu}:t") == 1
+
+
+@pytest.mark.parametrize("junk", [b"\x08#1234567http://a.example/", b"", b"\x01", b"\x93\x01\x02\x03", b"\xc1"])
+def test_what_is_no_slot_of_ours_is_empty(junk: bytes, server: redis.Redis) -> None:
+    server.hset("{zulu}:t", "0", junk)
+    table = SharedTable(server, "zulu", "t", size=1)
+    assert table.get([b"key"]) == {}
+    table.put({b"key": b"value"})
+    assert table.get([b"key"]) == {b"key": b"value"}
+
+
+def test_of_a_sixteenth_of_a_table_nothing_is_forgotten(server: redis.Redis) -> None:
+    """In slots of one entry each some 60 of these would be."""
+    table = SharedTable(server, "zulu", "t", size=1 << 15)
+    entries = {number.to_bytes(8, "big"): str(number).encode() for number in range(1 << 11)}
+    table.put(entries)
+    assert table.get(entries) == entries
 
 
 def test_crawls_and_tables_do_not_meet(server: redis.Redis) -> None:
