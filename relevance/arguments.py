@@ -99,14 +99,14 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _eval_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("data", type=Path, help="folder with <source>/<language>.txt")
-    sub.add_argument("--model", type=Path, default=SHIPPED, help="model file (default: the shipped one)")
+    sub.add_argument("--model", type=Path, help="model file (default: the shipped one)")
     sub.add_argument(
         "--source", action="append", default=[], help="folder of data (may be repeated; default: all dev-*)"
     )
     sub.add_argument(
         "--leave-out", action="append", default=[], metavar="SOURCE", help="train without it, measure on it"
     )
-    sub.add_argument("--description", type=Path, default=DESCRIPTION, help="what --leave-out trains by")
+    sub.add_argument("--description", type=Path, help="what --leave-out trains by (default: as the shipped model)")
     sub.add_argument("--json", action="store_true", help="one JSON object a line")
     sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
 

@@ -31,7 +31,7 @@ from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownL
 from relevance.language import arpa, storage
 from relevance.language.identification import identify
 from relevance.language.mixed import labels_by_word
-from relevance.language.model import Model, load, shipped
+from relevance.language.model import SHIPPED, Model, load, shipped
 from relevance.learning import evaluation, training
 from relevance.learning.card import card
 from relevance.learning.making import make_to_size
@@ -160,6 +160,12 @@ def _measured(
 
 
 def _eval(given: argparse.Namespace) -> int:
+    if given.leave_out and (given.source or given.model):
+        beside = "--source" if given.source else "--model"
+        raise RelevanceError(f"{beside} beside --leave-out, which measures models of its own on what they lack")
+    if given.description and not given.leave_out:
+        raise RelevanceError("--description says what --leave-out trains by: name a source with that, or a --model")
+    model: Path = given.model or SHIPPED
     sources = given.leave_out or given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
     if not sources:
         there = " ".join(sorted(folder.name for folder in given.data.glob("*") if any(folder.glob("*.txt"))))
@@ -168,10 +174,10 @@ def _eval(given: argparse.Namespace) -> int:
     with _steps_told(given.quiet):
         if given.leave_out:
             measured: Measured = evaluation.leave_one_out(
-                training.read_description(given.description), given.data, sources
+                training.read_description(given.description or DESCRIPTION), given.data, sources
             )
         else:
-            measured = _measured(evaluation.deciding(load(given.model)), given.data, sources, _names(given.model))
+            measured = _measured(evaluation.deciding(load(model)), given.data, sources, _names(model))
     if given.json:
         for source, kinds in measured.items():
             for kind, one in kinds.items():

@@ -81,6 +81,22 @@ def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsy
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--leave-out", "a", "--source", "b"), "relevance eval: --source beside --leave-out"),
+        (("--leave-out", "a", "--model", "m"), "relevance eval: --model beside --leave-out"),
+        (("--description", "d.toml", "--source", "a"), "relevance eval: --description says what --leave-out trains by"),
+    ],
+)
+def test_what_eval_would_not_heed_it_refuses(words: tuple[str, ...], said: str, tmp_path: Path, capsys: Any) -> None:
+    for source in "ab":
+        (tmp_path / source).mkdir()
+        (tmp_path / source / "zul.txt").write_text(f"{ZULU}\n" * 20, encoding="utf-8")
+    assert main(["eval", str(tmp_path), *words]) == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_bytes(f"{ZULU}\n{ZULU} caf\xe9\ncaf\xe9\n".encode("latin-1"))
     (tmp_path / "good.txt").write_text(ENGLISH, encoding="utf-8")
