@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.process import cpu_s
@@ -66,8 +67,12 @@ def peak_mib(pid: int) -> int:
     return int(Path(f"/proc/{pid}/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024
 
 
+class NoFiguresError(Exception):
+    """Why there are none; `str()` says it."""
+
+
 def measure(count: int, rounds: int, folder: Path) -> dict[str, object]:
-    """Run one worker until there were so many polls for each feed."""
+    """Run one worker until there were so many polls for each feed. NoFiguresError."""
     server = Server()
     server.start()
     server.ready.wait()
@@ -83,15 +88,19 @@ def measure(count: int, rounds: int, folder: Path) -> dict[str, object]:
     worker = subprocess.Popen(command, cwd=ROOT, env=environment())
     try:
         deadline = time.monotonic() + POLL_LIMIT_S
-        while not server.requests and time.monotonic() < deadline:
-            time.sleep(0.05)
+        _wait(worker, lambda: server.requests, 1, deadline)
+        if not server.requests:
+            raise NoFiguresError(f"no feed was asked for within {POLL_LIMIT_S:g} s")
         started, before = time.monotonic(), cpu_s(worker.pid)
         peaks = []
         for done in range(rounds):
-            while server.polls < count * (done + 1) and time.monotonic() < deadline:
-                time.sleep(0.1)
+            _wait(worker, lambda: server.polls, count * (done + 1), deadline)
             peaks.append(peak_mib(worker.pid))
         took_s, used_s = time.monotonic() - started, cpu_s(worker.pid) - before
+    except NoFiguresError as error:
+        log = folder / "log"
+        last = log.read_text("utf-8", "replace").splitlines()[-10:] if log.exists() else []
+        raise NoFiguresError("\n".join([str(error), *last])) from None
     finally:
         worker.terminate()
         worker.wait(30)
@@ -105,6 +114,14 @@ def measure(count: int, rounds: int, folder: Path) -> dict[str, object]:
     }
 
 
+def _wait(worker: subprocess.Popen[bytes], count: Callable[[], int], least: int, deadline: float) -> None:
+    """Until there are so many, or the deadline. NoFiguresError when the worker ends before."""
+    while count() < least and time.monotonic() < deadline:
+        if worker.poll() is not None:
+            raise NoFiguresError(f"the worker ended with status {worker.returncode}")
+        time.sleep(0.05)
+
+
 def main() -> None:
     """Print the figures as JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench.harvest_many", description=(__doc__ or "").splitlines()[0])
@@ -112,7 +129,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2, help="polls of each feed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        print(json.dumps(measure(options.feeds, options.rounds, Path(name)), indent=1))
+        try:
+            print(json.dumps(measure(options.feeds, options.rounds, Path(name)), indent=1))
+        except NoFiguresError as error:
+            raise SystemExit(f"bench.harvest_many: {error}") from None
 
 
 if __name__ == "__main__":

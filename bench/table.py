@@ -29,7 +29,7 @@ def show(title: str, columns: Columns, rows: Sequence[Row]) -> None:
 
 def figure(value: Any) -> str:
     """Three digits that count of a fraction, whole numbers with their thousands, blank for none."""
-    if not value:
+    if value is None or value == "":
         return ""
     if isinstance(value, float):
         value = round(value) if abs(value) >= 100 else f"{value:.3g}"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from bench import harvest_many
 from bench.frontier import Bench, cost
 from bench.sieve.stream import BATCH, number_of, stream
+from bench.table import figure
 from frontier import Kind
 
 
@@ -17,6 +21,22 @@ def test_the_stream_has_as_many_urls_as_it_is_asked_for(count: int) -> None:
     urls = [url for batch in stream(count) for url in batch]
     assert len(urls) == count
     assert [*dict.fromkeys(map(number_of, urls))] == [*range(len(set(urls)))]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0"), (0.0, "0"), (None, ""), ("", ""), (1234567, "1,234,567"), (0.12345, "0.123"), (1234.5, "1,234")],
+)
+def test_nothing_measured_is_blank_and_zero_is_not(value: object, shown: str) -> None:
+    assert figure(value) == shown
+
+
+def test_of_a_worker_that_ends_there_are_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log").write_text("first\nwhat went wrong\n")
+    monkeypatch.setattr(harvest_many, "POLL_LIMIT_S", 60.0)
+    monkeypatch.setattr(harvest_many, "scrapy", lambda *_, **__: [sys.executable, "-c", "raise SystemExit(3)"])
+    with pytest.raises(harvest_many.NoFiguresError, match="ended with status 3\nfirst\nwhat went wrong"):
+        harvest_many.measure(3, 1, tmp_path)
 
 
 class Busy:
