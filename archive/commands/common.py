@@ -113,6 +113,18 @@ def reader_of(name: str) -> Iterator[Reader]:
         yield reader
 
 
+@contextmanager
+def telling_reader(name: str, as_json: bool) -> Iterator[Reader]:
+    """As :func:`reader_of`; of a file that cannot be read to its end the damage before that is told."""
+    with reader_of(name) as reader:
+        try:
+            yield reader
+        except OSError as error:
+            if error.filename is not None:  # else it is standard output's
+                tell_damages(reader.damages, as_json)
+            raise
+
+
 def _stdin() -> BinaryIO:
     if sys.stdin is None:
         raise UsageFault("standard input is closed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from archive.commands.common import each, facts_of, files_argument, reader_of, tell_damages
+from archive.commands.common import each, facts_of, files_argument, tell_damages, telling_reader
 from archive.terminal import printable
 
 HELP = "list the records of files"
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     types = {kind.lower() for kind in options.type or ()}
 
     def listed(name: str) -> int:
-        with reader_of(name) as reader:
+        with telling_reader(name, options.json) as reader:
             for record in reader:
                 facts = facts_of(record)
                 if types and facts["type"] not in types:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from archive.commands.common import at_least, each, files_argument, progress, reader_of, tell_damages
+from archive.commands.common import at_least, each, files_argument, progress, tell_damages, telling_reader
 from archive.terminal import printable
 from archive.tools.stats import GROUPS, Stats
 
@@ -26,7 +27,10 @@ def run(options: argparse.Namespace) -> int:
     stats = Stats()
 
     def counted(name: str) -> int:
-        with reader_of(name) as reader, progress(options, None if name == "-" else Path(name)) as tick:
+        with (
+            telling_reader(name, options.json) as reader,
+            progress(options, None if name == "-" else Path(name)) as tick,
+        ):
             for record in reader:
                 stats.add(record)
                 if tick is not None:
@@ -37,13 +41,20 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(stats.as_json()))
         return code
-    console = Console(markup=False, highlight=False)
-    console.print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")
-    console.print(", ".join(f"{kind} {count}" for kind, count in stats.kinds.most_common()))
-    for group in GROUPS:
-        columns = (Column(name, overflow="fold") for name in (group, "captures", "bytes"))
-        table = Table(*columns, title=f"by {group}")
-        for value, count in stats.captures[group].most_common(options.top or None):
-            table.add_row(Text(printable(value)), str(count), str(stats.bytes[group][value]))
-        console.print(table)
+    _show(stats, options.top)
     return code
+
+
+def _show(stats: Stats, top: int) -> None:
+    """On a terminal tables; elsewhere lines of group, value, captures, bytes with tabs between."""
+    print(f"{stats.records} records, {stats.payload_bytes} bytes of payload")
+    print(printable(", ".join(f"{kind} {count}" for kind, count in stats.kinds.most_common())))
+    for group in GROUPS:
+        table = Table(*(Column(name, overflow="fold") for name in (group, "captures", "bytes")), title=f"by {group}")
+        for value, count in stats.captures[group].most_common(top or None):
+            row = (printable(value), str(count), str(stats.bytes[group][value]))
+            table.add_row(Text(row[0]), *row[1:])
+            if not sys.stdout.isatty():
+                print(group, row[0].replace("\t", " "), *row[1:], sep="\t")
+        if sys.stdout.isatty():
+            Console(markup=False, highlight=False).print(table)

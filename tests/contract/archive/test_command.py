@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +28,7 @@ from archive.index.cdxj import IndexBuilder, lookup, write_lines
 from archive.terminal import stop_on_term
 from archive.tools.convert import convert, plain_digest
 from archive.tools.sink import Sink
+from archive.tools.stats import GROUPS
 from tests.unit.archive.pages import page
 
 COUNT = 12
@@ -121,6 +123,43 @@ def test_stats(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert stats["captures"]["year"] == {"2026": COUNT}
     assert stats["captures"]["type"] == {"text/html": COUNT}
     assert main(["stats", "--top", "1", str(path)]) == GOOD
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(" bytes of payload")
+    rows = [line.split("\t") for line in lines[2:]]
+    assert [(row[0], row[2]) for row in rows] == [("host", "4"), *((it, str(COUNT)) for it in GROUPS[1:])]
+    assert all(len(row) == 4 for row in rows), "no boxes where the output is no terminal"
+
+
+_DAMAGED = b"junk\n" + b"WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+
+
+class _Breaking(io.BytesIO):
+    """A file on a disk that fails behind these bytes."""
+
+    name = "broken"
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if data := super().read(size):
+            return data
+        raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("words", [["ls"], ["stats"], ["ls", "--json"]], ids=" ".join)
+def test_damage_before_a_place_that_cannot_be_read_is_told(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=_Breaking(_DAMAGED)))
+    assert main([*words, "-"]) == USAGE
+    damage, error = capsys.readouterr().err.splitlines()
+    assert "no record begins with b'junk" in damage
+    assert error == "archive: broken: Input/output error"
+
+
+def test_stats_on_a_terminal_are_tables(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["stats", str(path)]) == GOOD
     assert "by host" in capsys.readouterr().out
 
 
