@@ -44,7 +44,7 @@ def kind_of(name: str, head: bytes) -> str:
 def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
     """The documents of a vertical file, which know neither date nor charset. ``fault`` hears of damage, and of what is
     not vertical text; the next document is read all the same."""
-    rows = (row.decode("utf-8", "replace") for row in lines(name, file, fault))
+    rows = (row.decode("utf-8", "replace") for batch in _told(name, file, fault) for row in batch)
     for document in documents_of(rows, name, fault):
         yield from map(_of_vertical, read_vertical(document, name))
 
@@ -112,6 +112,16 @@ def line_batches(name: str, file: BinaryIO, fault: Fault) -> Iterator[tuple[int,
         yield number, [b"".join(parts)]
 
 
+def _told(name: str, file: BinaryIO, fault: Fault) -> Iterator[list[bytes]]:
+    """As :func:`line_batches`; ``fault`` hears of each line that is too long."""
+    for before, batch in line_batches(name, file, fault):
+        if max(map(len, batch)) > MAX_LINE:
+            for number, row in enumerate(batch, before + 1):
+                if len(row) > MAX_LINE:
+                    fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
+        yield batch
+
+
 def documents(
     files: Sequence[str], report: Report, tally: Tally, *, jsonl: bool = False, identifier: Identifier | None = None
 ) -> Iterator[Document]:
@@ -142,10 +152,7 @@ def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterato
     fault = _teller(report, tally)
 
     def rows(name: str, file: BinaryIO) -> Iterator[str]:
-        for before, batch in line_batches(name, file, fault):
-            for number, row in enumerate(batch, before + 1):
-                if len(row) > MAX_LINE:
-                    fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
+        for batch in _told(name, file, fault):
             yield from [row.decode("utf-8", "surrogateescape") for row in batch]
 
     def opened(name: str) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from corpus.errors import FormatError, UsageFault
 from corpus.inputs import expand, open_stored
 from corpus.outputs import COMPRESSED, STDOUT, check_target, expect_stdout, open_output
 from corpus.report import Report
-from corpus.sources import lines
+from corpus.sources import MAX_LINE, lines
 from corpus.tagging.training import Sentence, accuracy, tagged_sentences, train
 
 HELP = "a model for tag, from text that people have tagged"
@@ -71,6 +71,8 @@ def _read(files: Sequence[str]) -> list[Sentence]:
 
 
 def _text(row: bytes, name: str, number: int) -> str:
+    if len(row) > MAX_LINE:  # it lacks a part
+        raise FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB")
     try:
         return row.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
     except UnicodeDecodeError:

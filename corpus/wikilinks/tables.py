@@ -25,7 +25,7 @@ import numpy.typing as npt
 from corpus.duplicates.hashes import text_hash
 from corpus.errors import FormatError
 from corpus.inputs import open_stored
-from corpus.sources import lines
+from corpus.sources import MAX_LINE, lines
 
 FILES = {name: f"{name}.tsv" for name in ("titles", "disambiguations", "redirects", "pages")}
 """The tables of an edition, and what their files in its folder are called."""
@@ -139,6 +139,8 @@ def _rows(path: str) -> Iterator[tuple[int, str]]:
 
     with open_stored(path) as file:
         for number, row in enumerate(lines(path, file, fault), 1):
+            if len(row) > MAX_LINE:  # it lacks a part
+                raise FormatError(path, number, f"a line of more than {MAX_LINE >> 20} MiB")
             text = row.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
             if text:
                 yield number, text.replace("_", " ")

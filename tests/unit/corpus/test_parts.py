@@ -22,7 +22,7 @@ from corpus.commands.common import expect_vertical
 from corpus.document import Document, Paragraph, from_json, main_language, to_json
 from corpus.duplicates.hashes import HashSet, text_hash
 from corpus.duplicates.paragraphs import Deduplicator
-from corpus.errors import UsageFault
+from corpus.errors import FormatError, UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import form_of
 from corpus.inputs import expand, unpacked
@@ -31,6 +31,7 @@ from corpus.outputs import check_target, open_output
 from corpus.report import Report, log_lines
 from corpus.selection import main_blocks
 from corpus.statistics import Row, Statistics, host_of, month_of, shortened
+from corpus.wikilinks.tables import _rows
 from relevance import Block, read_page
 
 LONG = "Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba."
@@ -303,6 +304,23 @@ def test_damage_is_told_of_a_file_that_cannot_be_read_to_its_end() -> None:
         list(extraction.read("-", _Breaking(b"junk\n" + b"WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n")))
     assert "-WARN damage: <stream>:0: no record begins with b'junk" in said.getvalue()
     assert extraction.tally.damages == 1
+
+
+def test_a_line_of_vertical_text_that_is_too_long_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("sources", "wikilinks.tables", "commands.train_tagger"):
+        monkeypatch.setattr(f"corpus.{module}.MAX_LINE", 200)
+    path = tmp_path / "a.vert"
+    path.write_text(f"<doc>\n<p>\n{'w' * 201}\nSawubona\n</p>\n</doc>\n", encoding="utf-8")
+    assert main(["stats", str(path)]) == 1
+    told = capsys.readouterr()
+    assert f"{path}:3: a line of more than 0 MiB, cut off there" in told.err
+    assert "\t1\t" in told.out, "the document is read all the same"
+    assert main(["train-tagger", str(path), "-o", str(tmp_path / "m"), "-q"]) == 2
+    assert f"{path}:3: a line of more than 0 MiB" in capsys.readouterr().err
+    with pytest.raises(FormatError, match=r"a\.vert:3: a line of more than 0 MiB"):
+        list(_rows(str(path)))
 
 
 def test_expand(tmp_path: Path) -> None:
