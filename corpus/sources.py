@@ -26,6 +26,8 @@ MAX_LINE = 64 << 20
 _MOST_LINES = 1 << 14
 """That are given at once: packed files are unpacked up to 8 MiB at once, which may be millions of lines."""
 BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{")
+"""How JSON in UTF-16 begins."""
 _STARTS = {"archive": rb"\s*(?:WARC/|filedesc:)", "jsonl": rb"\s*\{", "vertical": rb"\s*<doc[\s>]"}
 _NAMES = {"jsonl": DOCUMENT_SUFFIXES, "vertical": VERTICAL_SUFFIXES}
 
@@ -66,9 +68,12 @@ def read_jsonl(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
 
 def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], Made]) -> Iterator[Made]:
     """What ``make`` makes of each line that is not blank. ``fault`` hears of each line that it raises a ValueError for,
-    and of each place where the file is damaged; reading goes on behind it where it can."""
+    and of each place where the file is damaged; reading goes on behind it where it can. Of UTF-16 nothing is read."""
     for number, row in enumerate(lines(name, file, fault), 1):
         line = row.removeprefix(BOM) if number == 1 else row
+        if number == 1 and row.startswith(_UTF_16):
+            fault(FormatError(name, 1, "UTF-16; only UTF-8 is read: iconv -f UTF-16 -t UTF-8 makes it so"))
+            return
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"a line of more than {MAX_LINE >> 20} MiB")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -40,8 +41,18 @@ class Command(Protocol):
 
 def expect_other(files: Sequence[str], target: str) -> None:
     """UsageFault when what is to be written would take the place of a file to read."""
-    if Path(target).exists() and any(name != STDIN and Path(name).samefile(target) for name in files):
+    if Path(target).exists() and any(_is(name, Path(target)) for name in files):
         raise UsageFault(f"{target}: is one of the files to read")
+
+
+def _is(name: str, target: Path) -> bool:
+    """Is the target the file of that name, or the one that is standard input?"""
+    if name != STDIN:
+        return target.samefile(name)
+    try:
+        return os.path.samestat(target.stat(), os.fstat(sys.stdin.fileno()))
+    except (AttributeError, OSError, ValueError):  # it is closed, or no file
+        return False
 
 
 def expect_form(output: str, suffixes: Collection[str], hint: str = "") -> None:

@@ -23,6 +23,7 @@ from corpus.report import Report
 MOST_COLUMNS = 1000
 _SUFFIXES = {"jsonl": (".jsonl", ".json"), "vertical": (".vert", ".prevert")}
 """Names of outputs, by what must have been read for them."""
+_OF_ROWS = (".text", ".tsv", ".txt")
 HELP = "what was there before, left out: across files and runs, exactly or nearly the same"
 EPILOG = """examples:
   python -m corpus dedup 2024-*.jsonl.xz -o zulu.jsonl.xz --near
@@ -63,8 +64,7 @@ def run(options: argparse.Namespace) -> int:
     documents = VERTICAL_SUFFIXES if form_of(options.output) == "vertical" else DOCUMENT_SUFFIXES
     files = expand(options.files, ROW_SUFFIXES if rules.columns else documents)
     _check_targets(files, [options.output, *([options.dropped] if options.dropped else [])])
-    if not rules.columns:
-        expect_form(options.output, [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes])
+    expect_form(options.output, _OF_ROWS if rules.columns else [it for named in _SUFFIXES.values() for it in named])
     report = Report(quiet=options.quiet)
     with ExitStack() as stack:
         state = None

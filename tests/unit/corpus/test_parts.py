@@ -323,6 +323,17 @@ def test_a_line_of_vertical_text_that_is_too_long_is_told(
         list(_rows(str(path)))
 
 
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("words", [["stats"], ["dedup", "-o", "-"]], ids=["stats", "dedup"])
+def test_json_lines_in_utf_16_are_told_as_what_they_are(
+    words: list[str], coding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "Sawubona mhlaba"}\n' * 3, encoding=coding)
+    assert main([*words, str(path)]) == 1
+    assert capsys.readouterr().err.count(f"{path}:1: UTF-16; only UTF-8 is read: iconv -f UTF-16") == 1
+
+
 def test_expand(tmp_path: Path) -> None:
     for name in ("b.warc.gz", "a.warc.xz", "sub/c.warc", "x.cdxj", "d.warc.xz.open"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -472,6 +483,22 @@ def test_a_name_that_promises_another_form_is_refused(
     for name in ("zulu", "zulu.2024", "ZULU.TXT", "zulu.jsonl.gz"):
         assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 0
     assert [form_of(name) for name in ("A.TXT", "a.Vert.xz")] == ["text", "vertical"]
+
+
+def test_rows_are_written_to_no_name_of_another_form_nor_over_themselves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "a.tsv"
+    table.write_text("a\tb\n", encoding="utf-8")
+    for name in ("b.jsonl", "b.vert.xz", "b.csv", "b.warc"):
+        assert main(["dedup", str(table), "--columns", "1", "-o", str(tmp_path / name)]) == 2
+        assert "is not written; only .text, .tsv, .txt" in capsys.readouterr().err
+    for name in ("c.tsv.xz", "c.txt", "c"):
+        assert main(["dedup", str(table), "--columns", "1", "-o", str(tmp_path / name)]) == 0
+    with table.open() as stdin, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", stdin)
+        assert main(["dedup", "-", "--columns", "1", "-o", str(table)]) == 2
+    assert f"{table}: is one of the files to read" in capsys.readouterr().err
 
 
 def test_a_name_that_promises_what_was_not_read_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
