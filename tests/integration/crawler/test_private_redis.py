@@ -28,6 +28,18 @@ def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
         assert server.server_pid() == pid
 
 
+@pytest.mark.parametrize("lock", ["members.lock", "start.lock"])
+def test_who_cannot_join_keeps_no_file_open(lock: str, tmp_path: Path) -> None:
+    (tmp_path / lock).mkdir()
+    before = len([*Path("/proc/self/fd").iterdir()])
+    server = EmbeddedRedis(tmp_path)
+    for _ in range(3):
+        with pytest.raises(IsADirectoryError):
+            server.enter()
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
+    assert server.server_pid() == 0
+
+
 def test_crawls_on_private_servers_beside_one_are_found(tmp_path: Path) -> None:
     zulu, xhosa, swati = (tmp_path / name for name in ("zulu", "xhosa", "swati"))
     with EmbeddedRedis(swati / "state" / "redis"):
