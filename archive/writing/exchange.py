@@ -6,9 +6,12 @@ The fetch side fills in bytes as they went over the wire; nothing here interpret
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+
+_HOST_ENDS = re.compile(r"[/?#]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,4 @@ class Exchange:
     @property
     def host(self) -> str:
         """The host (with port) of the URL: the key by which records are grouped into packs."""
-        start = self.url.find("://") + 3
-        end = self.url.find("/", start)
-        return self.url[start:] if end < 0 else self.url[start:end]
+        return _HOST_ENDS.split(self.url.partition("://")[2], maxsplit=1)[0]

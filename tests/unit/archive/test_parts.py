@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
 from archive.writing.journal import Group, Journal, load
 from archive.writing.writer import WarcWriter
+from tests.unit.archive.pages import page
 
 
 def group(ident: int, host: str, size: int) -> Group:
@@ -339,6 +341,11 @@ def test_a_host_is_counted_without_what_follows_it() -> None:
         head = f"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: {url}\r\n\r\n"
         stats.add(memory_record(f"{head}x\r\n\r\n".encode()))
     assert stats.captures["host"] == {"a.example": 4, "": 1}
+
+
+@pytest.mark.parametrize("behind", ["", "/", "/a?b#c", "?b=1", "?b=/", "#c", "/?://"])
+def test_the_host_of_an_exchange_ends_where_the_host_does(behind: str) -> None:
+    assert replace(page(1), url=f"http://a.example:8080{behind}").host == "a.example:8080"
 
 
 def test_digests() -> None:
