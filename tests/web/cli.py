@@ -10,6 +10,7 @@ import asyncio
 import gc
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ _SERVE = """examples:
   python -m tests.web serve --mood calm --hosts 4 --pages 60 --dir web
   python -m tests.web serve --mood calm --language xho --others zul,eng --feed count=4,kind=atom,interval_s=30 --dir web
 
-Then: scrapy crawl zulu -a seeds=web/crawl.toml -s FETCH_ALLOWED_NETWORKS=127.0.0.0/8 -s DATA_DIR=web/crawl
+Then crawl it by the command that is printed: scrapy crawl NAME -a seeds=web/crawl.toml …
 """
 _VERIFY = """example:
   python -m tests.web verify web --delay-s 0.5 --warc web/crawl/warc
@@ -168,9 +169,20 @@ def _serve(arguments: argparse.Namespace) -> int:
     web, sockets = bind(spec_from(arguments))
     arguments.dir.mkdir(parents=True, exist_ok=True)
     server = Server(web, arguments.dir / LOG_FILE, sockets)
-    web.write(arguments.dir, started_epoch_s=server.started_epoch_s)
+    web.write(arguments.dir, _crawl_name(web.spec), server.started_epoch_s)
     asyncio.run(_until_signal(server, arguments.dir))
     return 0
+
+
+def _crawl_name(spec: WebSpec) -> str:
+    return "zulu" if spec.language == "zul" else spec.language
+
+
+def crawl_command(spec: WebSpec, folder: Path) -> str:
+    """What is to be typed to crawl the web that is served in this folder."""
+    words = ["scrapy", "crawl", _crawl_name(spec), "-a", f"seeds={folder / CRAWL_FILE}"]
+    words += ["-s", "FETCH_ALLOWED_NETWORKS=127.0.0.0/8", "-s", f"DATA_DIR={folder / 'crawl'}"]
+    return shlex.join(words)
 
 
 async def _until_signal(server: Server, folder: Path) -> None:
@@ -181,7 +193,7 @@ async def _until_signal(server: Server, folder: Path) -> None:
     spec = server.web.spec
     print(
         f"ready: {spec.hosts} hosts, {spec.pages} pages on port {spec.port}; seeds in {folder / CRAWL_FILE}, "
-        f"log in {folder / LOG_FILE}",
+        f"log in {folder / LOG_FILE}\n{crawl_command(spec, folder)}",
         flush=True,
     )
     gc.freeze()

@@ -15,7 +15,7 @@ import lxml.html
 import pytest
 from protego import Protego
 
-from seeds.crawl import parse_crawl
+from seeds.crawl import load_crawl, parse_crawl
 from tests.unit.web.polite import Polite
 from tests.web import FeedSpec, Rates, SpecError, Web, WebSpec, calm, load_web, read_log, robots, serve, wild
 from tests.web.answer import Asked
@@ -270,10 +270,15 @@ def run_cli(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_command_serves_logs_and_ends_at_sigterm(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.web", "serve", "--mood", "calm", "--hosts", "2", "--pages", "20", "--dir"]
+    command = [sys.executable, "-m", "tests.web", "serve", "--mood", "calm", "--hosts", "2", "--pages", "20"]
+    command += ["--language", "xho", "--others", "zul", "--dir"]
     with subprocess.Popen([*command, str(tmp_path)], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline().startswith("ready: 2 hosts, 20 pages on port ")
+        told = server.stdout.readline()
+        assert told.startswith(f"scrapy crawl xho -a seeds={tmp_path / 'crawl.toml'} -s FETCH_ALLOWED_NETWORKS=")
+        crawl = load_crawl(tmp_path / "crawl.toml")
+        assert (crawl.name, crawl.language) == ("xho", "xho")
         web = load_web(tmp_path)
         site = web.sites[0]
         assert get(site.address, site.port, site.host, "/robots.txt")[0] == 200
