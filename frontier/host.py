@@ -38,6 +38,7 @@ class Host:
     served: int = 0  # number of its last lease: the smaller, the longer it has waited
     rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
     look_ms: int = 0  # when it gets another place in line
+    looked_ms: int = 0  # its first_parked_ms() when it got this one
     next_ms: int = 0  # politeness
     rest_ms: int = 0  # nothing at all before
     rest_reason: str = ""
@@ -74,6 +75,10 @@ class Host:
     def best_band(self) -> int:
         """Best band with a URL; the worst when there is none."""
         return next((number for number, queue in enumerate(self.bands) if queue), BANDS - 1)
+
+    def first_parked_ms(self) -> int:
+        """When the first of what is parked comes back; 0 when nothing is."""
+        return self.parked[0][0] if self.parked else 0
 
     def ready_ms(self, obey_robots: bool) -> int | None:
         """Earliest instant of its next lease as things stand; None when it has nothing to fetch."""

@@ -22,6 +22,7 @@ MOST_EXPIRED_AT_ONCE = 64
 MOST_OPTED_OUT_AT_ONCE = 100
 NEVER = 2**62
 MOST_CREDIT = 16
+MORE_MS = 10 * SECOND
 
 
 class MemoryFrontier(MemoryTables):
@@ -64,19 +65,18 @@ class MemoryFrontier(MemoryTables):
             ready_ms = host.ready_ms(self.config.obey_robots)
             if host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
                 continue
-            self._look_again(host)
-            if (host.rank and host.look_ms > horizon_ms) or self._over_quota(host, now_ms):
+            changed = self._is_least(host) and host.first_parked_ms() != host.looked_ms
+            if (host.rank and host.look_ms > horizon_ms and not changed) or self._over_quota(host, now_ms):
                 continue
             host.unpark(horizon_ms)
             # for a redirected robots.txt another host waits
             host.rank = (0 if host.hops else host.best_band(), host.served, host.authority.encode())
-            host.look_ms = NEVER
-            self._look_again(host)
-
-    def _look_again(self, host: Host) -> None:
-        """Note when what a host in line has parked may give it a better place than the last."""
-        if self._is_least(host):
-            host.look_ms = host.parked[0][0] if host.parked else NEVER
+            host.looked_ms = host.first_parked_ms()
+            host.look_ms = host.looked_ms or NEVER
+            if not self._is_least(host):
+                host.look_ms = NEVER
+            elif host.look_ms <= horizon_ms:  # more is due than comes at a time
+                host.look_ms = now_ms + MORE_MS
 
     def _try_all(self, line: Sequence[Host], limit: int, now_ms: int, horizon_ms: int) -> list[Lease]:
         leases: list[Lease] = []

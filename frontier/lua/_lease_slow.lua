@@ -1,5 +1,7 @@
 -- The slow way of lease.lua: everything that a lease may need, on whole records.
 
+local MORE_MS = 10000
+
 local function collect_expired(authorities)
   read_texts(authorities)
   for _, authority in ipairs(authorities) do
@@ -157,14 +159,16 @@ local function try_address(ip)
   if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[waiter] = max(state.next_ms, now) end
 end
 
--- when it must be looked at though it stands in line, since that may last: what it has parked may be worth more
+-- When it must be looked at though it stands in line, since that may last: what it has parked may be worth more. Not at
+-- once where more is due than comes at a time: thousands of it would keep all others from their places in line.
 local function look_again(record)
-  return line.is_least(place_in_line(record)) and record.others.pm or false
+  local first = record.others.pm
+  if not first or not line.is_least(place_in_line(record)) then return false end
+  return first > horizon and first or now + MORE_MS
 end
 
 local function wait_for(ip, authority, record)
   call('ZADD', PREFIX .. 'w:' .. ip, whole(place_in_line(record)), authority)
-  due_of[authority] = look_again(record)
   local state = load_address(ip)
   if state.waited_for == 0 then state.waited_for, state.changed = 1, true end
   others_of(record).w = ip

@@ -209,7 +209,8 @@ local function unpark(authority, record, until_ms, most)
   local first, waits_ms = record.others.pm, record.others.e or 0
   if not first or first > until_ms then return 0 end
   local key, number, later = PREFIX .. 'p:' .. authority, 0, {}
-  for _, member in ipairs(call('ZRANGEBYSCORE', key, '-inf', until_ms, 'LIMIT', 0, most or PARKED_AT_ONCE)) do
+  local looked_at = most or waits_ms > until_ms and PARKED_AT_ONCE or UNPARKED_AT_ONCE
+  for _, member in ipairs(call('ZRANGEBYSCORE', key, '-inf', until_ms, 'LIMIT', 0, looked_at)) do
     local reason, element = string.match(member, '^(%Z*)%z(.*)$')
     if reason == EQUAL_PAGES and waits_ms > until_ms then
       later[#later + 1], later[#later + 2] = waits_ms, member

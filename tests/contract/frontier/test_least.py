@@ -124,6 +124,25 @@ def test_what_a_host_in_their_line_has_parked_comes_in_time(make: Make, clock: C
     assert 40_000 <= polled[f"{B}/feed"] - start_ms <= 44_000
 
 
+def test_what_a_host_in_their_line_has_parked_comes_some_at_a_time(make: Make, clock: Clock) -> None:
+    """Thousands that are due at once would take all calls of lease, and the places that these have for others."""
+    frontier = make(replace(BOUND, least_share=0))
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(90)])
+    leased(frontier)
+    later_ms = clock.now_ms + 1000
+    frontier.take_in([Candidate(f"{B}/{n}", score=LEAST, not_before_ms=later_ms) for n in range(50)])
+    clock.forward(1000)
+    queued = []
+    for _ in range(21):
+        grant = frontier.lease(100)
+        assert all(lease.authority == A for lease in grant.leases)
+        frontier.report([Outcome(lease.token, "ok") for lease in grant.leases])
+        assert grant.leases or (grant.next_due_ms or 0) > clock.now_ms
+        queued += [state.queued for state in frontier.hosts() if state.authority == B]
+        clock.forward(500)
+    assert queued == [16] * 20 + [32]
+
+
 def test_hosts_of_one_address_wait_behind_their_best(make: Make, clock: Clock) -> None:
     frontier = make(replace(BOUND, least_share=0, address_ttl_ms=3_600_000))
     here = [f"http://h{number}.example" for number in range(3)]
