@@ -14,7 +14,7 @@ from frontier import admin, intake, opt_outs, reports
 from frontier.audit import AuditRow
 from frontier.host import Host
 from frontier.memory_tables import Address, Held, MemoryTables
-from frontier.outcomes import DAY, SECOND
+from frontier.outcomes import DAY, MINUTE, SECOND
 from frontier.payload import Element, read_element, read_hop
 from frontier.types import BANDS, Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
 
@@ -44,6 +44,9 @@ class MemoryFrontier(MemoryTables):
         self._collect_expired(now_ms)
         if closed := self._spent_budget(now_ms):
             return Grant((), now_ms, None, closed)
+        if self._better_ms > now_ms + self.config.better_wait_ms + MINUTE:  # the clock was put back
+            self._better_ms = 0
+        self._credited_ms = min(self._credited_ms, now_ms)
         horizon_ms = now_ms + ahead_ms
         self._promote(now_ms, horizon_ms)
         line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())

@@ -12,11 +12,17 @@ local line = {
 }
 local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
 local least = {} -- of those worth least places and waiters, one after another
-local HOT, MOST_CREDIT, EVERY_MS = PREFIX .. 'hot', 16, SETTINGS.least_every
+local HOT, MOST_CREDIT, EVERY_MS, PUT_BACK_MS = PREFIX .. 'hot', 16, SETTINGS.least_every, 60000
 -- their places begin here; with a share of 1 nobody's
 local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
 local BELOW_LEAST = string.format('(%d', LEAST)
 line.bound = LEAST
+
+-- from where the last call left it; but since the clock was put back nobody is waited for until it is there again
+function line.go_on(better, credit, credited)
+  if better <= now + SETTINGS.better_wait + PUT_BACK_MS then line.better = better end
+  line.credit, line.credited = credit, min(credited, now)
+end
 
 function line.is_least(score) return score >= LEAST end
 

@@ -17,7 +17,7 @@ end
 local function spent_budget()
   local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited')
   sequence = tonumber(meta[4] or 0)
-  line.better, line.credit, line.credited = tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now)
+  line.go_on(tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now))
   if SETTINGS.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= SETTINGS.max_pages then return 'pages' end
   if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
   if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end

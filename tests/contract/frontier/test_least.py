@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from frontier import Candidate, Frontier, FrontierConfig, Outcome
+from frontier.outcomes import HOUR
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, done, one, urls
 
@@ -96,6 +97,15 @@ def test_a_host_that_is_waited_for_in_vain_holds_them_for_so_long_and_no_longer(
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + 1)
     clock.forward(1)
     assert len(leased(frontier)) == 3, "its lease runs on"
+
+
+def test_when_the_clock_was_put_back_nobody_waits_until_it_is_there_again(make: Make, clock: Clock) -> None:
+    frontier = make(BOUND)
+    frontier.take_in([Candidate(f"{A}/{n}", score=GOOD) for n in range(9)] + worthless(3))
+    clock.forward(HOUR)
+    leased(frontier)
+    clock.forward(-HOUR)
+    assert len(leased(frontier)) == 3
 
 
 def test_a_better_url_takes_its_host_out_of_their_line(make: Make, clock: Clock) -> None:
