@@ -65,7 +65,9 @@ def test_focus_counts_relevant_pages_once_and_every_fetch_but_robots() -> None:
     log = [entry(web, web.sites[0].authority + "/robots.txt", 0)]
     log += [entry(web, url, 10 * n + 10) for n, url in enumerate([relevant, relevant, other, *pages(web)])]
     found = judge.focus(result(web, log), 3)
-    assert (found["fetches"], found["relevant"]) == (3, 1)
+    assert (found["fetches"], found["relevant"]) == (len(log) - 1, 1)
+    assert 0 < int(found["for_95"]) <= len(log) - 1
+    assert judge.focus(result(web, log[: int(found["for_95"])]), 3)["for_95"] == 0, "one fetch fewer is too few"
     broken = [one._replace(whole=False) for one in log]
     assert judge.focus(result(web, broken), 3)["relevant"] == 0
 
