@@ -93,15 +93,10 @@ if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
 if closed == '' and now <= (ARGS.by or now) then
   grant_better()
-  if SETTINGS.least_credit then
-    grant_least()
-    if granted > 0 then
-      call('HSET', KEYS[1], 'better', line.better, 'credit', line.credit, 'credited', line.credited)
-    end
-  end
+  if SETTINGS.least_credit then grant_least() end
   if granted > 0 then
     if not started then call('HSET', KEYS[1], 'started', now) end
-    call('HSET', KEYS[1], 'seq', sequence)
+    call('HSET', KEYS[1], 'seq', sequence, 'better', line.better, 'credit', line.credit, 'credited', line.credited)
   end
 end
 if slow then slow.commit() else write_visits() end
