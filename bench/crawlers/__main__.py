@@ -100,7 +100,7 @@ def _of(part: str, whole: str) -> Callable[[Row], str]:
 
 FOUND: Columns = {
     "crawler": "crawler",
-    "relevant of the first": "relevant",
+    "relevant at first": "relevant",
     "fetches for 95 %": "for_95",
     "fetches": "fetches",
     "relevant in the web": "relevant_in_web",

@@ -1,11 +1,13 @@
-"""`python -m bench.focus [--seeds N] [--first N] [--plot FOLDER] [--web NAME] [--quick]`: policies on synthetic webs.
+"""`python -m bench.focus [--seeds N] [--first N] [--web NAME] [--plot FOLDER | --quick | --delay S]`: policies on
+synthetic webs.
 
 Prints, per web (mean over seeds): fetches until 95 % of the reachable relevant pages, as a share of breadth first's and
 multiples of the oracle's (it knows which of the URLs it has found are relevant) and of the all-knowing one's (it knows
 the whole web); harvest rate and recall at 10, 50 and 100 % of the budget (all pages of the web); and at how many equal
 budgets yield is ahead of afriweb or behind, and how far. --quick is for many webs: a line for each kind with the mean
-and the most over its webs, of yield alone, which stops at 95 %. --warc replays what a crawl has stored instead: links
-lead to stored pages only. Without --web: clustered, mixed, gateways and noisy.
+and the most over its webs, of yield alone, which stops at 95 %. --delay crawls with delays, in simulated time: fetches
+and seconds until 95 %. --warc replays what a crawl has stored instead: links lead to stored pages only. Without --web:
+clustered, mixed, gateways and noisy.
 
 Examples: `python -m bench.focus --plot plots`; `python -m bench.focus --quick --first 100 --seeds 12 --web huge`.
 """
@@ -176,6 +178,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.plot and arguments.quick:
         parser.error("--quick draws nothing: --plot goes without it")
+    if arguments.delay is not None and not 0 <= arguments.delay <= 3600:
+        parser.error(f"--delay: {arguments.delay:g} is no number of seconds from 0 to 3600")
+    if arguments.delay is not None and (arguments.quick or arguments.plot or arguments.warc):
+        parser.error("--delay has a table of its own: --quick, --plot and --warc go without it")
     if arguments.seeds < 1:
         parser.error(f"--seeds: {arguments.seeds} is below 1")
     if arguments.warc:

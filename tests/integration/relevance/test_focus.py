@@ -9,6 +9,7 @@ import pytest
 from bench import langid
 from bench.focus import __main__ as focus
 from bench.focus.crawl import afriweb, breadth_first, by_yield, curve, oracle, reachable
+from bench.focus.delayed import Delayed
 from bench.focus.shapes import SHAPES
 from bench.focus.webs import Builder, gateways, mixed
 
@@ -51,6 +52,34 @@ def test_yield_crosses_english_pages_from_the_start() -> None:
     assert (ours.fetches_for(0.95) or 10_000) <= 0.5 * (plain.fetches_for(0.95) or 0)
 
 
+@pytest.mark.slow
+def test_with_delays_a_bound_on_what_is_worth_least_saves_fetches() -> None:
+    web = small_web(1)
+    bound, free, plain = (
+        Delayed(web, 5000, 0.1).crawl(0.95),
+        Delayed(web, 5000, 1.0).crawl(0.95),
+        Delayed(web, 5000, 1.0, steered=False).crawl(0.95),
+    )
+    assert bound.fetches <= 0.85 * free.fetches
+    assert bound.fetches <= 0.75 * plain.fetches
+    assert bound.seconds <= 1.25 * free.seconds  # of simulated time
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--delay", "nan"], "no number of seconds"),
+        (["--delay", "-1"], "no number"),
+        (["--delay", "5", "--quick"], "own"),
+    ],
+)
+def test_delays_that_mean_nothing_are_refused(more: list[str], said: str, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr(sys, "argv", ["focus", *more])
+    with pytest.raises(SystemExit):
+        focus.main()
+    assert said in capsys.readouterr().err
+
+
 def test_the_bench_can_begin_at_any_seed(monkeypatch: Any, capsys: Any) -> None:
     def tiny(seed: int) -> Any:
         seeds.append(seed)
@@ -67,6 +96,9 @@ def test_the_bench_can_begin_at_any_seed(monkeypatch: Any, capsys: Any) -> None:
     focus.main()
     assert seeds[2:] == [0, 1, 2]
     assert "tiny, 3 webs: of breadth first's fetches" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["focus", "--seeds", "2", "--delay", "5"])
+    focus.main()
+    assert "tiny, 2 webs of 9 pages, 5 s of delay" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", SHAPES)
