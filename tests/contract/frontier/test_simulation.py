@@ -46,10 +46,10 @@ def test_hosts_that_change_their_addresses(server: redis.Redis) -> None:
 def test_many_small_worlds_with_faults() -> None:
     grants = 0
     config = FrontierConfig(delay_ms=2_000, address_delay_ms=700, lease_ms=6_000)
-    for seed in trials(500):
+    for seed in trials(250):
         clock = Clock()
         world = World(hosts=2 + seed % 9, pages=4, addresses=1 + seed % 4, seconds=40, faults=FAULTS)
         simulation = Simulation(MemoryFrontier(config, clock), config, clock, world, seed)
         simulation.run()
         grants += simulation.grants
-    assert grants > 8_500
+    assert grants > 4_250

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from scrapy.cmdline import execute
 
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.redis_frontier import RedisFrontier
@@ -52,6 +58,22 @@ def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         scrapy(*words, **settings), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=240
     )
+
+
+def run_here(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """:func:`run` without a process of its own, which takes a second to import all: for commands without a reactor."""
+    command = scrapy(*words, **settings)[2:]
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(ROOT),
+        patch.dict(os.environ, environment(), clear=True),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        execute(command)
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(command, ended.value.code, out.getvalue(), err.getvalue())
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from archive import Reader
-from tests.integration.crawler.harness import QUICK, ROOT, environment, run, scrapy, wait_for
+from tests.integration.crawler.harness import QUICK, ROOT, environment, run, run_here, scrapy, wait_for
 from tests.integration.crawler.serving import serving
 
 ADDRESS = "127.71.0.10"
@@ -96,7 +96,7 @@ def records(folder: Path, url: str) -> list[tuple[str, str, str]]:
 
 def waiting(web: Web, seeds: Path, settings: dict[str, str]) -> list[str]:
     """What waits on the host, each as often as it does."""
-    done = run("frontier", "peek", web.home, "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
+    done = run_here("frontier", "peek", web.home, "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [row for row in rows if "memo" in row]  # it may hold what a spider sends, passwords too
@@ -136,7 +136,7 @@ def test_unchanged_ended_moved_and_named_later(web: Web, tmp_path: Path) -> None
 
     said = {}
     for name in (*FEEDS, "late", "new", ""):
-        done = run("why", f"{web.home}/{name}", "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
+        done = run_here("why", f"{web.home}/{name}", "--crawl", "lives", "--seeds", str(seeds), "--json", **settings)
         said[name] = json.loads(done.stdout)["answer"].partition("; ")[2]
     assert said["quiet"].startswith("polled again ")
     assert said["gone"] == "not polled any more"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.crawler.harness import run, wait_for
+from tests.integration.crawler.harness import run_here, wait_for
 from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
 from tests.web.server import serve
 from tests.web.spec import FeedSpec, WebSpec, calm
@@ -74,7 +74,8 @@ def test_two_workers_and_a_kill_miss_nothing(begin: Begin) -> None:
 
 
 def _status(crawl: Harvest, *words: str) -> str:
-    status = run("harvest", "status", "--seeds", str(crawl.running.folder / SEEDS), *words, DATA_DIR=str(crawl.folder))
+    seeds = str(crawl.running.folder / SEEDS)
+    status = run_here("harvest", "status", "--seeds", seeds, *words, DATA_DIR=str(crawl.folder))
     assert status.returncode == 0, status.stderr
     return status.stdout
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from archive import Reader
-from tests.integration.crawler.harness import QUICK, Crawl, run
+from tests.integration.crawler.harness import QUICK, Crawl, run, run_here
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm
 from tests.web.web import CRAWL_FILE
@@ -35,7 +35,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
 
 def look(crawl: Crawl, *words: str, seeds: str = "") -> subprocess.CompletedProcess[str]:
     """Without the crawl's settings, its name and, but for `seeds`, its seed file: it has left them."""
-    return run(*words, *(("--seeds", seeds) if seeds else ()), DATA_DIR=str(crawl.folder))
+    return run_here(*words, *(("--seeds", seeds) if seeds else ()), DATA_DIR=str(crawl.folder))
 
 
 def why(crawl: Crawl, url: str, seeds: str = "") -> dict[str, Any]:

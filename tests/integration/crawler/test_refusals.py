@@ -27,7 +27,7 @@ from frontier.redis_frontier import RedisFrontier
 from frontier.types import Kind, Lease
 from sieve import open_sieve
 from sieve.errors import LinkError, SpecError
-from tests.integration.crawler.harness import run
+from tests.integration.crawler.harness import run, run_here
 from tests.redis_server import redis_server
 
 GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
@@ -63,7 +63,7 @@ def test_a_broken_toml(tmp_path: Path) -> None:
 def test_two_crawls_of_one_name(seeds: Path) -> None:
     (seeds.parent / "other.toml").write_text(GOOD)
     assert "the crawl 'ndwedwe' is already defined" in refused("ndwedwe", SEEDS_DIR=str(seeds.parent))
-    looked = run("why", "http://a.test/", "--crawl", "ndwedwe", SEEDS_DIR=str(seeds.parent))
+    looked = run_here("why", "http://a.test/", "--crawl", "ndwedwe", SEEDS_DIR=str(seeds.parent))
     assert looked.stderr.splitlines() == [
         f"scrapy why: {seeds.parent / 'other.toml'}: the crawl 'ndwedwe' is already defined in {seeds}"
     ]
