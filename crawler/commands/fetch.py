@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from scrapy.commands.fetch import Command as ScrapyFetch
+from scrapy.http import Response
 
 from crawler.console.by_hand import ByHand
 
 
 class Command(ByHand, ScrapyFetch):
-    """See the module."""
+    """See the module; ends with 1 where nobody answered, or was not asked."""
+
+    example = "scrapy fetch https://isolezwe.co.za/ -s CONTACT=you@example.org > page.html"
 
     def long_desc(self) -> str:
-        example = "scrapy fetch https://isolezwe.co.za/ -s CONTACT=you@example.org > page.html"
-        return f"{super().long_desc()}. Example: {example}"
+        return f"{super().long_desc()}. Example: {self.example}"
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        self._answered = False
+        super().run(args, opts)
+        if not self._answered:
+            self.exitcode = 1
+
+    def _print_response(self, response: Response, opts: Namespace) -> None:
+        self._answered = True
+        super()._print_response(response, opts)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from scrapy.commands.view import Command as ScrapyView
 
-from crawler.console.by_hand import ByHand
+from crawler.commands.fetch import Command as Fetch
 
 
-class Command(ByHand, ScrapyView):
+class Command(Fetch, ScrapyView):
     """See the module."""
 
-    def long_desc(self) -> str:
-        return f"{super().long_desc()}. Example: scrapy view https://isolezwe.co.za/ -s CONTACT=you@example.org"
+    example = "scrapy view https://isolezwe.co.za/ -s CONTACT=you@example.org"

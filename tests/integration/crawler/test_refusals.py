@@ -309,7 +309,7 @@ def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
     assert "Prometheus" not in done.stderr
     assert "WARNING: Not fetched, 127.0.0.1 is not a public address" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not done.stdout
+    assert (done.stdout, done.returncode) == ("", 1)
     nobody = run("fetch", "http://127.0.0.1:9/")
     assert nobody.returncode == 1
     assert nobody.stderr.startswith("no contact")
