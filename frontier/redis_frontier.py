@@ -246,8 +246,11 @@ class RedisFrontier:
         return bool(self._run("set_host", ["park", authority, [reason, for_ms]]))
 
     def unpark(self, authority: str) -> int:
-        """See :class:`frontier.types.Frontier`."""
-        return int(self._run("set_host", ["unpark", authority, []]))
+        """See :class:`frontier.types.Frontier`; in calls of INTAKE_BATCH URLs, between which Redis serves others."""
+        number, more = 0, False
+        while queued := int(self._run("set_host", ["unpark", authority, [INTAKE_BATCH, more]])):
+            number, more = number + queued, True
+        return number
 
     def pause(self, authority: str) -> bool:
         """See :class:`frontier.types.Frontier`."""

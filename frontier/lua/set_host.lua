@@ -1,6 +1,7 @@
 -- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
---   park {reason, ms} -> 1 or 0;  unpark -> number of URLs queued;  pause, resume -> 1 or 0;  drop -> number of URLs
--- Cost O(log(authorities)), unpark and drop O(URLs parked). Atomic, so that its place in line fits its record.
+--   park {reason, ms} -> 1 or 0;  unpark {most, whether it is no first call, which ends rests} -> number of URLs queued;
+--   pause, resume -> 1 or 0;  drop -> number of URLs
+-- Cost O(log(authorities)), unpark O(most), drop O(URLs parked). Atomic, so that its place in line fits its record.
 
 call('DEL', PREFIX .. 'oom')
 local verb, authority, args = ARGS[1], ARGS[2], ARGS[3]
@@ -11,8 +12,10 @@ local others, answer = others_of(record), 1
 if verb == 'park' then
   others.g, others.gr = now + args[2], args[1]
 elseif verb == 'unpark' then
-  others.g, others.gr, others.rg, others.rgr, others.rr, others.e = nil, nil, nil, nil, nil, nil
-  answer = unpark(authority, record, FAR, others.pn)
+  if not args[2] then
+    others.g, others.gr, others.rg, others.rgr, others.rr, others.e = nil, nil, nil, nil, nil, nil
+  end
+  answer = unpark(authority, record, FAR, args[1])
 elseif verb == 'pause' then
   others.z = 1
 elseif verb == 'resume' then

@@ -809,6 +809,16 @@ def test_traps_are_parked_with_their_reason_and_can_be_let_go(make: Make, clock:
     one(frontier)
 
 
+def test_all_that_is_parked_can_be_let_go(make: Make) -> None:
+    number = 4_100  # more than a script lets go in two calls
+    frontier = make(replace(FREE, limits=TrapLimits(parked_traps=number)))
+    frontier.take_in([Candidate(f"{A}/{n}", depth=99) for n in range(number)])
+    assert frontier.status().parked == number
+    assert frontier.unpark(A) == number
+    assert (frontier.status().parked, frontier.unpark(A)) == (0, 0)
+    assert len({waiting.url for waiting in frontier.peek(A, number)}) == number
+
+
 def test_limits_of_a_host(make: Make) -> None:
     limits = TrapLimits(host_urls=150, query_variants=5, parked_traps=10)
     frontier = make(FrontierConfig(obey_robots=False, limits=limits))

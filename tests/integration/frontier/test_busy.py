@@ -64,6 +64,31 @@ def test_a_lease_for_which_nobody_waits_any_more_is_not_granted(
         frontier.close()
 
 
+def test_a_rest_that_is_asked_for_while_much_is_let_go_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Much is let go in several calls; a host may ask for a rest between them."""
+    host = "http://a.test"
+    monkeypatch.setattr(redis_frontier, "INTAKE_BATCH", 2)
+    with EmbeddedRedis(tmp_path) as server:
+        frontier = RedisFrontier(server.url, "c")
+        frontier.take_in([Candidate(f"{host}/{number}", depth=99) for number in range(5)])
+        run, calls = frontier._run, 0
+
+        def between(script: str, args: Any) -> Any:
+            nonlocal calls
+            answer = run(script, args)
+            calls += 1
+            if calls == 2:
+                run("set_host", ["park", host, ["retry_after", 60_000]])
+            return answer
+
+        monkeypatch.setattr(frontier, "_run", between)
+        assert (frontier.unpark(host), calls) == (5, 4)
+        state = frontier.host(host)
+        assert state
+        assert (state.queued, state.parked, state.rest_reason) == (5, 0, "retry_after")
+        frontier.close()
+
+
 def test_what_a_redis_that_hung_does_late_is_counted_once(tmp_path: Path) -> None:
     with EmbeddedRedis(tmp_path) as server:
         client: Any = redis.Redis.from_url(server.url, single_connection_client=True, retry=Retry(NoBackoff(), 0))
