@@ -59,7 +59,7 @@ def parked(authority: str, member: bytes, until_ms: float) -> Waiting:
 def waiting(host: str, element: bytes, until_ms: int = 0, reason: str = "") -> Waiting:
     """A queue element as people see it."""
     found = read_element(host, element)
-    what = (found.url, found.kind, found.source, found.depth, found.score, found.attempt)
+    what = (found.url, found.kind, found.source, found.depth, found.score, found.attempt, found.expiries)
     return Waiting(*what, until_ms, reason, found.memo)
 
 

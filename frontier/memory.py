@@ -152,6 +152,7 @@ class MemoryFrontier(MemoryTables):
             depth=found.depth,
             score=found.score,
             attempt=found.attempt,
+            expiries=found.expiries,
             memo=b"" if found.kind is Kind.ROBOTS else found.memo,
             robots_ms=0 if found.kind is Kind.ROBOTS else host.robots_ms,
             hops=hops,
@@ -174,7 +175,7 @@ class MemoryFrontier(MemoryTables):
             element = host.hops.popleft()
             return element, read_element(host.authority, element)
         if host.wants_robots(due_ms, self.config):
-            return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 1.0, 0, "", b"")
+            return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
         for _ in range(MOST_OPTED_OUT_AT_ONCE):
             queue = next((queue for queue in host.bands if queue), None)

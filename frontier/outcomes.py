@@ -13,6 +13,8 @@ need with each call). Columns:
   have: then it rests for so long, and has neither failed nor is a failure of it forgiven.
 * `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
 * `page`: counts as a fetched page in budgets and yields.
+* `unit`: what one more try adds to the byte of the URL that counts them: :data:`ANSWER`, :data:`EXPIRY` (apart, so that
+  workers that die take no retry from what the host answers, nor the other way round), 0: it is not counted.
 * `forgets_address`: the host's name is looked up anew before the next try, since it may have moved to another address.
 
 Sources: RFC 9110 10.2.3 (Retry-After), RFC 9309 2.3.1 (robots.txt), Heritrix 3 ``FetchStatusCodes`` and its retry
@@ -33,6 +35,7 @@ DAY = 24 * HOUR
 FORGIVE_MS = 10 * MINUTE
 RETRY_AFTER_CAP_MS = 30 * DAY
 MOST_DOUBLINGS = 20
+ANSWER, EXPIRY = 1, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Row:
 
     sent: bool = True
     retries: int = 0
+    unit: int = ANSWER
     base_ms: int = 0
     cap_ms: int = 0
     rest_base_ms: int = 0
@@ -48,6 +52,10 @@ class Row:
     heals: bool = False
     page: bool = False
     forgets_address: bool = False
+
+    def tried(self, tries: int) -> int:
+        """How many of a URL's `tries` count against the retries of this row."""
+        return tries // self.unit % EXPIRY if self.unit else 0
 
 
 _DONE = Row(heals=True, page=True)
@@ -81,9 +89,9 @@ OUTCOMES: dict[str, Row] = {
     "cut": Row(retries=3, base_ms=MINUTE, cap_ms=HOUR),
     "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),
     # the lease ran out: its worker died or hung (reported by nobody); the URL goes back at once
-    "expired": Row(retries=5),
+    "expired": Row(retries=5, unit=EXPIRY),
     # its worker was told to stop while it waited for the answer, and hung up; the URL goes back at once
-    "aborted": Row(retries=50),
+    "aborted": Row(retries=1, unit=0),
     # robots.txt: kept apart, because its failures stop all pages of the host
     "robots_redirect": Row(heals=True),
     "robots_unreachable": Row(sent=False, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),

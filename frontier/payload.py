@@ -6,7 +6,7 @@ the other is a concatenation. Layout, also known to ``lua/_queues.lua``:
 
     byte 0   kind (bits 0-1), URL kept whole (bit 2), memo (bit 3), source (bits 4-5: none, seed, page, feed),
              not before (bit 6; payloads only)
-    byte 1   attempt
+    byte 1   tries that failed: answers (bits 0-3), leases that ran out (bits 4-7)
     byte 2   score in 1/255 (its three highest bits are the priority band: 7 -> band 0, the best)
     byte 3   depth, at most 255
     8 bytes  fingerprint of the source's canonical URL, if the source is a page or feed (zeros: a feed without URL)
@@ -26,6 +26,7 @@ from functools import lru_cache
 
 import xxhash
 
+from frontier.outcomes import EXPIRY
 from frontier.types import BANDS, LONGEST_MEMO_BYTES, Candidate, Kind
 from sieve.urls import canonicalize
 
@@ -44,6 +45,7 @@ class Element:
     url: str
     kind: Kind
     attempt: int
+    expiries: int
     score: float
     depth: int
     source: str
@@ -119,7 +121,7 @@ def read_hop(memo: bytes) -> tuple[str, int]:
 
 def read_element(authority: str, data: bytes) -> Element:
     """Decode a queue element of `authority`."""
-    bits, attempt, score, depth = data[0], data[1], data[2], data[3]
+    bits, tries, score, depth = data[0], data[1], data[2], data[3]
     place, source, memo = 4, "", b""
     if bits & 32:
         source = _tag(bits & 48, data[4:12])
@@ -132,11 +134,11 @@ def read_element(authority: str, data: bytes) -> Element:
         place += 2 + length
     rest = data[place:].decode("utf-8", "surrogatepass")
     url = rest if bits & _WHOLE else authority + rest
-    return Element(url, KINDS[bits & 3], attempt, score / 255, depth, source, memo)
+    return Element(url, KINDS[bits & 3], tries % EXPIRY, tries // EXPIRY, score / 255, depth, source, memo)
 
 
-def revised(data: bytes, attempt: int, memo: bytes | None) -> bytes:
-    """The element with another attempt count and, unless None, another memo."""
+def revised(data: bytes, tries: int, memo: bytes | None) -> bytes:
+    """The element with another byte of tries and, unless None, another memo."""
     bits = data[0]
     place = 12 if bits & 32 else 4
     rest = place
@@ -147,7 +149,7 @@ def revised(data: bytes, attempt: int, memo: bytes | None) -> bytes:
     if memo is not None:
         old = len(memo).to_bytes(2, "big") + memo if memo else b""
     bits = bits | _MEMO if old else bits & ~_MEMO
-    return bytes((bits, min(255, attempt))) + data[2:place] + old + data[rest:]
+    return bytes((bits, min(255, tries))) + data[2:place] + old + data[rest:]
 
 
 def band(data: bytes) -> int:

@@ -161,13 +161,13 @@ def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:
     outcome, rule = ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
-    attempt = held.lease.attempt
+    tries = held.element[1]
     if outcome.again_in_ms is not None:
         element = revised(held.element, 0, outcome.memo)
         host.park(element, "again", ending.now_ms + max(0, outcome.again_in_ms))
-    elif attempt < rule.retries:
-        element = revised(held.element, attempt + 1, outcome.memo)
-        until_ms = ending.end_ms + backoff_ms(rule.base_ms, rule.cap_ms, attempt, ending.jitter)
+    elif (tried := rule.tried(tries)) < rule.retries:
+        element = revised(held.element, tries + rule.unit, outcome.memo)
+        until_ms = ending.end_ms + backoff_ms(rule.base_ms, rule.cap_ms, tried, ending.jitter)
         if rule.rest_base_ms:
             until_ms = max(until_ms, host.rest_ms)
         if until_ms > ending.now_ms:

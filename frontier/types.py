@@ -74,7 +74,8 @@ class Lease:
 
     `address` "" means that none is bound: resolve, then :meth:`Frontier.bind` before sending. `robots_ms` is the
     version (instant of fetch) of the authority's robots record, 0 for robots leases. `memo` is what the last report
-    left, before the first one the candidate's. For kind ROBOTS `source` is the authority for which the file is fetched,
+    left, before the first one the candidate's. `attempt` counts its answers that failed, `expiries` its leases that ran
+    out. For kind ROBOTS `source` is the authority for which the file is fetched,
     `hops` the redirects followed so far."""
 
     token: str
@@ -88,6 +89,7 @@ class Lease:
     depth: int = 0
     score: float = 0.0
     attempt: int = 0
+    expiries: int = 0
     memo: bytes = b""
     robots_ms: int = 0
     hops: int = 0
@@ -236,7 +238,8 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A URL in a queue (`until_ms` 0) or parked (`until_ms`, `reason`); `memo` as its lease will have it."""
+    """A URL in a queue (`until_ms` 0) or parked (`until_ms`, `reason`); `attempt`, `expiries` and `memo` as its lease
+    will have them."""
 
     url: str
     kind: Kind
@@ -244,6 +247,7 @@ class Waiting:
     depth: int
     score: float
     attempt: int
+    expiries: int
     until_ms: int = 0
     reason: str = ""
     memo: bytes = b""

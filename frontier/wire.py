@@ -206,6 +206,7 @@ def lease(authority: bytes, data: bytes, key: int) -> Lease:
         depth=found.depth,
         score=found.score,
         attempt=found.attempt,
+        expiries=found.expiries,
         memo=memo,
         robots_ms=version,
         hops=hops,

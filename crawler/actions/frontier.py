@@ -94,7 +94,7 @@ class Frontier(Action):
         table = Table("until", "reason", "tries", title=f"Parked in {state.name}", title_justify="left")
         table.add_column("URL", overflow="fold")
         for _, waiting in rows:
-            table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt), waiting.url)
+            table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt + waiting.expiries), waiting.url)
         self.show(table)
 
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -126,7 +126,7 @@ class Frontier(Action):
         table.add_column("URL", overflow="fold")
         for row in rows:
             parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
-            table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt), parked, row.url)
+            table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt + row.expiries), parked, row.url)
         self.show(table)
 
 

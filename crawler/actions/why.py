@@ -72,6 +72,7 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "score": round(waiting.score, 3) if waiting else None,
         "score_terms": _terms(state, waiting) if waiting else {},
         "attempt": waiting.attempt if waiting else None,
+        "expiries": waiting.expiries if waiting else None,
         "parked_reason": waiting.reason if waiting else "",
         "parked_until_ms": waiting.until_ms if waiting else 0,
         "refused": refused,

@@ -72,13 +72,14 @@ end
 
 local function end_page(authority, record, element, outcome, rule, end_ms)
   if rule.retries == 0 and not outcome.again_in_ms then return end
-  local _, attempt = header_of(element)
+  local _, tries = header_of(element)
+  local tried = rule.unit > 0 and math.floor(tries / rule.unit) % 16 or 0
   local memo = outcome.memo or false
   if outcome.again_in_ms then
     park(authority, record, revised(element, 0, memo), 'again', now + max(0, outcome.again_in_ms))
-  elseif attempt < rule.retries then
-    local next_try = revised(element, attempt + 1, memo)
-    local until_ms = end_ms + backoff(rule.base_ms, rule.cap_ms, attempt, outcome.jitter)
+  elseif tried < rule.retries then
+    local next_try = revised(element, tries + rule.unit, memo)
+    local until_ms = end_ms + backoff(rule.base_ms, rule.cap_ms, tried, outcome.jitter)
     if rule.rest_base_ms > 0 then until_ms = max(until_ms, record.others.g or 0) end
     if until_ms > now then
       park(authority, record, next_try, outcome.result, until_ms)

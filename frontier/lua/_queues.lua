@@ -11,24 +11,24 @@ local function band_of(element)
   return BANDS - 1 - floor(byte(element, 3) / 32)
 end
 
--- kind (0 page, 1 robots), attempt, place (from 1) of what follows the source, length of the memo or -1
+-- kind (0 page, 1 robots), tries, place (from 1) of what follows the source, length of the memo or -1
 local function header_of(element)
-  local bits, attempt = byte(element, 1, 2)
+  local bits, tries = byte(element, 1, 2)
   local place = floor(bits / 32) % 2 == 1 and 13 or 5
   local memo = -1
   if floor(bits / 8) % 2 == 1 then
     local high, low = byte(element, place, place + 1)
     memo = high * 256 + low
   end
-  return bits % 4, attempt, place, memo
+  return bits % 4, tries, place, memo
 end
 
 local function length_bytes(number)
   return string.char(floor(number / 256), number % 256)
 end
 
--- the element with another attempt and, unless false, another memo
-local function revised(element, attempt, memo)
+-- the element with another byte of tries and, unless false, another memo
+local function revised(element, tries, memo)
   local bits = byte(element, 1)
   local _, _, place, length = header_of(element)
   local rest = length >= 0 and place + 2 + length or place
@@ -36,7 +36,7 @@ local function revised(element, attempt, memo)
   if memo then old = memo == '' and '' or length_bytes(#memo) .. memo end
   if length >= 0 then bits = bits - 8 end
   if old ~= '' then bits = bits + 8 end
-  return string.char(bits, min(255, attempt)) .. sub(element, 3, place - 1) .. old .. sub(element, rest)
+  return string.char(bits, min(255, tries)) .. sub(element, 3, place - 1) .. old .. sub(element, rest)
 end
 
 -- the URL behind the authority (for opt-out prefixes)

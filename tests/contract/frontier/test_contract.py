@@ -339,7 +339,7 @@ def test_an_expired_lease_is_handed_out_again_after_a_rest(make: Make, clock: Cl
     assert frontier.lease(1).leases == ()
     clock.forward(1)
     again = one(frontier)
-    assert (again.url, again.attempt) == (dead.url, 1)
+    assert (again.url, again.attempt, again.expiries) == (dead.url, 0, 1)
     assert frontier.report([Outcome(dead.token, "ok")]) == [False]
     done(frontier, again)
     assert frontier.accepted([dead.token, again.token]) == {again.token}
@@ -511,6 +511,26 @@ def test_retries_are_counted_and_end(make: Make, clock: Clock) -> None:
     assert frontier.lease(1).leases == ()
     status = frontier.status()
     assert (status.parked, status.results["cut"], status.results["gave_up:cut"]) == (0, 4, 1)
+
+
+def test_workers_that_die_or_are_stopped_take_no_retry_from_answers(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    for _ in range(3):
+        done(frontier, one(frontier), "cut")
+        clock.forward(HOUR)
+        assert one(frontier).url == f"{A}/1"  # its worker dies
+        clock.forward(HOUR)
+        for _ in range(20):
+            done(frontier, one(frontier), "aborted")
+            clock.forward(HOUR)
+    for expiries in (3, 4, 5):
+        lease = one(frontier)
+        assert (lease.attempt, lease.expiries) == (3, expiries)
+        clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    results = frontier.status().results
+    assert (results["gave_up:expired"], results["cut"], results["aborted"], results["expired"]) == (1, 3, 60, 6)
 
 
 def test_what_was_not_sent_costs_the_host_nothing(make: Make) -> None:

@@ -50,5 +50,5 @@ def test_a_verdict_is_said_with_its_reason() -> None:
     ],
 )
 def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, said: str) -> None:
-    queued = replace(DONE, place="queued", waiting=Waiting(URL, Kind.PAGE, "", 1, score, 0, 0, "", b""))
+    queued = replace(DONE, place="queued", waiting=Waiting(URL, Kind.PAGE, "", 1, score, 0, 0))
     assert _answer(queued, [], "", share) == said
