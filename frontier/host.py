@@ -53,7 +53,7 @@ class Host:
     address: str = ""
     address_until_ms: int = 0
     failures: int = 0
-    failed_ms: int = 0
+    forgiven_from_ms: int = 0
     last_fetch_ms: int = 0
     pages: int = 0
     fetched_bytes: int = 0
@@ -177,15 +177,14 @@ class Host:
 
     def fail(self, row: Row, now_ms: int, jitter: float) -> int:
         """Count a failure of the host; the rest in ms that the row demands without a Retry-After."""
-        self.failures = forgiven(self.failures, self.failed_ms, now_ms) + 1
-        self.failed_ms = now_ms
+        self.failures = forgiven(self.failures, self.forgiven_from_ms, now_ms) + 1
         return backoff_ms(row.rest_base_ms, row.rest_cap_ms, self.failures - 1, jitter)
 
     def heal(self, now_ms: int) -> None:
         """Forgive one failure."""
         if self.failures:
-            self.failures = max(0, forgiven(self.failures, self.failed_ms, now_ms) - 1)
-            self.failed_ms = now_ms
+            self.failures = max(0, forgiven(self.failures, self.forgiven_from_ms, now_ms) - 1)
+            self.forgiven_from_ms = now_ms
 
     def mark(self, page_mark: bytes, kept: int) -> int:
         """Note a page's mark; the balance of pages that look like one of the last `kept` different ones."""

@@ -7,11 +7,12 @@ need with each call). Columns:
 * `sent`: the host was, or may have been, asked: its politeness delay runs from the end of the answer. Where False
   nothing was sent, and the outcome costs the host no delay.
 * `retries`: how often the URL is tried again before it is given up; it is parked meanwhile, with the result as
-  reason, for `base_ms` doubled with each attempt, at most `cap_ms`, of which a random half is spared (equal jitter).
-* `rest_base_ms`, `rest_cap_ms`: the whole authority rests, likewise doubled with each failure of the host that has
-  not been forgiven, or as long as a Retry-After says; 0 = it does not rest, but for a Retry-After, which any answer may
+  reason, for `base_ms` times four with each attempt, at most `cap_ms`, of which a random half is spared (equal jitter).
+* `rest_base_ms`, `rest_cap_ms`: the whole authority rests, the first doubled with each failure of the host that has not
+  been forgiven, or as long as a Retry-After says; 0 = it does not rest, but for a Retry-After, which any answer may
   have: then it rests for so long, and has neither failed nor is a failure of it forgiven.
-* `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each :data:`FORGIVE_MS`.
+* `heals`: an answer that speaks for the host: one failure is forgiven. Time forgives too, one each
+  :data:`FORGIVE_MS` after the rest.
 * `page`: counts as a fetched page in budgets and yields.
 * `unit`: what one more try adds to the byte of the URL that counts them: :data:`ANSWER`, :data:`EXPIRY` (apart, so that
   workers that die take no retry from what the host answers, nor the other way round), 0: it is not counted.
@@ -73,20 +74,20 @@ OUTCOMES: dict[str, Row] = {
     "unwanted": _DONE,
     "too_large": _DONE,
     "part": _DONE,  # a 206 that nobody asked for: archived, and else of no use
-    "http_429": Row(retries=8, rest_base_ms=MINUTE, rest_cap_ms=DAY),
-    "http_503": Row(retries=6, rest_base_ms=MINUTE, rest_cap_ms=DAY),
-    # one page's fault more often than the host's, which says 503 when it is overloaded
-    "http_5xx": Row(retries=3, base_ms=10 * MINUTE, cap_ms=6 * HOUR),
+    "http_429": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),
+    "http_503": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),
+    # a page's fault or, where all fail, the host's, which then rests longer and longer
+    "http_5xx": Row(retries=8, base_ms=10 * MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=6 * HOUR),
     # no (whole) answer
-    "dns": Row(sent=False, retries=4, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
+    "dns": Row(sent=False, retries=14, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
     "connect": Row(
-        retries=4, base_ms=MINUTE, cap_ms=6 * HOUR, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR, forgets_address=True
+        retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=6 * HOUR, forgets_address=True
     ),
     "tls": Row(
-        retries=2, base_ms=10 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY, forgets_address=True
+        retries=8, base_ms=10 * MINUTE, cap_ms=DAY, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY, forgets_address=True
     ),
-    "timeout": Row(retries=3, base_ms=2 * MINUTE, cap_ms=6 * HOUR, rest_base_ms=30 * SECOND, rest_cap_ms=HOUR),
-    "cut": Row(retries=3, base_ms=MINUTE, cap_ms=HOUR),
+    "timeout": Row(retries=9, base_ms=2 * MINUTE, cap_ms=DAY, rest_base_ms=30 * SECOND, rest_cap_ms=6 * HOUR),
+    "cut": Row(retries=10, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=6 * HOUR),
     "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),
     # the lease ran out: its worker died or hung (reported by nobody); the URL goes back at once
     "expired": Row(retries=5, unit=EXPIRY),
@@ -125,5 +126,5 @@ def backoff_ms(base_ms: int, cap_ms: int, doublings: int, jitter: float) -> int:
 
 
 def forgiven(failures: int, since_ms: int, now_ms: int) -> int:
-    """What is left at `now_ms` of `failures`, the last of which was at `since_ms`."""
+    """What is left at `now_ms` of `failures`; the rest after the last of them ended at `since_ms`."""
     return max(0, failures - max(0, now_ms - since_ms) // FORGIVE_MS)

@@ -125,6 +125,7 @@ def _rest(frontier: MemoryTables, host: Host, rule: Row, ending: Ending) -> None
         rest_ms = host.fail(rule, ending.now_ms, ending.jitter)
         if outcome.retry_after_ms is not None:
             rest_ms = min(RETRY_AFTER_CAP_MS, max(0, outcome.retry_after_ms))
+        host.forgiven_from_ms = ending.end_ms + rest_ms  # else a long rest would forgive what it is for
         host.rest(ending.end_ms + rest_ms, outcome.result)
     elif rule.sent and outcome.retry_after_ms and outcome.result != "robots_redirect":
         host.rest(ending.end_ms + min(RETRY_AFTER_CAP_MS, outcome.retry_after_ms), outcome.result)
@@ -167,7 +168,7 @@ def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) ->
         host.park(element, "again", ending.now_ms + max(0, outcome.again_in_ms))
     elif (tried := rule.tried(tries)) < rule.retries:
         element = revised(held.element, tries + rule.unit, outcome.memo)
-        until_ms = ending.end_ms + backoff_ms(rule.base_ms, rule.cap_ms, tried, ending.jitter)
+        until_ms = ending.end_ms + backoff_ms(rule.base_ms, rule.cap_ms, 2 * tried, ending.jitter)
         if rule.rest_base_ms:
             until_ms = max(until_ms, host.rest_ms)
         if until_ms > ending.now_ms:

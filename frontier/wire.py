@@ -38,7 +38,7 @@ _MAP_NAMES = {
     "dl": "own_delay_ms",
     "e": "equal_ms",
     "f": "failures",
-    "ft": "failed_ms",
+    "ft": "forgiven_from_ms",
     "g": "rest_ms",
     "gr": "rest_reason",
     "h": "hops",

@@ -41,7 +41,7 @@ class Ulwembu(Peer):
             "FRONTIER_DELAY_FACTOR": "1" if task.delay_s else "0",
             "FRONTIER_LEASE_S": "8",
             "FRONTIER_IDLE_CLOSE_S": "5",
-            "FRONTIER_RETRY_FACTOR": "0.005",
+            "FRONTIER_RETRY_FACTOR": "0.001",
             "DOWNLOAD_TIMEOUT": "5",
             "LOG_FILE": str(task.folder / f"worker-{task.worker}.log"),
         }

@@ -32,10 +32,10 @@ local function end_rest(record, ip, outcome, rule, end_ms)
   if rule.rest_base_ms > 0 then
     local others = others_of(record)
     others.f = forgiven(record) + 1
-    others.ft = now
     local rest_ms = backoff(rule.rest_base_ms, rule.rest_cap_ms, others.f - 1, outcome.jitter)
     if outcome.retry_after_ms then rest_ms = min(SETTINGS.retry_after_cap, max(0, outcome.retry_after_ms)) end
-    rest(record, end_ms + rest_ms, outcome.result)
+    others.ft = end_ms + rest_ms
+    rest(record, others.ft, outcome.result)
   elseif rule.sent and (outcome.retry_after_ms or 0) > 0 and outcome.result ~= 'robots_redirect' then
     rest(record, end_ms + min(SETTINGS.retry_after_cap, outcome.retry_after_ms), outcome.result)
   elseif rule.heals and (record.others.f or 0) > 0 then
@@ -79,7 +79,7 @@ local function end_page(authority, record, element, outcome, rule, end_ms)
     park(authority, record, revised(element, 0, memo), 'again', now + max(0, outcome.again_in_ms))
   elseif tried < rule.retries then
     local next_try = revised(element, tries + rule.unit, memo)
-    local until_ms = end_ms + backoff(rule.base_ms, rule.cap_ms, tried, outcome.jitter)
+    local until_ms = end_ms + backoff(rule.base_ms, rule.cap_ms, 2 * tried, outcome.jitter)
     if rule.rest_base_ms > 0 then until_ms = max(until_ms, record.others.g or 0) end
     if until_ms > now then
       park(authority, record, next_try, outcome.result, until_ms)

@@ -19,7 +19,7 @@
 --   if flag 2    others, a msgpack map with short names, since they are stored with each such host:
 --                dl al delays of its own, of authority and address; mp mb most pages and bytes; cd crawl delay
 --                g gr rest and its reason; rg rgr gate and its reason (nothing but robots.txt before); rr robots.txt
---                not asked for again before; rf its failures; f ft failures of the host, time of the last
+--                not asked for again before; rf its failures; f ft failures of the host, from when time forgives them
 --                h redirected robots.txt that wait; pn pm parked URLs, the first to come back; qv URLs with a query;
 --                tn URLs parked by a trap rule; e URLs of the last band wait until then; z 1: paused by hand; w the
 --                address it stands in line for

@@ -120,8 +120,8 @@ class Demo:
             "DOWNLOAD_TIMEOUT": "5",
             "FRONTIER_AUDIT": "1",
             "FRONTIER_MAX_EQUAL_PAGES": "150",
-            # Minutes between retries would be longer than the demo.
-            "FRONTIER_RETRY_FACTOR": "0.005",
+            # Minutes and hours between retries would be longer than the demo.
+            "FRONTIER_RETRY_FACTOR": "0.001",
             "LOG_FILE": str(self.folder / f"worker-{number}.log"),
         }
         command = [sys.executable, "-m", "scrapy", "crawl", CRAWL, "-a", f"seeds={self.folder / 'web' / 'crawl.toml'}"]

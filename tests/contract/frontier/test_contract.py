@@ -448,7 +448,7 @@ def test_retry_after_is_obeyed_exactly(make: Make, clock: Clock, result: str) ->
     assert (one(frontier).url, frontier.status().parked) == (f"{A}/1", 0)
 
 
-@pytest.mark.parametrize("result", ["http_4xx", "http_5xx", "http_404", "cut"])
+@pytest.mark.parametrize("result", ["http_4xx", "http_404", "protocol"])
 def test_a_retry_after_is_obeyed_on_any_answer_and_is_no_failure_of_the_host(
     make: Make, clock: Clock, result: str
 ) -> None:
@@ -470,6 +470,45 @@ def test_a_retry_after_is_obeyed_on_any_answer_and_is_no_failure_of_the_host(
     assert state.rest_ms <= clock.now_ms
 
 
+@pytest.mark.parametrize("result", ["http_5xx", "cut"])
+def test_a_host_all_of_whose_pages_fail_rests_longer_and_longer(make: Make, clock: Clock, result: str) -> None:
+    """One broken page costs its host little; a host that is away must not be asked for all it has meanwhile."""
+    frontier = make(replace(FREE, delay_ms=1000))
+    frontier.take_in([Candidate(f"{A}/{number}") for number in range(9)])
+
+    def rest_s(result: str, **more: int) -> float:
+        done(frontier, one(frontier), result, **more)
+        state = frontier.host(A)
+        assert state is not None
+        rest_ms = max(0, state.rest_ms - clock.now_ms)
+        clock.forward(max(1000, rest_ms))
+        return rest_ms / 1000
+
+    assert [rest_s(result) for _ in range(4)] == [5, 10, 20, 40]
+    assert rest_s(result, retry_after_ms=90_000) == 90
+    assert [rest_s("ok"), rest_s("ok"), rest_s(result)] == [0, 0, 40]
+
+
+def test_a_host_that_is_away_for_days_loses_no_page(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    for number, result in enumerate(("http_429", "http_503", "http_5xx", "dns", "connect", "tls", "timeout", "cut")):
+        host, back_ms, asked = f"http://away{number}.example", clock.now_ms + 2 * DAY, 0
+        frontier.take_in([Candidate(f"{host}/{page}") for page in range(5)])
+        fetched: set[str] = set()
+        while len(fetched) < 5:
+            grant = frontier.lease(1)
+            if not grant.leases:
+                assert grant.next_due_ms, (result, asked)
+                clock.forward(max(1, grant.next_due_ms - clock.now_ms))
+                continue
+            away = clock.now_ms < back_ms
+            asked += away
+            fetched |= set() if away else {grant.leases[0].url}
+            done(frontier, grant.leases[0], result if away else "ok")
+        assert asked < 25
+    assert not [name for name in frontier.status().results if name.startswith("gave_up:")]
+
+
 def test_a_retry_after_of_a_week_is_obeyed_and_one_of_years_forgotten_in_time(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     for told_ms, rest_ms in ((7 * DAY, 7 * DAY), (3650 * DAY, 30 * DAY)):
@@ -484,15 +523,15 @@ def test_a_retry_after_of_a_week_is_obeyed_and_one_of_years_forgotten_in_time(ma
 
 def test_without_retry_after_the_rest_doubles_and_time_forgives(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
-    frontier.take_in([Candidate(f"{A}/1")])
+    frontier.take_in([Candidate(f"{A}/{number}") for number in range(9)])
     rests = []
-    for _ in range(4):
+    for _ in range(7):
         done(frontier, one(frontier), "http_503")
         state = frontier.host(A)
         assert state is not None
         rests.append(state.rest_ms - clock.now_ms)
         clock.forward(rests[-1])
-    assert rests == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
+    assert rests == [2**number * MINUTE for number in range(7)]  # a rest does not forgive what it is for
     clock.forward(10 * 10 * MINUTE)
     done(frontier, one(frontier), "http_503")
     state = frontier.host(A)
@@ -503,14 +542,14 @@ def test_without_retry_after_the_rest_doubles_and_time_forgives(make: Make, cloc
 def test_retries_are_counted_and_end(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1")])
-    for attempt in range(4):
+    for attempt in range(11):
         lease = one(frontier)
         assert lease.attempt == attempt
         done(frontier, lease, "cut")
-        clock.forward(HOUR)
+        clock.forward(DAY)
     assert frontier.lease(1).leases == ()
     status = frontier.status()
-    assert (status.parked, status.results["cut"], status.results["gave_up:cut"]) == (0, 4, 1)
+    assert (status.parked, status.results["cut"], status.results["gave_up:cut"]) == (0, 11, 1)
 
 
 def test_workers_that_die_or_are_stopped_take_no_retry_from_answers(make: Make, clock: Clock) -> None:

@@ -151,8 +151,7 @@ def test_another_hosts_robots_txt_that_has_moved_there_is_asked_for(make_sharing
     done(zulu, one(zulu), "http_5xx", robots=RobotsRecord("disallow"))
     xhosa.take_in([Candidate(f"{A}/1")])
     done(xhosa, one(xhosa), "robots_redirect", location=f"{B}/rules.txt")
-    clock.forward(POLITE.delay_ms)
-    assert one(xhosa).url == f"{B}/rules.txt"
+    assert next_lease(xhosa, clock).url == f"{B}/rules.txt"
 
 
 def test_what_a_crawl_could_not_ask_is_its_own(make_sharing: MakeSharing, clock: Clock) -> None:

@@ -36,7 +36,7 @@ QUICK = {
     "DOWNLOAD_TIMEOUT": "60",
 }
 # For a crawl that waits for the leases of killed workers; what times out on a machine that stalls is soon tried again.
-FORGETFUL = {"FRONTIER_LEASE_S": "6", "DOWNLOAD_TIMEOUT": "3", "FRONTIER_RETRY_FACTOR": "0.001"}
+FORGETFUL = {"FRONTIER_LEASE_S": "6", "DOWNLOAD_TIMEOUT": "3", "FRONTIER_RETRY_FACTOR": "0.00001"}
 
 
 def scrapy(*words: str, **settings: str) -> list[str]:
