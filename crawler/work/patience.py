@@ -32,13 +32,19 @@ class Patience:
     blocked_by: str = ""
     full: bool = False
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether a disk or Redis is full, which may last: what is fetched meanwhile is not reported before its lease
+        runs out, and a URL whose leases run out is given up in the end."""
+        return self.full or self.blocked_by == "disk"
+
     def __call__(self, action: Callable[[], T]) -> T:
         """`action`, again and again while its store is away or full, until it works or the worker must stop."""
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
                 done = action()
-                if self.full or self.blocked_by == "disk":  # of a Redis that was away the worker says it
+                if self.lacks_room:  # of a Redis that was away the worker says it
                     logger.info("The crawl goes on: there is room again")
                 self.blocked_by, self.full = "", False
                 return done

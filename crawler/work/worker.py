@@ -52,8 +52,7 @@ _LONGEST_WAIT_S = 0.2
 _SHORTEST_WAIT_S = 0.005
 _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
-# Answers under way when the crawl is stopped get this long before they are given back.
-_GRACE_S = 3.0
+_GRACE_S = 3.0  # for answers under way when the crawl is stopped, before they are given back
 _MOST_A_COMMIT = 500
 _ASKED_AT_ONCE = 8
 _MOST_AHEAD_MS = 1000  # as for FRONTIER_AHEAD_MS (crawler/options.py)
@@ -288,7 +287,8 @@ class Worker:
     async def _lease_some(self) -> float:
         """One round of leasing; the seconds to wait before the next."""
         room = self._most_held - len(self._held)
-        if room <= 0:
+        full = self._committer.patiently.lacks_room or (self._teller.is_behind and self._teller.patiently.lacks_room)
+        if room <= 0 or full:
             return _LONGEST_WAIT_S
         try:
             grant, asked = await in_thread(self._lease_thread, lambda: self._lease_round(room))

@@ -174,12 +174,12 @@ def test_who_asks_behind_the_end_of_a_crawl_gets_no_figures_and_no_fault() -> No
 def test_what_finished_pages_wait_for_is_known_while_they_wait(
     error: Exception, store: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[str, bool]] = []
+    seen: list[tuple[str, bool, bool]] = []
     patiently = Patience(lambda: False, Mock())
 
-    def told() -> tuple[str, bool]:
-        return patiently.blocked_by, patiently.full
+    def told() -> tuple[str, bool, bool]:
+        return patiently.blocked_by, patiently.full, patiently.lacks_room
 
     monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: seen.append(told()))
     patiently(Mock(side_effect=[error, error, None]))
-    assert (seen, told()) == ([(store, full)] * 2, ("", False))
+    assert (seen, told()) == ([(store, full, full or store == "disk")] * 2, ("", False, False))

@@ -225,6 +225,7 @@ def test_a_crawl_is_not_over_while_a_request_of_its_spider_is_on_its_way() -> No
         worker: Any = Worker.__new__(Worker)
         worker._finished, worker._enqueued, worker._held, worker._buffer = [], ["request"], set(), []
         worker._committing, worker._closing, worker._teller = False, True, Mock(is_behind=False)
+        worker._committer = Mock(**{"patiently.lacks_room": False})
         worker._to_commit, worker._round_s, worker._least_ahead_ms = asyncio.Event(), 0.0, 100
         worker._most_held, worker._lease_pause_s, worker._returned = 9, 0.0, []
         worker._away = False
@@ -248,6 +249,29 @@ def test_a_crawl_is_not_over_while_a_request_of_its_spider_is_on_its_way() -> No
         return during, looked
 
     assert asyncio.run(work()) == ([], [False])
+
+
+@pytest.mark.parametrize(
+    ("committer_full", "teller_full", "teller_behind", "leases"),
+    [(False, False, True, True), (False, True, False, True), (True, False, False, False), (False, True, True, False)],
+)
+def test_nothing_is_leased_while_what_is_finished_finds_no_room(
+    committer_full: bool, teller_full: bool, teller_behind: bool, leases: bool
+) -> None:
+    """Else each URL of a small crawl is fetched until its leases have run out so often that it is given up."""
+
+    async def work() -> bool:
+        worker: Any = Worker.__new__(Worker)
+        worker._held, worker._buffer, worker._returned, worker._most_held = {"1-0"}, [], [], 9
+        worker._committer = Mock(**{"patiently.lacks_room": committer_full})
+        worker._teller = Mock(is_behind=teller_behind, **{"patiently.lacks_room": teller_full})
+        worker._round_s, worker._least_ahead_ms, worker._lease_pause_s, worker._away = 0.0, 100, 0.0, False
+        worker._stores = Mock(**{"frontier.lease.return_value": Grant((), 1000, None)})
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            await worker._lease_some()
+        return bool(worker._stores.frontier.lease.called)
+
+    assert asyncio.run(work()) is leases
 
 
 def test_a_lease_is_given_back_after_a_claim_for_it_has_come_to_its_end() -> None:
