@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -238,7 +237,7 @@ class FocusMiddleware:
             memo = memo_elsewhere(without_secrets(memo, response.url, location), response.url, location)
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
-            not_before_ms = time.time_ns() // 1_000_000 + wait_ms if wait_ms else 0
+            not_before_ms = self._worker.stores.frontier.now_ms() + wait_ms if wait_ms else 0
             finding.links = [Candidate(location, lease.kind, source, depth, lease.score, not_before_ms, memo)]
 
     def _may_redirect_to(self, response: Response, lease: Lease, location: str) -> bool:

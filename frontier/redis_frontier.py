@@ -1,13 +1,11 @@
-"""The fleet's frontier: all state in one Redis (6.2 or later, Valkey, a Cluster's one slot), one Lua script a
-transition.
+"""The fleet's frontier: all state in one Redis (6.2 or later, Valkey, a Cluster's slot), a Lua script a transition.
 
 Guarantees: the contract of :mod:`frontier.types` for any number of workers on any number of machines. Time is Redis'
 own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
 itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
 
 Here only this module, `answering`, `turns` and `redis_opt_outs` import redis. Errors: FrontierUnavailable when Redis
-does not answer (also while it loads, or refuses all writes), FrontierFull from the intake at its memory limit; others
-of Redis (a wrong type, a bug) come as they are."""
+does not answer (also while it loads or takes no writes), FrontierFull from the intake at its limit; others as is."""
 
 from __future__ import annotations
 
@@ -48,13 +46,11 @@ from frontier.types import (
 MOST_LEASES = 1000
 INTAKE_BATCH = 2000
 _READY_BATCHES = 256
-_HOSTS_A_LOOK = 16
-"""Hosts whose queues are read in one call: a long queue is long in all of its bands, and everybody waits meanwhile."""
+_HOSTS_A_LOOK = 16  # hosts whose queues are read in one call: a long queue is long in all bands, and everybody waits
 
 
 class RedisFrontier:
-    """See the module's text. `server`: a client (decode_responses off) or a URL; `now_ms` and `jitter` are for
-    tests."""
+    """See the module. `server`: a client (decode_responses off) or a URL; `now_ms` and `jitter` are for tests."""
 
     def __init__(
         self,
@@ -87,8 +83,12 @@ class RedisFrontier:
         with answering(self.crawl):
             return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[wire.encode(arguments), *moment]))
 
-    def _now(self) -> int:
-        return self._now_ms() if self._now_ms else in_ms(self._redis.time())
+    def now_ms(self) -> int:
+        """Redis' time, after a lease without a round trip: a worker's own clock may be wrong."""
+        if not self._now_ms and self._ahead_of_ours_ms is not None:
+            return round(time.monotonic() * 1000 + self._ahead_of_ours_ms)
+        with answering(self.crawl):
+            return self._now_ms() if self._now_ms else in_ms(self._redis.time())
 
     # -- intake ----------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class RedisFrontier:
             pipe = self._redis.pipeline(transaction=False)
             pipe.hgetall(keys.meta).zcount(keys.due, wire.LEASED, "inf").zrange(keys.unparks, 0, 0, withscores=True)
             pipe.llen(keys.new).llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
-            now_ms = self._now()
+            now_ms = self.now_ms()
             pipe.zcard(keys.hot).zcount(keys.due, "-inf", now_ms)
             meta, leased, first, new, known, reasons, results, in_line, due = pipe.execute()
         return FrontierStatus(

@@ -145,7 +145,7 @@ class Stores:
             return []
         found = [(seed.url, _KINDS.get(seed.kind, Kind.PAGE)) for seed in self.spec.seeds()]
         polled = sum(kind is not Kind.PAGE for _, kind in found)
-        now_ms = time.time_ns() // 1_000_000
+        now_ms = self.frontier.now_ms()
         seeds = [
             Candidate(
                 url,

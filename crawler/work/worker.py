@@ -222,7 +222,7 @@ class Worker:
             host = frontier.host(authority)
             if host is None or not host.pages:
                 return False
-            left_ms = host.robots_expires_ms - time.time_ns() // 1_000_000
+            left_ms = host.robots_expires_ms - frontier.now_ms()
             return frontier.park(authority, "robots_denied", min(max(left_ms, SECOND), DAY))
 
         return await self.ask(rest)

@@ -274,6 +274,19 @@ def test_nothing_is_leased_while_what_is_finished_finds_no_room(
     assert asyncio.run(work()) is leases
 
 
+@pytest.mark.parametrize(("expires_ms", "rest_ms"), [(61_000, 60_000), (900, 1000), (90_000_000, 86_400_000)])
+def test_a_host_that_denies_everything_rests_by_the_clock_of_redis(expires_ms: int, rest_ms: int) -> None:
+    frontier = Mock(**{"now_ms.return_value": 1000, "host.return_value": Mock(pages=1, robots_expires_ms=expires_ms)})
+
+    async def ask(question: Any) -> Any:
+        return question(frontier)
+
+    worker: Any = Worker.__new__(Worker)
+    worker.ask = ask
+    assert asyncio.run(worker.rest_while_closed("http://a.example"))
+    frontier.park.assert_called_once_with("http://a.example", "robots_denied", rest_ms)
+
+
 def test_a_lease_is_given_back_after_a_claim_for_it_has_come_to_its_end() -> None:
     """Else the claim takes a turn for it that nobody ends."""
     calls: list[str] = []
