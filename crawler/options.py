@@ -95,7 +95,9 @@ OPTIONS: tuple[Option, ...] = (
         60_000,
     ),
     Option("ROBOTS_USER_AGENT", "Ulwembu", "Product token looked for in robots.txt."),
-    Option("ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt is relied on (never more than a day)."),
+    Option(
+        "ROBOTS_MAX_AGE_S", 86400.0, "Longest time that a robots.txt read from now on is relied on (a day at most)."
+    ),
     Option(
         "RELEVANCE_POLICY",
         "",
