@@ -218,8 +218,8 @@ def _as_they_come(file: BufferedReader) -> Iterator[list[bytes]]:
 
 
 class _Lines:
-    """The lines of files, as they come; `faults` counts files that are not read, and those that have lines that are no
-    UTF-8."""
+    """The lines of files, as they come, without a byte order mark; `faults` counts files that are not read, and those
+    that have lines that are no UTF-8."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
@@ -246,6 +246,8 @@ class _Lines:
 
     @staticmethod
     def _text(line: bytes, number: int, damaged: list[int]) -> str:
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         try:
             text = line.decode()
         except UnicodeDecodeError:

@@ -114,6 +114,15 @@ def test_what_cannot_be_read_loses_nothing_else(tmp_path: Path) -> None:
     ]
 
 
+def test_a_byte_order_mark_is_no_text(tmp_path: Path, capsys: Any) -> None:
+    files = [tmp_path / "marked.txt", tmp_path / "too.txt"]
+    for file in files:  # a mark in the middle of a file is left as it is
+        file.write_text(f"\ufeff{ZULU}\r\n\ufeff{ENGLISH}\n", encoding="utf-8")
+    assert main(["identify", "--json", *map(str, files)]) == 0
+    texts = [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()]
+    assert texts == [ZULU, f"\ufeff{ENGLISH}"] * 2
+
+
 def test_closed_streams_and_other_encodings_are_one_line_at_most() -> None:
     for words, code, said in (("identify <&-", 1, "input is closed"), ("words zul >&-", 2, "output is closed")):
         script = f"{sys.executable} -m relevance {words}"
