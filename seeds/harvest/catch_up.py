@@ -2,9 +2,10 @@
 
 Steps, in order: the older pages the feed itself names (RFC 5005 `prev-archive`, `next`; JSON Feed `next_url`), the
 pages WordPress has by convention (`?paged=`), then the site's sitemaps (news sitemaps first) for what was published
-since. A step leads on as long as its pages show something new, and ends the search when an item seen before the gap
-turns up, or only items older than the gap. Only addresses on the feed's own host are asked for: the feed's lease covers
-that host's politeness, no other's.
+since. A step leads on as long as its pages show something new, or only what is newer than the gap: what the feed itself
+showed is on an older page later. It ends the search when an item seen before the gap turns up, or only items older than
+the gap. Another gap meanwhile begins it anew, down to where the first one ends. Only addresses on the feed's own host
+are asked for: the feed's lease covers that host's politeness, no other's.
 """
 
 from __future__ import annotations
@@ -40,11 +41,14 @@ def begin(history: FeedHistory, feed: Feed, url: str, sitemaps: Sequence[str], l
     named = sorted(sitemaps, key=lambda address: "news" not in address)[:_MOST_SITEMAPS]
     steps += [f"{SITEMAP} {address}" for address in named or [well_known(url)[4], *well_known(url)[:2]]]
     up = CatchUp("", "", 1, history.newest_s or history.last_s, history.seen[:MAX_ANCHORS], [], lost=lost)
+    if was := history.catch_up:  # its bound holds for both
+        up.since_s, up.anchors = was.since_s, was.anchors
+        up.pages, up.recovered, up.lost = was.pages, was.recovered, was.lost + lost
     up.steps = [step for step in steps if same_authority(step.partition(" ")[2], url)]
     return up if _next_step(up) else None
 
 
-def advance(up: CatchUp, feed: Feed, new: int, most_pages: int) -> str:
+def advance(history: FeedHistory, up: CatchUp, feed: Feed, new: int, most_pages: int) -> str:
     """Judge the page just read (`new` of its items were unknown): "closed", "on" (`up.url` is next) or "open" when
     the search ends without having reached what was known."""
     up.pages += 1
@@ -58,7 +62,9 @@ def advance(up: CatchUp, feed: Feed, new: int, most_pages: int) -> str:
     if up.pages >= most_pages:
         return "open"
     following = feed.next_archive if up.step == ARCHIVE else _paged(up.url, up.page + 1) if up.step == PAGED else ""
-    if new and following and following != up.url and same_authority(following, up.url):
+    newer = bool(dates) and min(dates) > up.since_s
+    goes_on = new or (newer and _is_older(history, up, marks))
+    if goes_on and following and following != up.url and same_authority(following, up.url):
         up.url, up.page = following, up.page + 1
         return "on"
     return "on" if _next_step(up) else "open"
@@ -82,6 +88,12 @@ def same_authority(one: str, other: str) -> bool:
         return authority(as_parsed(one)) == authority(as_parsed(other))
     except ValueError:
         return False
+
+
+def _is_older(history: FeedHistory, up: CatchUp, marks: set[int]) -> bool:
+    """Whether a page of known items may be an older one. A server that was not told to page by its feed may not know
+    how to, and shows what the feed shows."""
+    return up.step == ARCHIVE or not marks.intersection(history.seen[: history.window])
 
 
 def _next_step(up: CatchUp) -> bool:

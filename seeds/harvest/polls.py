@@ -7,7 +7,7 @@ twice at a time, and a poll whose process died happens again with the memory of 
 
 A gap (nothing that was newest last time is still shown, and the window may have overflowed) makes the same entry come
 back at once for older pages (`seeds.harvest.catch_up`) until the gap is closed, taking turns with ordinary polls
-that fall due meanwhile.
+that fall due meanwhile; a gap that one of these finds is a part of the same search.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class _Visit:
             catch_up.add_sitemaps(up, document.sitemaps)
             new = self._unknown(document)
             history.seen = (history.seen + [item_mark(entry) for entry in new])[: history.room]
-            state = catch_up.advance(up, document.feed, len(new), self._polling.max_pages_back)
+            state = catch_up.advance(history, up, document.feed, len(new), self._polling.max_pages_back)
             stats = PollStats(pages_back=1, new_items=len(new), recovered=len(new))
         if state == "on":
             return self._result(_PAGE_AGAIN_MS, stats, new)
@@ -189,7 +189,7 @@ class _Visit:
         new = self._unknown(document)
         entries = document.feed.entries
         gap = not first and self._is_gap(document, new)
-        lost = self._begin_catch_up(document) if gap else 0
+        lost, searched = self._begin_catch_up(document) if gap else (0, True)
         self._learn(document, new)
         dated = [entry.published_ms for entry in new if entry.published_ms and not first]
         delays = [max(0, now_s - published // 1000) for published in dated]
@@ -199,7 +199,7 @@ class _Visit:
             unchanged=int(not new and bool(entries)),
             new_items=len(new),
             gaps=int(gap),
-            missed=0 if history.catch_up else lost,
+            missed=0 if searched else lost,
             dated=len(delays),
             delay_s=sum(delays),
         )
@@ -287,7 +287,7 @@ class _Visit:
 
     def _is_gap(self, document: Document, new: Sequence[FeedEntry]) -> bool:
         history = self._history
-        if history.catch_up or not new or not history.seen or not document.ordered:
+        if not new or not history.seen or not document.ordered:
             return False
         marks = {item_mark(entry) for entry in document.feed.entries}
         if marks.intersection(history.seen[:_ANCHORS]):
@@ -298,16 +298,18 @@ class _Visit:
             return False  # such a window is often renewed whole
         return not (elapsed < history.life_s and (few or len(marks) < history.widest))
 
-    def _begin_catch_up(self, document: Document) -> int:
-        """Start the search; about how many items were lost."""
+    def _begin_catch_up(self, document: Document) -> tuple[int, bool]:
+        """Start the search, or anew one that is under way, which began below what is missing now. About how many items
+        were lost, and whether there is somewhere to look for them."""
         history, now_s = self._history, self._now_s
         dates = [min(now_s, entry.published_ms // 1000) for entry in document.feed.entries if entry.published_ms]
         unseen_s = max(0, (min(dates) if dates else now_s) - (history.newest_s or history.last_s))
         lost = max(1, round(schedule.rate(history, history.last_s) * unseen_s))
-        history.catch_up = catch_up.begin(history, document.feed, self._url, self._answer.sitemaps, lost)
-        where = "paging back" if history.catch_up else "nowhere to page back to"
+        up = catch_up.begin(history, document.feed, self._url, self._answer.sitemaps, lost)
+        history.catch_up = up or history.catch_up
+        where = "paging back" if up else "nowhere to page back to"
         self._warn("gap", f"the newest items of the last poll are gone, about {lost} missed; {where}")
-        return lost
+        return lost, up is not None
 
     def _learn(self, document: Document, new: Sequence[FeedEntry]) -> None:
         """Take note of what is shown and of what is new of it: for the schedule, and to know it next time."""

@@ -261,6 +261,58 @@ def test_wordpress_is_paged_back_until_the_known_turns_up() -> None:
     assert request(URL, memo, now_ms).url == URL
 
 
+def test_a_gap_that_opens_while_another_is_paged_back_to_is_closed_with_it() -> None:
+    head = "<generator>https://wordpress.org/?v=6.6</generator>"
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1), head=head)).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    flood = ask(memo, now_ms, rss(range(40, 30, -1), head=head))
+    page = poll(URL, flood.memo, Answer(f"{URL}?paged=2", 200, now_ms, body=rss(range(30, 20, -1))))
+    now_ms = NOW_MS + 80 * HOUR_MS  # nobody polled, and all pages are of other items now
+    again = ask(page.memo, now_ms, rss(range(80, 70, -1), head=head))
+    assert reasons(again) == ["gap"]
+    assert again.stats.missed == 0
+    memo, found = again.memo, links(flood) + links(page) + links(again)
+    for number in range(2, 10):
+        asked = request(URL, memo, now_ms).url
+        assert asked == f"{URL}?paged={number}"
+        first = 90 - 10 * number
+        result = poll(URL, memo, Answer(asked, 200, now_ms, body=rss(range(first, first - 10, -1))))
+        memo, found = result.memo, found + links(result)
+    assert reasons(result) == ["gap_closed"]
+    assert set(range(1, 81)) <= set(map(int, found))
+    assert request(URL, memo, now_ms).url == URL
+
+
+def test_a_gap_with_nowhere_to_look_does_not_end_a_search_that_is_under_way() -> None:
+    home = "https://news.example/rss"
+    older = '<link xmlns="http://www.w3.org/2005/Atom" rel="prev-archive" href="https://news.example/rss?p=2"/>'
+    nowhere = ("https://elsewhere.example/map.xml",)
+    memo = poll(home, b"", Answer(home, 200, NOW_MS, body=rss(range(-1, -11, -1)))).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    memo = poll(home, memo, Answer(home, 200, now_ms, body=rss(range(40, 30, -1), head=older))).memo
+    now_ms = NOW_MS + 80 * HOUR_MS
+    again = poll(home, memo, Answer(home, 200, now_ms, body=rss(range(80, 70, -1)), sitemaps=nowhere))
+    assert reasons(again) == ["gap"]
+    assert again.stats.missed > 0
+    assert request(home, again.memo, now_ms).url == "https://news.example/rss?p=2"
+
+
+def test_an_older_page_that_shows_by_now_what_the_feed_showed_leads_on() -> None:
+    def older(page: int) -> str:
+        return f'<link xmlns="http://www.w3.org/2005/Atom" rel="prev-archive" href="{URL}?p={page}"/>'
+
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 30 * HOUR_MS
+    memo = ask(memo, now_ms, rss(range(30, 20, -1), head=older(2))).memo
+    for page in (2, 3, 4):  # ten more came before they were asked for
+        asked = request(URL, memo, now_ms).url
+        assert asked == f"{URL}?p={page}"
+        body = rss(range(50 - 10 * page, 40 - 10 * page, -1), head=older(page + 1))
+        result = poll(URL, memo, Answer(asked, 200, now_ms, body=body))
+        memo = result.memo
+    assert links(result) == [str(n) for n in range(10, 0, -1)]
+
+
 def test_items_dated_in_times_to_come_are_not_many_that_were_missed() -> None:
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
     flood = ask(memo, NOW_MS + 40 * HOUR_MS, rss(range(10**6 + 10, 10**6, -1)))
