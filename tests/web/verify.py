@@ -221,7 +221,10 @@ def _robots(
             findings.robots_unreachable.append(url)
         elif verdict in ("rules", "deny"):
             path = normal(entry.path) if resource.kind in ("unknown", "trap") else web.paths.path(resource)
+            # A rule that ends in "$" is not about the same path with parameters, though they mean nothing.
+            _, mark, query = entry.path.partition("#")[0].partition("?")
+            asked = path.partition("?")[0] + mark + query
             token = re.match(r"[A-Za-z_-]+", entry.agent)
             agent = token[0] if token else web.spec.agent
-            if not robots.parse(robots.body(web.spec, site), agent).allowed(path):
+            if not robots.parse(robots.body(web.spec, site), agent).allowed(asked):
                 findings.robots_denied.append(url)

@@ -152,6 +152,14 @@ def test_disallowed_page_in_an_odd_spelling_or_unlinked() -> None:
         assert failures(judge(web, log, coverage="none")) == {"robots_denied"}, path
 
 
+@pytest.mark.parametrize(("query", "found"), [("", {"robots_denied"}), ("?utm_source=x", set()), ("?", set())])
+def test_a_rule_is_held_against_the_query_as_it_was_sent(query: str, found: set[str]) -> None:
+    web = web_with(robots=("shapes",))
+    base = web.sites[1].authority
+    log = [entry(web, base + "/robots.txt", 0), entry(web, f"{base}/umculo/indaba-7/print{query}", 500)]
+    assert failures(judge(web, log, coverage="none")) == found
+
+
 def test_page_before_robots() -> None:
     web = web_with()
     base = web.seeds[0]
