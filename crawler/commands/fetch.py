@@ -11,7 +11,7 @@ from crawler.console.by_hand import ByHand
 
 
 class Command(ByHand, ScrapyFetch):
-    """See the module; ends with 1 where nobody answered, or was not asked."""
+    """See the module; ends with 1 where nobody answered or was asked, and where the answer could not be written."""
 
     example = "scrapy fetch https://isolezwe.co.za/ -s CONTACT=you@example.org > page.html"
 
@@ -25,5 +25,6 @@ class Command(ByHand, ScrapyFetch):
             self.exitcode = 1
 
     def _print_response(self, response: Response, opts: Namespace) -> None:
-        self._answered = True
         super()._print_response(response, opts)
+        print(end="", flush=True)  # what cannot be written is not there, either
+        self._answered = True

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+from argparse import Namespace
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from redis import Redis
 from scrapy import Spider
-from scrapy.http import Request
+from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
+from crawler.commands.fetch import Command as Fetch
 from crawler.errors import PreflightError
 from crawler.fetch.errors import DnsError
 from crawler.preflight import check
@@ -314,3 +320,25 @@ def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
     assert nobody.returncode == 1
     assert nobody.stderr.startswith("no contact")
     assert len(nobody.stderr.splitlines()) == 1
+
+
+def test_an_answer_that_cannot_be_written_is_none() -> None:
+    class Full(io.RawIOBase):
+        fails = True
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            if self.fails:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return len(data)
+
+    disk, command = Full(), Fetch()
+    command._answered = False
+    with io.TextIOWrapper(io.BufferedWriter(disk)) as out, contextlib.redirect_stdout(out):
+        for expected in (pytest.raises(OSError, match="No space"), contextlib.nullcontext()):
+            with expected:
+                command._print_response(Response("http://a.test/", body=b"sawubona"), Namespace(headers=False))
+            assert command._answered is not disk.fails
+            disk.fails = False
