@@ -125,7 +125,7 @@ class Crawl:
         """What the web saw so far."""
         return self.running.logged()
 
-    def await_requests(self, count: int, timeout_s: float = 120) -> None:
+    def await_requests(self, count: int, timeout_s: float = 240) -> None:
         """Return when the web has seen `count` requests."""
         wait_for(lambda: self.running.server.requests >= count, timeout_s)
 
@@ -145,7 +145,7 @@ def results_of(server: EmbeddedRedis) -> dict[str, int]:
     return results
 
 
-def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:
+def wait_for(condition: Callable[[], bool], timeout_s: float = 240) -> None:
     """Return when `condition` holds; AssertionError when it does not in time."""
     deadline = time.monotonic() + timeout_s
     while not condition():
