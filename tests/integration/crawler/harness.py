@@ -48,8 +48,8 @@ def scrapy(*words: str, **settings: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Ours without what would change a crawl. Scrapy itself leaves the name of a project's settings there."""
-    changes = ("REDIS_URL", "SCRAPY_PROJECT", "SCRAPY_SETTINGS_MODULE")
+    """Ours without what would change a crawl or a table. Scrapy itself leaves the name of its settings there."""
+    changes = ("COLUMNS", "FORCE_COLOR", "REDIS_URL", "SCRAPY_PROJECT", "SCRAPY_SETTINGS_MODULE")
     return {name: value for name, value in os.environ.items() if name not in changes}
 
 
