@@ -1,6 +1,7 @@
 """The command ``python -m archive``: look into WARC files, check them, mend them, store them another way.
 
-Exit codes: 0 all good; 1 damage, problems, or nothing found; 2 wrong usage or a file that cannot be opened.
+Exit codes: 0 all good; 1 damage, problems, nothing found (get) or no record in a file (verify); 2 wrong usage or a file
+that cannot be opened.
 """
 
 from __future__ import annotations

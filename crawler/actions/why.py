@@ -58,13 +58,14 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
     source = waiting.source if waiting else told.get("source", "")
     depth = waiting.depth if waiting else int(told.get("depth", 0))
     refused = _refused(state, found, depth)
+    admitted = True if waiting or fetches or found.place == "leased" else state.admitted(url)
     return {
         "url": url,
-        "answer": _answer(found, fetches, refused, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
+        "answer": _answer(found, fetches, refused, admitted, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
         + _polling(state, found, fetches),
         "canonical": canonical,
         "fingerprint": f"{fingerprint(canonical):016x}",
-        "admitted": True if waiting or fetches or found.place == "leased" else state.admitted(url),
+        "admitted": admitted,
         "place": found.place,
         "source": source,
         "source_url": state.url_of(source),
@@ -105,8 +106,10 @@ def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
     return f"robots.txt {found.robots}" if found.robots.startswith("denied") else ""
 
 
-def _answer(found: Explanation, fetches: list[Place], refused: str, least_share: float = 1.0) -> str:
-    """The short answer, one sentence."""
+def _answer(
+    found: Explanation, fetches: list[Place], refused: str, admitted: bool | None = None, least_share: float = 1.0
+) -> str:
+    """The short answer, one sentence; `admitted`: by the sieve, None where that cannot be known."""
     if fetches:
         last = fetches[-1]
         judged = ""
@@ -128,7 +131,10 @@ def _answer(found: Explanation, fetches: list[Place], refused: str, least_share:
         return "waits for its turn"
     if found.host is None:
         return "never admitted: no URL of this host was"
-    return "not waiting and in no closed WARC file: never found, in a file still open, given up, or without an answer"
+    if admitted is False:
+        return "never admitted: it was not found on any page that was read, nor in a seed"
+    gone = "in a file still open, given up after its last try, or without an answer"
+    return f"not waiting and in no closed WARC file: {gone if admitted else f'never found, {gone}'}"
 
 
 def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from crawler.actions.why import _answer
 from crawler.records.captures import Place
-from frontier.types import Explanation, Kind, Waiting
+from frontier.types import Explanation, HostState, Kind, Waiting
 
 URL = "https://a.example/x"
 DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowed")
@@ -51,4 +52,17 @@ def test_a_verdict_is_said_with_its_reason() -> None:
 )
 def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, said: str) -> None:
     queued = replace(DONE, place="queued", waiting=Waiting(URL, Kind.PAGE, "", 1, score, 0, 0))
-    assert _answer(queued, [], "", share) == said
+    assert _answer(queued, [], "", True, share) == said
+
+
+@pytest.mark.parametrize(
+    ("admitted", "said"),
+    [
+        (False, "never admitted: it was not found on any page"),
+        (True, "not waiting and in no closed WARC file: in a file still open, given up"),
+        (None, "not waiting and in no closed WARC file: never found, in a file still open, given up"),
+    ],
+)
+def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | None, said: str) -> None:
+    known = replace(DONE, host=Mock(spec=HostState))
+    assert _answer(known, [], "", admitted).startswith(said)
