@@ -53,8 +53,8 @@ def main():
         "could not make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv",
     )
     pip = [os.path.join(VENV, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    run(
-        [*pip, "install", "-r", LOCK],
+    run(  # compiled when it is imported: to compile all, of which most is never used, is a third of the work
+        [*pip, "install", "--no-compile", "-r", LOCK],
         "pip could not install the packages; the lines above say why (is the package registry reachable?)",
     )
     run(
