@@ -38,6 +38,8 @@ from relevance.pages.simhash import shingles
 NEAR = 0.5
 WORDS_A_RUN = 5
 Read = TypeVar("Read", Unit, Rows)
+_MOST_TOLD = 100
+"""Faults of one file that have a line of their own; a file of another kind than was meant may have one a row."""
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
 _BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
@@ -119,11 +121,15 @@ class Deduplication:
         self._report = report
         self._listing = listing
         self._form = ""
+        self._untold = 0
+        self._refused = False
 
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
-        """What stays of these files, in order. A file that cannot be read on is told, and the others follow."""
+        """What stays of these files, in order. A file that cannot be read on is told, and the others follow. UsageFault
+        at the end, when no row of any file has as many columns as are compared."""
         for name in files:
             before = self.counts.kept
+            self._untold = -_MOST_TOLD
             if self._rules.columns:
                 for rows in batches(self._readable(name, self._rows)):
                     yield self._judged_rows(rows)
@@ -131,7 +137,12 @@ class Deduplication:
                 for units in _batches(self._readable(name, self._units)):
                     yield from self._judged_units(units)
             self.counts.files += 1
+            if self._untold > 0:
+                self._report.warn(f"{name}: {self._untold:,} more places like these")
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
+        if self._rules.columns and self._refused and not self.counts.read:
+            numbers = ",".join(str(column + 1) for column in self._rules.columns)
+            raise UsageFault(f"--columns {numbers}: no row has them; nothing is written")
 
     def _readable(self, name: str, read: Callable[[str, BinaryIO], Iterator[Read]]) -> Iterator[Read]:
         """What can be read of a file. Only errors of reading are caught here, none of what is done with it."""
@@ -165,7 +176,10 @@ class Deduplication:
 
     def _fault(self, error: FormatError) -> None:
         self.counts.damages += 1
-        self._report.warn(str(error))
+        self._refused = True
+        self._untold += 1
+        if self._untold <= 0:
+            self._report.warn(str(error))
 
     def _judged_rows(self, rows: Rows) -> bytes:
         self._kept.look_up(np.array(rows.keys, np.uint64))

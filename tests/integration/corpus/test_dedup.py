@@ -406,6 +406,22 @@ def test_rows_with_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "x.tsv.xz:3: 1 columns, not 2" in capsys.readouterr().err
 
 
+def test_columns_that_no_row_has_replace_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, out = tmp_path / "rows.tsv", tmp_path / "out.tsv"
+    rows.write_text("a\tb\n" * 250)
+    out.write_text("before\n")
+    assert dedup(str(rows), "-o", str(out), "--columns", "9") == 2
+    error = capsys.readouterr().err
+    assert error.count("-WARN") == 101
+    assert "rows.tsv: 150 more places like these" in error
+    assert "--columns 9: no row has them; nothing is written" in error
+    assert out.read_text() == "before\n"
+    rows.write_text("a\tb\n" * 150 + "a\tb\tc\n")
+    assert dedup(str(rows), str(rows), "-o", str(out), "--columns", "3") == 1
+    assert capsys.readouterr().err.count("rows.tsv: 50 more places like these") == 2
+    assert out.read_text() == "a\tb\tc\n"
+
+
 def test_folders_and_standard_input(months: list[Path], tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     months[0].rename(tmp_path / "in" / "a.jsonl")
