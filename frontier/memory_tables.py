@@ -137,6 +137,7 @@ class MemoryTables:
             return 0
         host.rest_ms = host.gate_ms = host.robots_retry_ms = host.equal_ms = 0
         host.rest_reason = host.gate_reason = ""
+        host.robots_expires_ms = min(host.robots_expires_ms, self.clock())
         host.rank = None
         return len(host.unpark(2**62, most=len(host.parked) or 1))
 

@@ -341,7 +341,7 @@ class Frontier(Protocol):
 
     def unpark(self, authority: str) -> int:
         """End its rest and gates, and queue its parked URLs now; the number of URLs that came back. The politeness
-        delay still holds."""
+        delay still holds, and robots.txt is asked for anew before any page."""
 
     def pause(self, authority: str) -> bool:
         """No lease of it until :meth:`resume`; False when unknown."""

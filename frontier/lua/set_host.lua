@@ -1,5 +1,6 @@
 -- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
---   park {reason, ms} -> 1 or 0;  unpark {most, whether it is no first call, which ends rests} -> number of URLs queued;
+--   park {reason, ms} -> 1 or 0;  unpark {most, whether it is no first call, which ends rests and robots.txt} -> number of
+--   URLs queued;
 --   pause, resume -> 1 or 0;  drop -> number of URLs
 -- Cost O(log(authorities)), unpark O(most), drop O(URLs parked). Atomic, so that its place in line fits its record.
 
@@ -14,6 +15,8 @@ if verb == 'park' then
 elseif verb == 'unpark' then
   if not args[2] then
     others.g, others.gr, others.rg, others.rgr, others.rr, others.e = nil, nil, nil, nil, nil, nil
+    record.robots_expires_ms = min(record.robots_expires_ms, now)
+    call('DEL', PREFIX .. 'r:' .. authority)
   end
   answer = unpark(authority, record, FAR, args[1])
 elseif verb == 'pause' then

@@ -634,6 +634,26 @@ def rules(frontier: Frontier, text: bytes = b"", **more: int) -> None:
     done(frontier, lease, robots=RobotsRecord("rules", text, **more))
 
 
+def test_a_host_that_is_let_go_by_hand_is_asked_for_its_robots_txt_first(make: Make, clock: Clock) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    rules(frontier, b"User-agent: *\nDisallow: /\n")
+    clock.forward(2000)
+    page = one(frontier)
+    frontier.unpark(A)
+    assert frontier.get_robots(A) is None
+    assert frontier.explain(f"{A}/2").robots == "no record"
+    done(frontier, page, "robots_denied")
+    frontier.park(A, "robots_denied", HOUR)
+    assert frontier.lease(1).leases == ()
+    frontier.unpark(A)
+    rules(frontier, b"User-agent: *\nDisallow: /1\n")
+    assert frontier.get_robots(A) == RobotsRecord("rules", b"User-agent: *\nDisallow: /1\n", clock.now_ms, DAY)
+    assert frontier.lease(1).leases == ()
+    clock.forward(2000)
+    assert (one(frontier).url, page.url) in {(f"{A}/1", f"{A}/2"), (f"{A}/2", f"{A}/1")}
+
+
 def test_robots_first_and_its_crawl_delay(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
