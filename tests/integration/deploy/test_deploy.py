@@ -1,6 +1,7 @@
 """The files of deploy/: as far as they can be checked without a container engine or a cluster."""
 
 import ast
+import importlib.metadata
 import re
 import runpy
 import shutil
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 import redis
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from crawler.options import OPTIONS
 from seeds.crawl import load_crawl
@@ -85,6 +88,23 @@ def test_a_copy_of_the_project_has_an_environment_of_its_own(tmp_path: Path) -> 
         runpy.run_path(str(copy_to(tmp_path / name)))["wanted"]() for name in ("here", "moved", "moved")
     )
     assert here != moved == again
+
+
+def test_the_lock_names_all_that_its_packages_need() -> None:
+    requirements = [
+        Requirement(line) for half in runpy.run_path(str(DEPLOY / "bootstrap.py"))["halves"]() for line in half
+    ]
+    locked = {canonicalize_name(found.name) for found in requirements}
+    missing = [
+        f"{found.name} needs {needed}"
+        for found in requirements
+        if found.marker is None or found.marker.evaluate()
+        for line in importlib.metadata.requires(found.name) or ()
+        if (needed := Requirement(line)) and (needed.marker is None or needed.marker.evaluate({"extra": ""}))
+        if canonicalize_name(needed.name) not in locked
+    ]
+    assert missing == []
+    assert len(requirements) > 90
 
 
 def test_a_setup_that_is_interrupted_says_so(
