@@ -102,7 +102,9 @@ def _spec_options(parser: argparse.ArgumentParser) -> None:
     for name in ("target_share", "crawl_delay_s", "time_scale", "slow_s"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=_number, default=getattr(plain, name))
     parser.add_argument("--retry-after-s", type=int, default=plain.retry_after_s)
-    parser.add_argument("--language", default=plain.language)
+    parser.add_argument(
+        "--language", default=plain.language, help="of its pages; made-up syllables, where the model has none such"
+    )
     parser.add_argument("--others", default=",".join(plain.others), help="other languages, with commas")
     parser.add_argument("--structure", choices=STRUCTURES, default=plain.structure)
     parser.add_argument("--robots", default="", help="robots.txt kinds of hosts 1, 2, …, with commas")
