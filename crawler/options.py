@@ -59,6 +59,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "FRONTIER_RETRY_FACTOR", 1.0, "Multiplies all waits before retries (frontier/outcomes.py), not Retry-After."
     ),
+    Option(
+        "FRONTIER_MAX_RETRIES",
+        14,
+        "A URL is tried again at most so often after failures (1 or more; by frontier/outcomes.py for two days).",
+    ),
     Option("FRONTIER_LEASE_S", 120.0, "Seconds after which a URL handed to a worker that went silent goes to another."),
     Option("FRONTIER_IDLE_CLOSE_S", 60.0, "The crawl ends when nothing is due within this many seconds."),
     Option("FRONTIER_BUFFER", 64, "Most leases that one worker holds at a time."),

@@ -178,7 +178,13 @@ def _limit_faults(settings: BaseSettings) -> list[str]:
     """Numbers that would let the crawl hang or fetch without limits."""
     faults = []
     limits: dict[str, float] = {}
-    for name in ("DOWNLOAD_TIMEOUT", "FETCH_CONNECT_TIMEOUT_S", "DOWNLOAD_MAXSIZE", "FRONTIER_BUFFER"):
+    for name in (
+        "DOWNLOAD_TIMEOUT",
+        "FETCH_CONNECT_TIMEOUT_S",
+        "DOWNLOAD_MAXSIZE",
+        "FRONTIER_BUFFER",
+        "FRONTIER_MAX_RETRIES",
+    ):
         limits[name] = _number(settings, name)
         if not 0 < limits[name] < math.inf or ("TIMEOUT" not in name and not limits[name].is_integer()):
             faults.append(f"{name}={settings.get(name)!r} must be a number above 0")

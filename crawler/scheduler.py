@@ -163,7 +163,7 @@ class FrontierScheduler(BaseScheduler):
         assert error is not None
         if isinstance(error, HttpError):  # judged already; crawler/focus.py ends the lease
             finding = error.response.meta["finding"]
-            if not _is_last(lease, finding):
+            if not self._is_last(lease, finding):
                 return None
             if (errback := self._errback(lease)) is None:
                 failure.raiseException()  # Scrapy counts and logs it
@@ -191,7 +191,7 @@ class FrontierScheduler(BaseScheduler):
             self._end(lease, request.url, finding, request.meta.get("capture"))
 
         request: Request = failure.request  # type: ignore[attr-defined]
-        errback = self._errback(lease) if _is_last(lease, finding) else None
+        errback = self._errback(lease) if self._is_last(lease, finding) else None
         try:
             output = errback(failure) if errback is not None else None
         except Exception:
@@ -201,6 +201,11 @@ class FrontierScheduler(BaseScheduler):
             end()
             return output
         return _followed_by(output, end)
+
+    def _is_last(self, lease: Lease, finding: Finding) -> bool:
+        """Whether the page is neither tried again nor fetched where it has moved to."""
+        follows = finding.result == "redirect" and (finding.links or finding.again_in_ms is not None)
+        return not follows and lease.attempt >= self._worker.stores.frontier.config.rule(finding.result).retries
 
     def _errback(self, lease: Lease) -> Callable[[Failure], Any] | None:
         return request_of(lease, self._spider).errback if is_own(lease) else None
@@ -230,12 +235,6 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) 
     if not row(result).retries:
         result = "protocol" if again else "redirect"
     return Finding(result, retry_after_ms=retry_after_ms(answer))
-
-
-def _is_last(lease: Lease, finding: Finding) -> bool:
-    """Whether the page is neither tried again nor fetched where it has moved to."""
-    follows = finding.result == "redirect" and (finding.links or finding.again_in_ms is not None)
-    return not follows and lease.attempt >= row(finding.result).retries
 
 
 async def _followed_by(output: Any, end: Callable[[], None]) -> AsyncIterator[Any]:

@@ -104,18 +104,20 @@ OUTCOMES: dict[str, Row] = {
 }
 
 
+MOST_RETRIES = max(found.retries for found in OUTCOMES.values())
+
+
 @cache
-def row(result: str, factor: float = 1.0) -> Row:
-    """The row of `result`, its waits multiplied by `factor`; UnknownOutcome when the table has none."""
+def row(result: str, factor: float = 1.0, most: int = MOST_RETRIES) -> Row:
+    """The row of `result`, its waits multiplied by `factor`, at most `most` retries after what a host answers;
+    UnknownOutcome when the table has none."""
     if result not in OUTCOMES:
         raise UnknownOutcome(result)
     found = OUTCOMES[result]
-    if factor == 1.0:
-        return found
     waits = {
         name: round(getattr(found, name) * factor) for name in ("base_ms", "cap_ms", "rest_base_ms", "rest_cap_ms")
     }
-    return replace(found, **waits)
+    return replace(found, **waits, retries=min(found.retries, most) if found.unit == ANSWER else found.retries)
 
 
 def backoff_ms(base_ms: int, cap_ms: int, doublings: int, jitter: float) -> int:

@@ -92,7 +92,7 @@ def _count_query(host: Host, places: tuple[int, int], limit: int) -> str:
 
 def finish(frontier: MemoryTables, held: Held, ending: Ending) -> None:
     """End a lease that was taken out of `held`."""
-    lease, outcome, rule = held.lease, ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
+    lease, outcome, rule = held.lease, ending.outcome, frontier.config.rule(ending.outcome.result)
     host = frontier.known[lease.authority]
     host.token = ""
     frontier.results[("robots:" if lease.kind is Kind.ROBOTS else "") + outcome.result] += 1
@@ -161,7 +161,7 @@ def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) 
 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:
-    outcome, rule = ending.outcome, row(ending.outcome.result, frontier.config.retry_factor)
+    outcome, rule = ending.outcome, frontier.config.rule(ending.outcome.result)
     tries = held.element[1]
     if outcome.again_in_ms is not None:
         element = revised(held.element, 0, outcome.memo)
@@ -183,7 +183,7 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
     outcome, end_ms = ending.outcome, ending.end_ms
     if outcome.result == "robots_redirect" and lease.hops < MOST_HOPS and (target := _authority_of(outcome.location)):
         if outcome.retry_after_ms and (lease.hops or origin.gate_reason not in _REDIRECTED):
-            _wait_for_hop(origin, lease, ending, frontier.config.retry_factor)
+            _wait_for_hop(frontier, origin, lease, ending)
             return
         if lease.hops == 0 and origin.gate_reason == "robots_wait":  # where it led to last time has not answered
             origin.robots_failures += 1
@@ -191,7 +191,7 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
         if hop not in frontier.host_of(target).hops:
             frontier.host_of(target).hops.append(hop)
         frontier.host_of(target).rank = None
-        wait_ms = max(frontier.config.robots_hop_wait_ms, _robots_rest_ms(origin, ending, frontier.config.retry_factor))
+        wait_ms = max(frontier.config.robots_hop_wait_ms, _robots_rest_ms(frontier, origin, ending))
         _gate(origin, end_ms + wait_ms, "robots_wait", end_ms)
     elif outcome.result in ("expired", "aborted"):
         # its worker died or was stopped, which says nothing about the host: ask again, politely, from the beginning
@@ -201,14 +201,14 @@ def _end_robots(frontier: MemoryTables, origin: Host, lease: Lease, ending: Endi
     elif outcome.robots and outcome.robots.kind in ("rules", "allow"):
         _set_robots(frontier, origin, outcome.robots, end_ms)
     else:
-        _no_robots(origin, ending, frontier.config.retry_factor)
+        _no_robots(frontier, origin, ending)
 
 
-def _wait_for_hop(origin: Host, lease: Lease, ending: Ending, retry_factor: float) -> None:
+def _wait_for_hop(frontier: MemoryTables, origin: Host, lease: Lease, ending: Ending) -> None:
     """The server asks to wait before its redirect is followed: the first is asked for again then, and followed; later
     ones are not."""
     if lease.hops:
-        _no_robots(origin, ending, retry_factor)
+        _no_robots(frontier, origin, ending)
         return
     wait_ms = min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms or 0)
     _gate(origin, ending.end_ms + wait_ms, "robots_later", ending.end_ms)
@@ -235,17 +235,17 @@ def _set_robots(frontier: MemoryTables, origin: Host, record: RobotsRecord, end_
         origin.gate_ms, origin.gate_reason = origin.robots_expires_ms, "crawl_delay"
 
 
-def _no_robots(origin: Host, ending: Ending, retry_factor: float) -> None:
+def _no_robots(frontier: MemoryTables, origin: Host, ending: Ending) -> None:
     """Unreachable: keep what is still valid, else nothing is fetched until it was asked for again."""
-    rest_ms = _robots_rest_ms(origin, ending, retry_factor)
+    rest_ms = _robots_rest_ms(frontier, origin, ending)
     if ending.outcome.retry_after_ms is not None:
         rest_ms = max(rest_ms, min(RETRY_AFTER_CAP_MS, ending.outcome.retry_after_ms))
     origin.robots_failures += 1
     _gate(origin, ending.end_ms + rest_ms, "robots_unreachable", ending.end_ms)
 
 
-def _robots_rest_ms(origin: Host, ending: Ending, retry_factor: float) -> int:
-    rule = row("robots_unreachable", retry_factor)
+def _robots_rest_ms(frontier: MemoryTables, origin: Host, ending: Ending) -> int:
+    rule = frontier.config.rule("robots_unreachable")
     return backoff_ms(rule.rest_base_ms, rule.rest_cap_ms, origin.robots_failures, ending.jitter)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
 from frontier.config import FrontierConfig
 from frontier.keys import OPT_OUTS_OF_ALL
-from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND, row
-from frontier.wire import rule
+from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND
 
 _VISITS = ("_common", "_visits")
 _RECORDS = ("_newcomers", "_records", "_queues", "_places")
@@ -73,7 +73,7 @@ def _part(name: str) -> str:
 
 def _settings(config: FrontierConfig) -> dict[str, object]:
     """What Lua needs of the settings."""
-    unreachable = row("robots_unreachable", config.retry_factor)
+    unreachable = config.rule("robots_unreachable")
     return {
         "delay": config.delay_ms,
         "address_delay": config.address_delay_ms,
@@ -106,5 +106,5 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "max_ms": config.budget.max_seconds * SECOND,
         "opt_outs_of_all": OPT_OUTS_OF_ALL,
         "audit": config.audit_rows if config.audit else False,
-        "expired": rule("expired", config.retry_factor),
+        "expired": asdict(config.rule("expired")),
     }

@@ -41,7 +41,7 @@ from frontier import wire
 from frontier.answering import answering
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
-from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS, row
+from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Bound, Grant, Kind, Lease, Outcome
 
@@ -154,7 +154,7 @@ class TurnTakingFrontier(RedisFrontier):
             if turn and one.result in _ASKED_FOR and one.result != "robots_redirect":
                 rest_ms = one.retry_after_ms
                 if rest_ms is None:
-                    rest_ms = row(one.result, self.config.retry_factor).rest_base_ms // 2
+                    rest_ms = self.config.rule(one.result).rest_base_ms // 2
                 if not rest_ms:
                     continue
                 warnings.append([one.token, turn.lease.authority, min(RETRY_AFTER_CAP_MS, rest_ms) - one.ended_ago_ms])

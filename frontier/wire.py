@@ -16,7 +16,6 @@ from frontier import robots
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.intake import Arrival
-from frontier.outcomes import row
 from frontier.payload import element, read_element, read_hop
 from frontier.types import HostPolicy, HostState, Kind, Lease, Outcome
 from sieve.urls import authority
@@ -84,11 +83,6 @@ def ready_entries(places: bytes, batch: bytes) -> list[tuple[str, bytes]]:
     return [(urls[place].decode("utf-8", "surrogatepass"), payloads[place] or b"") for place in chosen]
 
 
-def rule(result: str, factor: float) -> dict[str, object]:
-    """A row of the outcome table, its waits multiplied by `factor`."""
-    return asdict(row(result, factor))
-
-
 def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: FrontierConfig) -> dict[str, object]:
     """Arguments of report.lua: columns, and by index (from 1) what most outcomes have not."""
     others = ((number, _others(found, config.user_agent)) for number, found in enumerate(batch, 1))
@@ -103,7 +97,7 @@ def outcomes(batch: Sequence[Outcome], jitters: Sequence[float], config: Frontie
         packed.append(_OUTCOME.pack(number, key, places[found.result], *times, *counts))
     return {
         "results": results,
-        "rows": [rule(result, config.retry_factor) for result in results],
+        "rows": [asdict(config.rule(result)) for result in results],
         "authorities": authorities,
         "once": len(set(authorities)) == len(authorities),
         "outcomes": b"".join(packed),

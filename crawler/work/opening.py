@@ -40,6 +40,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         adaptive_cap_ms=_ms(settings, "FRONTIER_MAX_DELAY_S"),
         crawl_delay_cap_ms=_ms(settings, "FRONTIER_MAX_CRAWL_DELAY_S"),
         retry_factor=settings.getfloat("FRONTIER_RETRY_FACTOR"),
+        most_retries=settings.getint("FRONTIER_MAX_RETRIES"),
         lease_ms=_ms(settings, "FRONTIER_LEASE_S"),
         robots_ttl_ms=_ms(settings, "ROBOTS_MAX_AGE_S"),
         least_share=settings.getfloat("FRONTIER_LEAST_SHARE"),

@@ -552,6 +552,22 @@ def test_retries_are_counted_and_end(make: Make, clock: Clock) -> None:
     assert (status.parked, status.results["cut"], status.results["gave_up:cut"]) == (0, 11, 1)
 
 
+def test_fewer_retries_than_the_table_s_after_answers(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, most_retries=2))
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
+    for _ in range(6):
+        done(frontier, one(frontier), "http_5xx")
+        clock.forward(DAY)
+    assert frontier.lease(1).leases == ()
+    assert frontier.status().results["gave_up:http_5xx"] == 2
+    frontier.take_in([Candidate(f"{A}/3")])
+    for expiries in range(6):  # these say nothing of the host
+        assert one(frontier).expiries == expiries
+        clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    assert frontier.status().results["gave_up:expired"] == 1
+
+
 def test_workers_that_die_or_are_stopped_take_no_retry_from_answers(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1")])

@@ -28,6 +28,7 @@ from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError, ping, refuse_eviction
 from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
+from frontier.config import FrontierConfig
 from frontier.outcomes import OUTCOMES
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Kind, Lease
@@ -179,6 +180,7 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("DOWNLOAD_TIMEOUT", "soon", "DOWNLOAD_TIMEOUT='soon'"),
         ("DOWNLOAD_MAXSIZE", "0", "DOWNLOAD_MAXSIZE='0'"),
         ("FRONTIER_BUFFER", "0", "FRONTIER_BUFFER='0'"),
+        ("FRONTIER_MAX_RETRIES", "0", "FRONTIER_MAX_RETRIES='0'"),
         ("CONTACT", "me@a.test\r\nX-More: 1", "CONTACT: 'me@a.test\\r\\nX-More: 1'"),
         ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
         ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
@@ -298,6 +300,7 @@ def test_a_url_that_cannot_be_asked_for_ends_its_own_lease_only() -> None:
 def test_a_feed_that_nobody_answers_is_asked_again_by_its_own_schedule() -> None:
     lease = Lease("t", "http://a.test/feed", Kind.FEED, "http://a.test", "", 0, 0)
     worker = Mock()
+    worker.stores.frontier.config = FrontierConfig()
     polls = worker.stores.polls
     worker.next_due.side_effect = [HeldLease(lease, 0, (0.0, 0.0), 1.0, Mock()), None]
     polls.request.side_effect = ValueError("no URL")

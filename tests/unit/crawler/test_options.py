@@ -10,6 +10,7 @@ from scrapy.utils.conf import build_component_list
 from crawler.addon import Ulwembu
 from crawler.options import OPTIONS, problems, table
 from crawler.version import VERSION
+from frontier.outcomes import MOST_RETRIES
 
 
 def settings_with(**values: object) -> Settings:
@@ -123,6 +124,11 @@ def test_what_a_project_names_itself_is_there_and_where_it_wants_it() -> None:
 def test_the_table_has_every_option() -> None:
     text = table()
     assert all(f"`{option.name}`" in text for option in OPTIONS)
+
+
+def test_the_most_retries_are_those_of_the_table_of_outcomes() -> None:
+    """A number of its own, so that commands which need no frontier import none."""
+    assert {option.name: option.default for option in OPTIONS}["FRONTIER_MAX_RETRIES"] == MOST_RETRIES
 
 
 def test_the_settings_page_is_the_table() -> None:
