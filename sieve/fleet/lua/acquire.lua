@@ -12,11 +12,12 @@ local home = redis.call('HGET', KEYS[3], 'home')
 if home and home ~= ARGV[3] then
   return {-1, home}
 end
+-- a full Redis lets a script write that has written before: who decides makes room
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 if not home then
   redis.call('HSET', KEYS[3], 'home', ARGV[3])
 end
 if held then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
   return {tonumber(held), epoch}
 end
 local token = redis.call('INCR', KEYS[2])

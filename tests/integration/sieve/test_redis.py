@@ -428,6 +428,26 @@ def test_a_server_at_its_memory_limit_is_told_from_one_that_is_away(server: Embe
     sieve.close()
 
 
+def test_what_waits_is_decided_at_the_memory_limit(server: EmbeddedRedis, client: redis.Redis) -> None:
+    """By whoever takes the flush lease then, since known URLs that wait are room."""
+    sieve = sieve_of(server)
+    sieve.enqueue(URLS[: CHUNK_KEYS + 5])
+    sieve.flush()
+    assert len(sieve.drain()) == CHUNK_KEYS + 5
+    sieve.enqueue(URLS[-3:])
+    again = sieve_of(server)
+    again.enqueue(URLS[:2000])
+    sieve.close()
+    client.config_set("maxmemory", 1)
+    try:
+        again.flush()
+        assert again.drain() == URLS[-3:]
+        assert (client.llen("{zulu}:waiting"), client.llen("{zulu}:texts")) == (0, 0)
+    finally:
+        client.config_set("maxmemory", 0)
+    again.close()
+
+
 def test_a_known_sieve_is_opened_on_a_server_at_its_memory_limit(server: EmbeddedRedis, client: redis.Redis) -> None:
     with contextlib.closing(sieve_of(server)) as sieve:
         sieve.enqueue(URLS[:5])
