@@ -28,13 +28,13 @@ class FrontierFull(FrontierError):  # noqa: N818
     """Redis is at its memory limit: nothing was taken in, nothing is lost, leases and reports go on.
 
     Raised by the intake, and by counters, which can wait. What was offered stays where it was (the ready queue, the
-    caller); offer it again when pages have been fetched or the limit was raised.
+    caller); offer it again when room was made or the limit was raised.
     """
 
     def __init__(self, crawl: str, cause: str) -> None:
         super().__init__(
             f"Redis is at its memory limit, the intake of crawl {crawl!r} pauses "
-            f"(raise maxmemory or let the crawl work off its queues): {cause}"
+            f"(raise maxmemory or drop queues of hosts): {cause}"
         )
         self.crawl = crawl
         self.cause = cause

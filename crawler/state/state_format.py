@@ -108,6 +108,9 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
                 if gone and not isinstance(error, redis.AuthenticationError):
                     unavailable = FrontierUnavailable(crawl, str(error))
                     raise (PreflightError(str(unavailable)) if patient else unavailable) from None
+                if isinstance(error, redis.OutOfMemoryError):
+                    full = f"crawl {crawl!r} cannot begin, its Redis is at its memory limit (raise maxmemory): {error}"
+                    raise PreflightError(full) from None
                 cause = forbidden(error) or error
                 raise PreflightError(f"the Redis of crawl {crawl!r} does not do as asked: {cause}") from None
     if found != FORMAT:

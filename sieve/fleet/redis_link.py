@@ -214,7 +214,9 @@ class RedisLink:
             return call(*args, **kwargs)
         except redis.RedisError as error:
             full = isinstance(error, redis.OutOfMemoryError) or "OOM" in str(error)  # a script gives it on in its words
-            raise (LinkFull if full else LinkError)(f"Redis: {error}") from error
+            if full:
+                raise LinkFull(f"Redis is at its memory limit (raise maxmemory): {error}") from error
+            raise LinkError(f"Redis: {error}") from error
 
 
 def _lua(name: str) -> str:

@@ -418,7 +418,7 @@ def test_a_server_at_its_memory_limit_is_told_from_one_that_is_away(server: Embe
     sieve = sieve_of(server)
     client.config_set("maxmemory", 1)
     try:
-        with pytest.raises(LinkFull, match="maxmemory"):
+        with pytest.raises(LinkFull, match="raise maxmemory"):
             sieve.enqueue(URLS[:5])
     finally:
         client.config_set("maxmemory", 0)

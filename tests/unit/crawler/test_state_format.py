@@ -58,6 +58,15 @@ def test_a_format_that_is_no_number_is_refused(url: str) -> None:
         ensure_format(url, "zulu")
 
 
+def test_a_new_crawl_does_not_begin_on_a_full_redis_and_a_known_one_does(url: str) -> None:
+    ensure_format(url, "zulu")
+    with redis.Redis.from_url(url) as server:
+        server.config_set("maxmemory", 1)
+    ensure_format(url, "zulu")
+    with pytest.raises(PreflightError, match=r"'xhosa' cannot begin, .* memory limit \(raise maxmemory\)"):
+        ensure_format(url, "xhosa")
+
+
 def test_a_redis_that_cannot_be_asked_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(PreflightError, match="the frontier of crawl 'zulu' cannot be reached"):
         ensure_format(f"unix://{tmp_path}/none.sock", "zulu")
