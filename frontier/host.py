@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from frontier.config import FrontierConfig
 from frontier.outcomes import Row, backoff_ms, forgiven
-from frontier.payload import band
+from frontier.payload import band, has_failed
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
 UNPARKED_AT_ONCE = 16
@@ -143,7 +143,9 @@ class Host:
 
     def unpark(self, until_ms: int, most: int = 0) -> list[str]:
         """Queue up to `most` (0: :data:`UNPARKED_AT_ONCE`) parked elements whose time has come, in front; their
-        reasons. While the last band waits for equal pages, what was parked with it waits on with it."""
+        reasons. Pages that have failed go behind what waits: in front, some that are broken for good would fail again
+        and again before any other is asked for, and their host rest for days. While the last band waits for equal
+        pages, what was parked with it waits on with it."""
         reasons: list[str] = []
         due = itertools.takewhile(lambda entry: entry[0] <= until_ms, self.parked)
         for entry in list(itertools.islice(due, most or PARKED_AT_ONCE)):
@@ -153,7 +155,8 @@ class Host:
                 bisect.insort(self.parked, (self.equal_ms, member, reason))
             elif len(reasons) < (most or UNPARKED_AT_ONCE):
                 self.parked.remove(entry)
-                self.push(member.partition(b"\0")[2], front=True)
+                waiting = member.partition(b"\0")[2]
+                self.push(waiting, front=not has_failed(waiting))
                 reasons.append(reason)
         return reasons
 

@@ -157,6 +157,11 @@ def band(data: bytes) -> int:
     return BANDS - 1 - (data[2] >> 5)
 
 
+def has_failed(data: bytes) -> bool:
+    """Whether it is a page that is tried again since an answer to it failed."""
+    return KINDS[data[0] & 3] is Kind.PAGE and data[1] % EXPIRY > 0
+
+
 def is_least(score: float) -> bool:
     """Whether URLs of this score lie in the last band."""
     return score_byte(score) >> 5 == 0

@@ -203,8 +203,15 @@ local function park_last_band(authority, record, element, until_ms)
   return true
 end
 
--- Up to `most` URLs whose time has come, in front; but while the last band waits for equal pages, what was parked with it
--- waits on with it: it would all come a day later, and each day twice as much.
+-- whether it is a page that is tried again since an answer to it failed
+local function has_failed(element)
+  local bits, tries = byte(element, 1, 2)
+  return bits % 4 == 0 and tries % 16 > 0
+end
+
+-- Up to `most` URLs whose time has come, in front, but pages that have failed behind what waits (why: frontier/host.py).
+-- While the last band waits for equal pages, what was parked with it waits on with it: it would all come a day later, and
+-- each day twice as much.
 local function unpark(authority, record, until_ms, most)
   local first, waits_ms = record.others.pm, record.others.e or 0
   if not first or first > until_ms then return 0 end
@@ -217,7 +224,7 @@ local function unpark(authority, record, until_ms, most)
     elseif number < (most or UNPARKED_AT_ONCE) then
       call('ZREM', key, member)
       add(reason_add, reason, -1)
-      push(authority, record, element, true)
+      push(authority, record, element, not has_failed(element))
       number = number + 1
     end
   end

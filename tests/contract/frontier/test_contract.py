@@ -445,7 +445,7 @@ def test_retry_after_is_obeyed_exactly(make: Make, clock: Clock, result: str) ->
     clock.forward(89_999)
     assert frontier.lease(1).leases == ()
     clock.forward(1)
-    assert (one(frontier).url, frontier.status().parked) == (f"{A}/1", 0)
+    assert (one(frontier).url, frontier.status().parked) == (f"{A}/2", 0)  # /1 is behind it
 
 
 @pytest.mark.parametrize("result", ["http_4xx", "http_404", "protocol"])
@@ -487,6 +487,33 @@ def test_a_host_all_of_whose_pages_fail_rests_longer_and_longer(make: Make, cloc
     assert [rest_s(result) for _ in range(4)] == [5, 10, 20, 40]
     assert rest_s(result, retry_after_ms=90_000) == 90
     assert [rest_s("ok"), rest_s("ok"), rest_s(result)] == [0, 0, 40]
+
+
+def test_pages_that_fail_for_good_do_not_keep_their_host_from_the_others(make: Make, clock: Clock) -> None:
+    """Each failure doubles the host's rest, so broken ones that were tried again first would cost it weeks."""
+    frontier = make(replace(FREE, delay_ms=1000))
+    frontier.take_in([Candidate(f"{A}/{kind}{number}") for kind in ("broken", "good") for number in range(10)])
+    began_ms = clock.now_ms
+    fetched: list[str] = []
+    while len(fetched) < 10:
+        grant = frontier.lease(1)
+        if not grant.leases:
+            assert grant.next_due_ms is not None
+            clock.forward(max(1, grant.next_due_ms - clock.now_ms))
+            continue
+        broken = "broken" in grant.leases[0].url
+        fetched += [] if broken else [grant.leases[0].url]
+        done(frontier, grant.leases[0], "http_5xx" if broken else "ok")
+    assert clock.now_ms - began_ms < 2 * HOUR
+
+
+def test_a_feed_that_failed_is_asked_for_again_before_pages(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, delay_ms=1000))
+    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=1.0)])
+    frontier.take_in([Candidate(f"{A}/{number}", score=1.0) for number in range(2)])
+    done(frontier, one(frontier), "http_5xx")
+    clock.forward(DAY)
+    assert one(frontier).url == f"{A}/feed"
 
 
 def test_a_host_that_is_away_for_days_loses_no_page(make: Make, clock: Clock) -> None:
