@@ -76,6 +76,14 @@ class Host:
         """Best band with a URL; the worst when there is none."""
         return next((number for number, queue in enumerate(self.bands) if queue), BANDS - 1)
 
+    def next_queue(self) -> deque[bytes] | None:
+        """The band that its next URL comes from: the best, but of a host that has failed the best whose first URL is no
+        page that has (not the last: its share is bounded), if there is one."""
+        best = next((queue for queue in self.bands if queue), None)
+        if not self.failures:
+            return best
+        return next((queue for queue in self.bands[:-1] if queue and not has_failed(queue[0])), best)
+
     def first_parked_ms(self) -> int:
         """When the first of what is parked comes back; 0 when nothing is."""
         return self.parked[0][0] if self.parked else 0

@@ -178,7 +178,7 @@ class MemoryFrontier(MemoryTables):
             return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
         for _ in range(MOST_OPTED_OUT_AT_ONCE):
-            queue = next((queue for queue in host.bands if queue), None)
+            queue = host.next_queue()
             if queue is None:
                 break
             element = queue.popleft()

@@ -130,14 +130,42 @@ local function place_in_line(record)
   return band * BAND_UNIT + record.served
 end
 
+-- whether it is a page that is tried again since an answer to it failed
+local function has_failed(element)
+  local bits, tries = byte(element, 1, 2)
+  return bits % 4 == 0 and tries % 16 > 0
+end
+
+-- The band of the next element, and where that is in the record: the best, but of a host that has failed the best whose
+-- first element is no page that has (not the last: its share is bounded), if there is one.
+local function next_band(authority, record)
+  local best, place = byte(record.bands), 1
+  if (record.others.f or 0) == 0 then return best, place end
+  for _, found in ipairs(bands_of(record)) do
+    if found[1] == BANDS - 1 then break end
+    local element
+    if record.inline == '' then
+      element = call('LINDEX', queue_key(authority, found[1]), 0)
+    else
+      element = sub(record.inline, place + 2, inline_end(record.inline, place))
+    end
+    if element and not has_failed(element) then return found[1], place end
+    if record.inline ~= '' then
+      for _ = 1, found[2] do place = inline_end(record.inline, place) + 1 end
+    end
+  end
+  return best, 1
+end
+
 local function pop(authority, record)
   if record.queued == 0 then return nil end
-  local band, inline = byte(record.bands), record.inline
+  local band, place = next_band(authority, record)
+  local inline = record.inline
   count(record, band, -1)
   if inline == '' then return call('LPOP', queue_key(authority, band)) end
-  local last = inline_end(inline, 1)
-  record.inline = sub(inline, last + 1)
-  return sub(inline, 3, last)
+  local last = inline_end(inline, place)
+  record.inline = sub(inline, 1, place - 1) .. sub(inline, last + 1)
+  return sub(inline, place + 2, last)
 end
 
 -- an element out of the first `most` of its band (a record holds fewer than any limit); whether it was there
@@ -201,12 +229,6 @@ local function park_last_band(authority, record, element, until_ms)
   for _, element in ipairs(elements) do park(authority, record, element, EQUAL_PAGES, until_ms) end
   count(record, BANDS - 1, -#elements)
   return true
-end
-
--- whether it is a page that is tried again since an answer to it failed
-local function has_failed(element)
-  local bits, tries = byte(element, 1, 2)
-  return bits % 4 == 0 and tries % 16 > 0
 end
 
 -- Up to `most` URLs whose time has come, in front, but pages that have failed behind what waits (why: frontier/host.py).

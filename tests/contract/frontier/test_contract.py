@@ -489,10 +489,15 @@ def test_a_host_all_of_whose_pages_fail_rests_longer_and_longer(make: Make, cloc
     assert [rest_s("ok"), rest_s("ok"), rest_s(result)] == [0, 0, 40]
 
 
-def test_pages_that_fail_for_good_do_not_keep_their_host_from_the_others(make: Make, clock: Clock) -> None:
+@pytest.mark.parametrize("path", ["", "y" * 700], ids=["short", "long"])
+@pytest.mark.parametrize("score", [0.5, 1.0])
+def test_pages_that_fail_for_good_do_not_keep_their_host_from_the_others(
+    make: Make, clock: Clock, score: float, path: str
+) -> None:
     """Each failure doubles the host's rest, so broken ones that were tried again first would cost it weeks."""
     frontier = make(replace(FREE, delay_ms=1000))
-    frontier.take_in([Candidate(f"{A}/{kind}{number}") for kind in ("broken", "good") for number in range(10)])
+    frontier.take_in([Candidate(f"{A}/broken{number}{path}", score=score) for number in range(10)])
+    frontier.take_in([Candidate(f"{A}/good{number}{path}", score=0.5) for number in range(10)])
     began_ms = clock.now_ms
     fetched: list[str] = []
     while len(fetched) < 10:
