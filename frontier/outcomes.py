@@ -76,8 +76,9 @@ OUTCOMES: dict[str, Row] = {
     "part": _DONE,  # a 206 that nobody asked for: archived, and else of no use
     "http_429": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),
     "http_503": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),
-    # a page's fault or, where all fail, the host's, which then rests longer and longer
-    "http_5xx": Row(retries=8, base_ms=10 * MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=6 * HOUR),
+    # a page's fault or, where all fail, the host's, which then rests longer and longer; an hour at most, since a part
+    # of a site that is broken for good looks like a site that is away
+    "http_5xx": Row(retries=8, base_ms=10 * MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=HOUR),
     # no (whole) answer
     "dns": Row(sent=False, retries=14, base_ms=5 * MINUTE, cap_ms=DAY, rest_base_ms=5 * MINUTE, rest_cap_ms=DAY),
     "connect": Row(
@@ -86,8 +87,8 @@ OUTCOMES: dict[str, Row] = {
     "tls": Row(
         retries=8, base_ms=10 * MINUTE, cap_ms=DAY, rest_base_ms=10 * MINUTE, rest_cap_ms=DAY, forgets_address=True
     ),
-    "timeout": Row(retries=9, base_ms=2 * MINUTE, cap_ms=DAY, rest_base_ms=30 * SECOND, rest_cap_ms=6 * HOUR),
-    "cut": Row(retries=10, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=6 * HOUR),
+    "timeout": Row(retries=9, base_ms=2 * MINUTE, cap_ms=DAY, rest_base_ms=30 * SECOND, rest_cap_ms=HOUR),
+    "cut": Row(retries=10, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=5 * SECOND, rest_cap_ms=HOUR),
     "protocol": Row(retries=2, base_ms=10 * MINUTE, cap_ms=HOUR),
     # the lease ran out: its worker died or hung (reported by nobody); the URL goes back at once
     "expired": Row(retries=5, unit=EXPIRY),

@@ -537,7 +537,7 @@ def test_a_host_that_is_away_for_days_loses_no_page(make: Make, clock: Clock) ->
             asked += away
             fetched |= set() if away else {grant.leases[0].url}
             done(frontier, grant.leases[0], result if away else "ok")
-        assert asked < 25
+        assert asked < (110 if result in ("http_5xx", "timeout", "cut") else 25)
     assert not [name for name in frontier.status().results if name.startswith("gave_up:")]
 
 
