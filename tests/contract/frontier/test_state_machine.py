@@ -40,6 +40,7 @@ from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
 from frontier.redis_frontier import RedisFrontier
 from sieve.urls import authority
 from tests.contract.frontier.conftest import START_MS, Clock
+from tests.effort import EFFORT
 
 HOSTS = [f"http://h{number}.example" for number in range(5)]
 ADDRESSES = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
@@ -335,7 +336,7 @@ def test_random_histories(server: redis.Redis) -> None:
     run_state_machine_as_test(
         Histories,
         settings=settings(
-            max_examples=50,
+            max_examples=50 * EFFORT,
             stateful_step_count=60,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from sieve import Entry, Item, open_sieve
 from tests.contract.sieve.conftest import KINDS, Maker
+from tests.effort import EFFORT
 
 _PATHS = st.integers(0, 60).map(lambda n: f"http://example.org/{n}")
 _ITEMS = st.one_of(
@@ -79,6 +80,9 @@ def test_any_history(kind: str, redis_url: str) -> None:
         run_state_machine_as_test(
             machine(lambda: Maker(kind, Path(folder), redis_url)),
             settings=settings(
-                max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+                max_examples=30 * EFFORT,
+                stateful_step_count=25,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
             ),
         )
