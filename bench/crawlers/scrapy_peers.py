@@ -97,5 +97,6 @@ class ScrapyRedis(PlainScrapy):
             "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
             "SCHEDULER_PERSIST": "True",
             "SCHEDULER_IDLE_BEFORE_CLOSE": "5",
+            "STAYS": str(self.workers > 1),  # else the worker ends at once that is not the first to take the seeds
             "REDIS_URL": task.redis_url,
         }
