@@ -36,7 +36,7 @@ types: setup ## mypy --strict
 JOBS ?= 3
 tests: setup ## pytest; PYTEST="-k robots" for some, EFFORT=4 for four times the random trials
 	@echo "== pytest"
-	@$(RUN)/pytest -n $(JOBS) --dist worksteal $(PYTEST)
+	@$(RUN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # What each benchmark takes in `make bench`; without it, a command has the size of the figures in docs/.
 SHORT_archive := --pages 300

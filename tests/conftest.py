@@ -7,6 +7,7 @@ what it starts there ignore it.
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Neither a deadline nor a check of how long cases take to draw: a machine that stalls is no fault.
@@ -17,3 +18,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long first, so that all processes have something to do to the end."""
+    items.sort(key=lambda item: ("integration" not in item.path.parts, "crawler" not in item.path.parts))
