@@ -79,8 +79,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "FRONTIER_MAX_EQUAL_PAGES",
         100,
-        "A host rests for a day after about so many near-identical pages; after a fifth of them its URLs of least "
-        "worth do, as those of a trap are; 0: never.",
+        "A host rests for a day after about so many near-identical pages; after a fifth of them the URLs of least "
+        "worth in that section of it do, as those of a trap are; 0: never.",
     ),
     Option(
         "FRONTIER_LEAST_SHARE",

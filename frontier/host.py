@@ -11,13 +11,14 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from frontier.config import FrontierConfig
-from frontier.outcomes import Row, backoff_ms, forgiven
-from frontier.payload import band, has_failed
+from frontier.outcomes import DAY, Row, backoff_ms, forgiven
+from frontier.payload import band, has_failed, section
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
 UNPARKED_AT_ONCE = 16
 PARKED_AT_ONCE = 1000
 EQUAL_PAGES = "trap_equal_pages"
+MOST_SECTIONS = 8
 MOST_HOPS = 5
 REFRESH_SHARE = 4
 
@@ -64,7 +65,8 @@ class Host:
     sketch: dict[int, int] = field(default_factory=dict)
     marks: deque[bytes] = field(default_factory=deque)
     mark_balance: int = 0
-    equal_ms: int = 0  # URLs of the last band wait until then
+    equal_ms: int = 0  # URLs of the last band wait until then, those of these sections of the site, or all (None)
+    equal_sections: list[bytes] | None = None
     paused: bool = False
     policy: HostPolicy = field(default_factory=HostPolicy)
 
@@ -152,8 +154,8 @@ class Host:
     def unpark(self, until_ms: int, most: int = 0) -> list[str]:
         """Queue up to `most` (0: :data:`UNPARKED_AT_ONCE`) parked elements whose time has come, in front; their
         reasons. Pages that have failed go behind what waits: in front, some that are broken for good would fail again
-        and again before any other is asked for, and their host rest for days. While the last band waits for equal
-        pages, what was parked with it waits on with it."""
+        and again before any other is asked for, and their host rest for days. So does what waited for equal pages, lest
+        a trap have each day's first turns; while others wait for those, it waits on with them."""
         reasons: list[str] = []
         due = itertools.takewhile(lambda entry: entry[0] <= until_ms, self.parked)
         for entry in list(itertools.islice(due, most or PARKED_AT_ONCE)):
@@ -164,22 +166,36 @@ class Host:
             elif len(reasons) < (most or UNPARKED_AT_ONCE):
                 self.parked.remove(entry)
                 waiting = member.partition(b"\0")[2]
-                self.push(waiting, front=not has_failed(waiting))
+                self.push(waiting, front=reason != EQUAL_PAGES and not has_failed(waiting))
                 reasons.append(reason)
         return reasons
 
-    def park_last_band(self, element: bytes, until_ms: int) -> bool:
-        """Park the first :data:`PARKED_AT_ONCE` of the last band, after a page of it, and what comes into it; False
-        when `element`, the page's, was of another one, or there are none."""
-        if not element or band(element) < BANDS - 1:
+    def is_trapped(self, element: bytes, now_ms: int) -> bool:
+        """Whether what an element leads to looks like a trap's: it is worth least, and its section has given equal
+        pages."""
+        if self.equal_ms <= now_ms or not element or band(element) < BANDS - 1:
             return False
-        elements = list(itertools.islice(self.bands[-1], PARKED_AT_ONCE))
-        for waiting in elements:
-            self.bands[-1].popleft()
-            self.park(waiting, EQUAL_PAGES, until_ms)
-        if elements:
-            self.equal_ms = until_ms
-        return bool(elements)
+        return self.equal_sections is None or section(element) in self.equal_sections
+
+    def trap(self, element: bytes, now_ms: int, *, equal: bool) -> bool:
+        """Whether what `element` led to looks like a trap's, with `equal`, an equal page, for the first time. Then what
+        waits of its section among the first :data:`PARKED_AT_ONCE` of the last band is parked for a day, as what comes
+        to it will be. In this time each further section is added; after :data:`MOST_SECTIONS` it is the whole band."""
+        if not self.is_trapped(element, now_ms):
+            if not equal or not element or band(element) < BANDS - 1:
+                return False
+            if self.equal_ms <= now_ms:
+                self.equal_ms, self.equal_sections = now_ms + DAY, []
+            sections = self.equal_sections or []
+            self.equal_sections = [*sections, section(element)] if len(sections) < MOST_SECTIONS else None
+        worst, others = self.bands[-1], []
+        for waiting in [worst.popleft() for _ in range(min(PARKED_AT_ONCE, len(worst)))]:
+            if self.is_trapped(waiting, now_ms):
+                self.park(waiting, EQUAL_PAGES, self.equal_ms)
+            else:
+                others.append(waiting)
+        worst.extendleft(reversed(others))
+        return True
 
     def rest(self, until_ms: int, reason: str) -> None:
         """Let it rest, if that is longer than it rests already."""

@@ -21,6 +21,7 @@ memo has up to 8,192 bytes (a link's 12), what a report leaves up to 65,535.
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,6 +36,8 @@ _KIND_BITS = {kind: bits for bits, kind in enumerate(KINDS)}
 _WHOLE, _MEMO, _NOT_BEFORE = 4, 8, 64
 _NO_SOURCE, _SEED, _PAGE, _FEED = 0, 16, 32, 48
 _NO_URL = bytes(8)
+_AUTHORITY = re.compile(rb"[a-zA-Z][\w+.-]*://[^/?#]*")
+SECTION_BYTES = 32
 _TIME_BYTES = 6
 
 
@@ -150,6 +153,24 @@ def revised(data: bytes, tries: int, memo: bytes | None) -> bytes:
         old = len(memo).to_bytes(2, "big") + memo if memo else b""
     bits = bits | _MEMO if old else bits & ~_MEMO
     return bytes((bits, min(255, tries))) + data[2:place] + old + data[rest:]
+
+
+def section(data: bytes) -> bytes:
+    """The part of its site that an element's URL belongs to: the first path segment where another follows, at most
+    :data:`SECTION_BYTES` of it, and "?" where there is a query."""
+    path, mark, _ = _behind_authority(data).partition(b"?")
+    first, slash, _ = path.removeprefix(b"/").partition(b"/")
+    return (first[:SECTION_BYTES] if slash else b"") + mark
+
+
+def _behind_authority(data: bytes) -> bytes:
+    place = 12 if data[0] & 32 else 4
+    if data[0] & _MEMO:
+        place += 2 + int.from_bytes(data[place : place + 2], "big")
+    if not data[0] & _WHOLE:
+        return data[place:]
+    found = _AUTHORITY.match(data, place)
+    return data[found.end() :] if found else b""
 
 
 def band(data: bytes) -> int:

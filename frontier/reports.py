@@ -15,7 +15,7 @@ from frontier.memory_tables import Held, MemoryTables
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
 from frontier.payload import band, hop_element, read_element, read_hop, revised
 from frontier.traps import MARK_BYTES, MARKS_KEPT
-from frontier.types import BANDS, Kind, Lease, Outcome, RobotsRecord
+from frontier.types import Kind, Lease, Outcome, RobotsRecord
 from sieve.urls import authority
 
 SKETCHED_FROM = 100
@@ -69,7 +69,7 @@ def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
     if arrival.not_before_ms > frontier.clock():
         host.park(arrival.element, "not_before", arrival.not_before_ms)
         return True
-    if host.equal_ms > frontier.clock() and band(arrival.element) == BANDS - 1:
+    if host.is_trapped(arrival.element, frontier.clock()):
         host.park(arrival.element, EQUAL_PAGES, host.equal_ms)
         return True
     if not host.queued():
@@ -141,23 +141,24 @@ def _count(frontier: MemoryTables, host: Host, held: Held, outcome: Outcome, rul
     if rule.page and held.lease.kind is not Kind.ROBOTS:
         host.pages += 1
         frontier.totals["pages"] += 1
-    if host.equal_ms > frontier.clock() and host.park_last_band(held.element, host.equal_ms):
+    if host.trap(held.element, frontier.clock(), equal=False):
         host.mark_balance = 0  # there were more than are parked at once
     elif outcome.page_mark and frontier.config.limits.equal_pages:
         _mark(frontier, host, held.element, outcome.page_mark)
 
 
 def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) -> None:
-    """What leads further into a trap is in the last band: when equal pages come from there it waits, and the host's
-    other pages and feeds go on. Equal pages of other bands, as lists are, say nothing of it; after many the host rests.
-    """
-    limits, until_ms, before = frontier.config.limits, frontier.clock() + DAY, host.mark_balance
+    """What leads further into a trap is in the last band: when equal pages come from there, what is there of the same
+    section waits, and the host's other pages and feeds go on. Equal pages of other bands, as lists are, say nothing of
+    it; after many the host rests."""
+    limits, now_ms, before = frontier.config.limits, frontier.clock(), host.mark_balance
     balance = host.mark(page_mark, MARKS_KEPT)
-    if balance > before and balance >= limits.some_equal_pages and host.park_last_band(element, until_ms):
+    least = limits.some_equal_pages if host.equal_ms <= now_ms else 1
+    if balance > before and balance >= least and host.trap(element, now_ms, equal=True):
         host.mark_balance = 0
     elif balance >= limits.equal_pages:
         host.mark_balance = 0
-        host.rest(until_ms, EQUAL_PAGES)
+        host.rest(now_ms + DAY, EQUAL_PAGES)
 
 
 def _end_page(frontier: MemoryTables, host: Host, held: Held, ending: Ending) -> None:

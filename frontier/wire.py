@@ -36,6 +36,7 @@ _MAP_NAMES = {
     "cd": "crawl_delay_ms",
     "dl": "own_delay_ms",
     "e": "equal_ms",
+    "es": "equal_sections",
     "f": "failures",
     "ft": "forgiven_from_ms",
     "g": "rest_ms",

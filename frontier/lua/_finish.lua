@@ -52,15 +52,13 @@ local function end_counts(authority, record, element, kind, outcome, rule)
     pages = pages + 1
     meta_add.pages = meta_add.pages + 1
   end
-  local waits_ms = record.others.e
-  if waits_ms and waits_ms <= now then record.others.e = nil end
-  if waits_ms and waits_ms > now and park_last_band(authority, record, element, waits_ms) then
+  if record.others.e and record.others.e <= now then record.others.e, record.others.es = nil, nil end
+  if trap(authority, record, element, false) then
     balance = 0 -- there were more than are parked at once
   elseif outcome.page_mark and SETTINGS.equal_pages > 0 then
-    local before = balance
+    local before, least = balance, record.others.e and 1 or SETTINGS.some_equal_pages
     record.marks, balance = marked(record.marks, balance, outcome.page_mark)
-    if balance > before and balance >= SETTINGS.some_equal_pages
-      and park_last_band(authority, record, element, now + SETTINGS.day) then
+    if balance > before and balance >= least and trap(authority, record, element, true) then
       balance = 0
     elseif balance >= SETTINGS.equal_pages then
       balance = 0

@@ -3,7 +3,7 @@
 -- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
 local MOST_INLINE_BYTES = 2000
 local PARKED_AT_ONCE, UNPARKED_AT_ONCE = 1000, 16
-local EQUAL_PAGES = 'trap_equal_pages'
+local EQUAL_PAGES, MOST_SECTIONS, SECTION_BYTES = 'trap_equal_pages', 8, 32
 
 -- elements (layout: frontier/payload.py) ------------------------------------------------------------------------------
 
@@ -46,6 +46,14 @@ local function path_of(element)
   local rest = sub(element, length >= 0 and place + 2 + length or place)
   if floor(bits / 4) % 2 == 1 then return string.match(rest, '^%a[%w+.-]*://[^/?#]*(.*)$') or '' end
   return rest
+end
+
+-- the part of the site that the URL belongs to (frontier/payload.py)
+local function section_of(element)
+  local path = path_of(element)
+  local query = string.find(path, '?', 1, true)
+  local first = string.match(sub(path, 1, (query or 0) - 1), '^/?([^/]*)/') or ''
+  return sub(first, 1, SECTION_BYTES) .. (query and '?' or '')
 end
 
 -- queues -------------------------------------------------------------------------------------------------------------
@@ -217,22 +225,54 @@ local function park(authority, record, element, reason, until_ms)
   return new
 end
 
--- after equal pages: the last band waits, and what comes into it; false when there is none, or `element`, which gave
--- the last of these pages, was of another one
-local function park_last_band(authority, record, element, until_ms)
-  if element == '' or band_of(element) < BANDS - 1 or byte(record.bands, -5) ~= BANDS - 1 then return false end
-  others_of(record).e = until_ms
+-- whether what an element leads to looks like a trap's: it is worth least, and its section has given equal pages
+local function is_trapped(record, element)
+  local until_ms, sections = record.others.e, record.others.es
+  if not until_ms or until_ms <= now or element == '' or band_of(element) < BANDS - 1 then return false end
+  if not sections then return true end
+  local section = section_of(element)
+  for _, one in ipairs(sections) do
+    if one == section then return true end
+  end
+  return false
+end
+
+-- the last band's URLs of the sections that have given equal pages, of the first PARKED_AT_ONCE
+local function park_trapped(authority, record)
+  if byte(record.bands, -5) ~= BANDS - 1 then return end
   if record.inline ~= '' then spill(authority, record) end
-  local key = queue_key(authority, BANDS - 1)
+  local key, kept, parked = queue_key(authority, BANDS - 1), {}, 0
   local elements = call('LRANGE', key, 0, PARKED_AT_ONCE - 1)
+  for i = #elements, 1, -1 do
+    if is_trapped(record, elements[i]) then
+      park(authority, record, elements[i], EQUAL_PAGES, record.others.e)
+      parked = parked + 1
+    else
+      kept[#kept + 1] = elements[i]
+    end
+  end
+  if parked == 0 then return end
   call('LTRIM', key, PARKED_AT_ONCE, -1)
-  for _, element in ipairs(elements) do park(authority, record, element, EQUAL_PAGES, until_ms) end
-  count(record, BANDS - 1, -#elements)
+  if #kept > 0 then call('LPUSH', key, unpack(kept)) end
+  count(record, BANDS - 1, -parked)
+end
+
+-- After a page that `element` led to: where that looks like a trap's, `is_equal` for the first time, what waits of its
+-- section is parked, too (frontier/host.py). Whether it does.
+local function trap(authority, record, element, is_equal)
+  if not is_trapped(record, element) then
+    if not is_equal or element == '' or band_of(element) < BANDS - 1 then return false end
+    local others = others_of(record)
+    if (others.e or 0) <= now then others.e, others.es = now + SETTINGS.day, {} end
+    local sections = others.es
+    if #sections < MOST_SECTIONS then sections[#sections + 1] = section_of(element) else others.es = nil end
+  end
+  park_trapped(authority, record)
   return true
 end
 
--- Up to `most` URLs whose time has come, in front, but pages that have failed behind what waits (why: frontier/host.py).
--- While the last band waits for equal pages, what was parked with it waits on with it: it would all come a day later, and
+-- Up to `most` URLs whose time has come, in front, but pages that have failed or that waited for equal pages behind what
+-- waits (why: frontier/host.py). While others wait for those, they wait on with them: it would all come a day later, and
 -- each day twice as much.
 local function unpark(authority, record, until_ms, most)
   local first, waits_ms = record.others.pm, record.others.e or 0
@@ -246,7 +286,7 @@ local function unpark(authority, record, until_ms, most)
     elseif number < (most or UNPARKED_AT_ONCE) then
       call('ZREM', key, member)
       add(reason_add, reason, -1)
-      push(authority, record, element, not has_failed(element))
+      push(authority, record, element, reason ~= EQUAL_PAGES and not has_failed(element))
       number = number + 1
     end
   end

@@ -21,8 +21,8 @@
 --                g gr rest and its reason; rg rgr gate and its reason (nothing but robots.txt before); rr robots.txt
 --                not asked for again before; rf its failures; f ft failures of the host, from when time forgives them
 --                h redirected robots.txt that wait; pn pm parked URLs, the first to come back; qv URLs with a query;
---                tn URLs parked by a trap rule; e URLs of the last band wait until then; z 1: paused by hand; w the
---                address it stands in line for
+--                tn URLs parked by a trap rule; e URLs of the last band wait until then, those of the sections es, or
+--                all of them; z 1: paused by hand; w the address it stands in line for
 --
 -- bands: for each band with URLs, best first, the band (1 byte) and their number (4); inline: these URLs themselves in
 -- the order they are fetched in, each with its length (2) in front, or '' when they are many and lie in lists.

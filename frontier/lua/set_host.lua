@@ -14,7 +14,7 @@ if verb == 'park' then
   others.g, others.gr = now + args[2], args[1]
 elseif verb == 'unpark' then
   if not args[2] then
-    others.g, others.gr, others.rg, others.rgr, others.rr, others.e = nil, nil, nil, nil, nil, nil
+    others.g, others.gr, others.rg, others.rgr, others.rr, others.e, others.es = nil, nil, nil, nil, nil, nil, nil
     record.robots_expires_ms = min(record.robots_expires_ms, now)
     call('DEL', PREFIX .. 'r:' .. authority)
   end

@@ -30,11 +30,10 @@ local function trapped(authority, record, element, rule)
   return 1
 end
 
--- 1 for what is worth least where equal pages came; nil, the element is to be queued
+-- 1 for what looks like a trap's; nil, the element is to be queued
 local function equal(authority, record, element)
-  local until_ms = record.others.e
-  if not until_ms or until_ms <= now or band_of(element) < BANDS - 1 then return nil end
-  park(authority, record, element, EQUAL_PAGES, until_ms)
+  if not is_trapped(record, element) then return nil end
+  park(authority, record, element, EQUAL_PAGES, record.others.e)
   return 1
 end
 

@@ -1000,6 +1000,58 @@ def test_what_is_worth_least_waits_a_day_after_some_equal_pages(make: Make, cloc
     assert frontier.status().by_reason == {}
 
 
+@pytest.mark.parametrize("long", ["", "x" * 900], ids=["in the record", "in lists"])
+def test_what_lies_in_other_sections_of_the_site_does_not_wait_for_a_trap(make: Make, clock: Clock, long: str) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+    trap = f"{A}/calendar-of-all-that-ever-happens-"  # a section is known by the first 32 bytes
+    frontier.take_in([Candidate(f"{trap}{n}/{long}") for n in range(4)])
+    rest = [f"{A}/news/{n}{long}" for n in range(2)] + [f"{trap}{long}", f"{trap}/{long}?page=2"]
+    for number, url in enumerate(rest, start=4):
+        frontier.take_in([Candidate(f"{trap}{number}/"), Candidate(url)])
+    for _ in range(4):
+        done(frontier, one(frontier), page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    assert frontier.status().by_reason == {"trap_equal_pages": 4}
+    rest += [f"{A}/news/8", f"{A}/visit/?id=1"]
+    frontier.take_in([Candidate(url) for url in (f"{trap}8/", *rest[-2:])])
+    assert frontier.status().by_reason == {"trap_equal_pages": 5}
+    for number, url in enumerate(rest):
+        lease = one(frontier)
+        assert lease.url == url
+        done(frontier, lease, page_mark=b"other %2d" % number)
+        clock.forward(FREE.delay_ms)
+    assert frontier.lease(1).leases == ()
+    frontier.take_in([Candidate(f"{A}/news/9")])
+    clock.forward(DAY)
+    assert one(frontier).url == f"{A}/news/9", "before what was a trap's yesterday"
+
+
+def test_an_equal_page_of_another_section_is_enough_on_a_day_with_a_trap(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+    sections = [f"{A}/{name}/" for name in "abcdefghi"]
+    frontier.take_in([Candidate(f"{sections[0]}{n}") for n in range(3)])
+
+    def meet_one_of(section: str) -> None:
+        lease = one(frontier)
+        assert lease.url.startswith(section)
+        done(frontier, lease, page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+
+    for _ in range(4):
+        frontier.take_in([Candidate(f"{sections[0]}more/{clock.now_ms}")])
+        meet_one_of(sections[0])
+    for parked, section in enumerate(sections[1:8], start=3):
+        assert frontier.status().by_reason == {"trap_equal_pages": parked}
+        frontier.take_in([Candidate(section), Candidate(f"{section}2")])
+        meet_one_of(section)
+    frontier.take_in([Candidate(f"{A}/{n}/") for n in range(3)] + [Candidate(sections[8])])
+    assert (state := frontier.host(A))
+    assert state.queued == 4
+    meet_one_of(f"{A}/0/")
+    assert (state := frontier.host(A))
+    assert (state.queued, state.rest_reason) == (0, ""), "of too many sections, all wait"
+
+
 @pytest.mark.parametrize("bound", [True, False])
 def test_what_lists_that_look_alike_lead_to_waits_for_nothing(make: Make, clock: Clock, bound: bool) -> None:
     frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))

@@ -119,7 +119,8 @@ class Histories(RuleBasedStateMachine):
         for host in hosts:
             number = next(self.urls)
             long = "y" * (700 if number % 5 == 0 else 0)  # some queues are short in URLs and long in bytes
-            url = f"{host}/x{long}?{number}" if query else f"{host}/x{long}{number}"
+            section = f"{host}/x{long}{number % 3}/" if number % 4 else f"{host}/x{long}"
+            url = f"{section}?{number}" if query else f"{section}{number}"
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
             memo = b"found on %d" % number if query else b""
             found.append(Candidate(url, kind, "http://source.example/", depth, score, moment, memo))
