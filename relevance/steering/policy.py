@@ -26,6 +26,7 @@ class PageContext:
     content_language: str = ""  # the HTTP header
     bucket: str = ""
     known: bool = False  # its text has been kept of another page: it is worth nothing again
+    on_known: bool = False  # that is so of the page with the link that led here
 
 
 @dataclass(frozen=True, slots=True)

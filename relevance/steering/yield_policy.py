@@ -70,6 +70,10 @@ _ENDS = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.8, 0.92, 1.0)
 matters is whether one page in a hundred or in ten is relevant where the crawl looks next."""
 _UNKNOWN = "100000"
 """Bucket of a page of which nobody knows how it was found."""
+FEW_KNOWN = 3
+"""Pages of a template with the text of others, from which on more of them are expected: a copy or two are no trap."""
+REPEATS, FOUND_ON = "r", "o"
+"""Kinds of keys: pages of a template that had the text of others; pages of a host that were found on such ones."""
 NEW = "all:new"
 """Key of the pages fetched while their host was unknown: what exploration has cost."""
 
@@ -94,7 +98,8 @@ class _Evidence(NamedTuple):
 
 class _Place(NamedTuple):
     """What is known of where a URL lies. support: pages that speak for that (relevance.steering.estimates); pages: of
-    its host; group: the class of its host, 0 hardly relevant to 3 nearly all."""
+    its host; group: the class of its host, 0 hardly relevant to 3 nearly all. repeats: how probably the page has the
+    text of another; opens: the gain of a page found on such a one of its host."""
 
     log_odds: float
     support: float
@@ -102,6 +107,8 @@ class _Place(NamedTuple):
     group: int
     hub: float
     known: bool  # the host has had a relevant page
+    repeats: float
+    opens: float
 
 
 class _Shared:
@@ -137,6 +144,7 @@ class YieldPolicy(ThresholdPolicy):
         size = context.fetched_bytes or sum(len(block.text) for block in page.blocks) or 1
         gain = self.gain(verdict, size)
         self._learn(page.url, context.bucket, gain)
+        self._learn_repeats(page.url, context, gain)
         scores = {**verdict.scores, "gain": round(gain, 3), "yield": round(verdict.words * 1024 / size, 2)}
         return replace(verdict, scores=scores)
 
@@ -161,6 +169,15 @@ class YieldPolicy(ThresholdPolicy):
             estimates.add(NEW, gain, 0.0)
             if len(bucket) > KIND:
                 estimates.add("l:" + bucket[KIND:], gain, 0.0)
+
+    def _learn_repeats(self, url: str, context: PageContext, gain: float) -> None:
+        """By template, since a trap's pages, and lists without a text of their own, are of few; by host, what was found
+        on them, since that tells lists from traps."""
+        host, _, template = places(url)
+        if context.known:
+            self._estimates.add(_of(REPEATS, template), 0.0, 0.0)
+        if context.on_known and _known(context.bucket)[AT_AWAY] == "0":
+            self._estimates.add(_of(FOUND_ON, host), gain, 0.0)
 
     def gain(self, verdict: Verdict, fetched_bytes: int) -> float:
         """0..1: half for being relevant, half for words per byte; a little for a page that falls short."""
@@ -205,6 +222,7 @@ class YieldPolicy(ThresholdPolicy):
             "pages of the host": place.pages,
             "pages that speak for the place": round(place.support, 1),
             "gain": round(self._expected(place, sum(effects.values())), 3),
+            "repeats": round(place.repeats, 3),
             "hub": round(place.hub, 3),
             "novelty": round(self._novelty(place.pages, evidence.since), 3),
             "priority": round(self.rescore([(url, since_relevant, bucket)])[0], 3),
@@ -244,6 +262,7 @@ class YieldPolicy(ThresholdPolicy):
     def _expected(place: _Place, log_odds: float) -> float:
         """The gain expected, 0..1, of the page and of what it may open. log_odds: of what the links say."""
         mean = sigmoid(place.log_odds + log_odds)
+        mean += place.repeats * (place.opens - mean)
         if place.known or place.pages < FIRST:
             return mean
         return max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
@@ -253,7 +272,9 @@ class YieldPolicy(ThresholdPolicy):
         pages, gain, _ = self._estimates.counts(where[0])
         share = (gain + 1.0) / (pages + 2.0)
         group = sum(share > bound for bound in _CLASSES)
-        return _Place(log_odds, support, pages, group, self._hub(where[0], pages), gain >= 0.5)
+        repeats = self._repeats(where[-1])
+        hub = self._hub(where[0], pages) * (1.0 - repeats)  # its links, too, are those of others
+        return _Place(log_odds, support, pages, group, hub, gain >= 0.5, repeats, self._opens(where[0]))
 
     def _links(self, url: str, bucket: str) -> Links:
         """The links to a URL, as far as it matters how many."""
@@ -309,10 +330,28 @@ class YieldPolicy(ThresholdPolicy):
             return 0.0
         return NOVELTY * (1.0 + min(1.0, fetched / GROWN)) * (1.0 - pages / FIRST)
 
+    def _repeats(self, template: str) -> float:
+        """How probably a page of a template has the text of another (Jeffreys' prior: a template of a trap has no other
+        pages). The first of them has not."""
+        repeats = self._estimates.counts(_of(REPEATS, template))[0]
+        if repeats < FEW_KNOWN:
+            return 0.0
+        return (repeats + 0.5) / (max(repeats, self._estimates.counts(template)[0] - 1) + 1.0)
+
+    def _opens(self, host: str) -> float:
+        """What pages found on those with the text of others have been worth."""
+        pages, gain, _ = self._estimates.counts(_of(FOUND_ON, host))
+        return gain / (pages + 4.0)
+
     def _hub(self, host: str, pages: int) -> float:
         """What links from this host to others have been worth, for each of its pages."""
         found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0
+
+
+def _of(kind: str, key: str) -> str:
+    """The key of another kind for the same place."""
+    return kind + key[1:]
 
 
 def _known(bucket: str) -> str:
