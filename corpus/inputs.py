@@ -55,7 +55,7 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
     if path.is_dir():
         inside = _inside(path, suffixes)
         if not inside:
-            hint = _written_still(any(path.rglob("*.open")))
+            hint = _written_still(any(path.rglob("*.open"))) or _fetched_still(any(path.rglob("*.journal")))
             raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder{hint}")
         return inside
     if path.exists():
@@ -72,6 +72,11 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
 
 def _written_still(some: bool) -> str:
     return ", but one that is still being written (.open): stop the crawl, or name that file" if some else ""
+
+
+def _fetched_still(some: bool) -> str:
+    # A crawl that has not filled a pack yet has no file, for an hour at most, or was killed before it had.
+    return ", but a .journal: the crawl writes what that has when it is stopped (killed: started again)" if some else ""
 
 
 def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:

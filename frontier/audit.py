@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from frontier.types import Lease, Outcome
@@ -52,7 +53,8 @@ class AuditRow:
 
 
 class Gap(NamedTuple):
-    """A gap that was too short: `of` is the authority or address, `earlier` and `later` say which fetches."""
+    """A gap that was too short: `of` is the authority or address; `earlier` and `later` say when the fetches began, and
+    of what."""
 
     of: str
     gap_ms: int
@@ -73,11 +75,13 @@ class Fetch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Result of a verification: fetches and gaps (of hosts and addresses) looked at, and those too short."""
+    """Result of a verification: fetches and gaps (of hosts and addresses) looked at, and those too short; the shortest
+    gap of a host, where there is one."""
 
     fetches: int
     gaps: int
     short: tuple[Gap, ...]
+    shortest_ms: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -94,6 +98,7 @@ class Gaps:
         self.fetches = 0
         self.gaps = 0
         self.short: list[Gap] = []
+        self.shortest_ms: int | None = None
 
     def __len__(self) -> int:
         """Hosts and addresses that are remembered."""
@@ -106,13 +111,16 @@ class Gaps:
 
     def add(self, fetch: Fetch) -> None:
         """One more."""
-        self.fetches += not fetch.of.startswith("@")  # it comes for its address, too
+        of_host = not fetch.of.startswith("@")  # it comes for its address, too
+        self.fetches += of_host
         before = self._last.get(fetch.of)
         if before:
             self.gaps += 1
             gap_ms = fetch.start_ms - before.end_ms
+            if of_host and (self.shortest_ms is None or gap_ms < self.shortest_ms):
+                self.shortest_ms = gap_ms
             if gap_ms + self._tolerance_ms < before.needed_ms:
-                self.short.append(Gap(fetch.of, gap_ms, before.needed_ms, before.name, fetch.name))
+                self.short.append(Gap(fetch.of, gap_ms, before.needed_ms, _which(before), _which(fetch)))
         if before is None or fetch.end_ms + fetch.needed_ms >= before.end_ms + before.needed_ms:
             self._last[fetch.of] = fetch
 
@@ -130,7 +138,7 @@ def verify(rows: Iterable[AuditRow], tolerance_ms: int = 0) -> Proof:
 
 class Visit(NamedTuple):
     """A request as anybody's log has it; `asked_ms` is the delay that the host itself asked for (Crawl-delay), `least`
-    the (host, address) delays that were in force when it was made, where they are known."""
+    the (host, address) delays that were in force when it was made, where they are known, `url` what was asked for."""
 
     host: str
     address: str
@@ -138,6 +146,7 @@ class Visit(NamedTuple):
     end_ms: float
     asked_ms: int = 0
     least: tuple[int, int] | None = None
+    url: str = ""
 
 
 def verify_plain(
@@ -156,9 +165,9 @@ def _fetches(rows: Iterable[AuditRow]) -> Iterator[Fetch]:
     for row in rows:
         if row.event != "end" or row.delay_ms is None:
             continue
-        yield Fetch(row.authority, row.start_ms, row.end_ms, row.delay_ms, row.token)
+        yield Fetch(row.authority, row.start_ms, row.end_ms, row.delay_ms, row.authority)
         if row.address:
-            yield Fetch("@" + row.address, row.start_ms, row.end_ms, row.address_delay_ms or 0, row.token)
+            yield Fetch("@" + row.address, row.start_ms, row.end_ms, row.address_delay_ms or 0, row.authority)
 
 
 def _plain(
@@ -167,7 +176,8 @@ def _plain(
     by_host: Mapping[str, tuple[int, int]],
 ) -> Iterator[Fetch]:
     for number, row in enumerate(rows):
-        visit, name = Visit(*row), f"row {number}"
+        visit = Visit(*row)
+        name = visit.url or f"row {number}"
         delay_ms, address_delay_ms = by_host.get(visit.host, visit.least or usual)
         start_ms, end_ms = int(visit.start_ms), int(visit.end_ms)
         yield Fetch(visit.host, start_ms, end_ms, max(delay_ms, visit.asked_ms), name)
@@ -179,4 +189,9 @@ def _check(fetches: Iterable[Fetch], tolerance_ms: int) -> Proof:
     found = Gaps(tolerance_ms)
     for fetch in sorted(fetches, key=lambda f: (f.of, f.start_ms, f.end_ms)):
         found.add(fetch)
-    return Proof(found.fetches, found.gaps, tuple(found.short))
+    return Proof(found.fetches, found.gaps, tuple(found.short), found.shortest_ms)
+
+
+def _which(fetch: Fetch) -> str:
+    second = datetime.fromtimestamp(fetch.start_ms // 1000, UTC).replace(tzinfo=None).isoformat()
+    return f"{second}.{fetch.start_ms % 1000:03}Z {fetch.name}"

@@ -78,9 +78,11 @@ def _inside(name: str) -> list[str]:
         return [name]
     fitting = [str(file) for file in finished_in(folder)]
     if not fitting:
-        still = (
-            ", but one that is still being written: name it, or stop the crawl" if any(folder.glob("*.open")) else ""
-        )
+        still = ""
+        if any(folder.glob("*.open")):
+            still = ", but one that is still being written: name it, or stop the crawl"
+        elif any(folder.glob("*.journal")):
+            still = ", but a .journal: the crawl writes what that has when it is stopped (killed: started again)"
         raise UsageFault(f"{name}: no WARC files in this folder{still}")
     return fitting
 

@@ -12,11 +12,10 @@ from scrapy.exceptions import UsageError
 
 from crawler.actions.opt_outs import opt_out, show_opt_outs
 from crawler.console.crawl_state import Action, CrawlState
+from crawler.console.hosts import authorities
 from crawler.console.terminal import clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, meaning
-from crawler.errors import PreflightError
 from frontier.types import Waiting
-from sieve.urls import authority as authority_of
 
 _WIDE = 110
 _LEAST = {"host": 20, "state": 13}
@@ -99,7 +98,7 @@ class Frontier(Action):
 
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
         frontier = state.frontier
-        found = [authority for authority in _authorities(host) if frontier.host(authority) is not None]
+        found = [authority for authority in authorities(host) if frontier.host(authority) is not None]
         if not found:
             self.show(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
             self.exitcode = 1
@@ -133,11 +132,3 @@ class Frontier(Action):
 def _waiting(row: Waiting) -> dict[str, object]:
     """A row for JSON, without its memo: a spider's own request may have put cookies and passwords there."""
     return {name: value for name, value in asdict(row).items() if name != "memo"}
-
-
-def _authorities(host: str) -> list[str]:
-    """The authorities that a host's name or any URL of it may mean; PreflightError when it is neither."""
-    try:
-        return [str(authority_of(url)) for url in ([host] if "://" in host else [f"https://{host}", f"http://{host}"])]
-    except ValueError:
-        raise PreflightError(f"{host!r} is neither a host nor an http or https URL") from None

@@ -7,8 +7,8 @@ archive alone (WARC-Date and fetch time of every record against the configured d
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
+from crawler.console.hosts import authorities
 from crawler.console.which_crawl import said
 from crawler.errors import PreflightError
 from crawler.records.fetch_times import fetch_times, warc_files, written_with
@@ -49,14 +51,18 @@ class Politeness(Action):
         if not args or args[0] != "verify":
             raise UsageError
         proofs: dict[str, Proof] = {}
-        named = [Path(name) for name in args[1:]]
+        named = [file for name in args[1:] for file in _files(Path(name))]
+        hosts = authorities(opts.host) if opts.host else ()
         if named:
             archive = self._of_files(named, opts)
         else:
             with self.state(opts) as state:
-                proofs["audit"] = verify(state.frontier.audit(), opts.tolerance_ms)
+                rows = state.frontier.audit()
+                if hosts:
+                    rows = (replace(row, address="") for row in rows if row.authority in hosts)
+                proofs["audit"] = verify(rows, opts.tolerance_ms)
                 archive = self._of_crawl(state, opts)
-        proofs["archive"] = _by_archive(archive, opts)
+        proofs["archive"] = _by_archive(archive, opts, hosts)
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
@@ -89,18 +95,21 @@ class Politeness(Action):
 
     def _tables(self, proofs: dict[str, Proof]) -> None:
         table = Table("witness", title="Delays between requests", title_justify="left")
-        for column in ("fetches", "gaps", "too short"):
+        for column in ("fetches", "gaps", "shortest of a host", "too short"):
             table.add_column(column, justify="right")
         table.add_column("")
         for name, proof in proofs.items():
             nothing = "nothing to check" + (" (needs FRONTIER_AUDIT=1)" if name == "audit" else "")
             word = nothing if not proof.gaps else "holds" if proof.ok else "BROKEN"
-            table.add_row(name, f"{proof.fetches:,}", f"{proof.gaps:,}", f"{len(proof.short):,}", word)
+            least = "" if proof.shortest_ms is None else f"{proof.shortest_ms / 1000:,.3f} s"
+            table.add_row(name, f"{proof.fetches:,}", f"{proof.gaps:,}", least, f"{len(proof.short):,}", word)
         self.show(table)
         for name, proof in proofs.items():
             for gap in proof.short[:_MOST_SHOWN]:
-                between = f"between {gap.earlier} and {gap.later}"
+                between = printable(f"between {gap.earlier} and {gap.later}")  # URLs of strangers' archives
                 self.show(Text(f"{name}: {gap.of}: {gap.gap_ms} ms {between}, {gap.needed_ms} needed"))
+            if (more := len(proof.short) - _MOST_SHOWN) > 0:
+                self.show(f"{name}: {more:,} more (--json has all)")
 
 
 def _asked(opts: argparse.Namespace) -> bool:
@@ -117,14 +126,21 @@ def _against(archive: _Archive) -> str:
     )
 
 
-def _by_archive(archive: _Archive, opts: argparse.Namespace) -> Proof:
-    """The proof by the WARC files alone; with ``--delay`` or ``--ip-delay`` the seed file's delays do not count."""
+def _files(path: Path) -> list[Path]:
+    return warc_files(path) if path.is_dir() else [path]
+
+
+def _by_archive(archive: _Archive, opts: argparse.Namespace, hosts: Collection[str]) -> Proof:
+    """The proof by the WARC files alone; with ``--delay`` or ``--ip-delay`` the seed file's delays do not count. Of
+    `hosts` alone, where any are named: the gaps of an address are between requests to whatever hosts it has."""
     settings = archive.settings
     delay_ms = round(1000 * (settings.getfloat("FRONTIER_DELAY_S") if opts.delay is None else opts.delay))
     address_ms = round(1000 * (settings.getfloat("FRONTIER_IP_DELAY_S") if opts.ip_delay is None else opts.ip_delay))
     own = host_policies(archive.spec) if archive.spec is not None and not _asked(opts) else {}
     by_host = {host: _delays(policy, delay_ms, address_ms) for host, policy in own.items()}
     fetches = fetch_times(archive.files, settings["ROBOTS_USER_AGENT"], archive.least)
+    if hosts:
+        fetches = (visit._replace(address="") for visit in fetches if visit.host in hosts)
     return verify_plain(fetches, delay_ms, address_ms, opts.tolerance_ms, by_host)
 
 
@@ -135,4 +151,11 @@ def _delays(policy: HostPolicy, delay_ms: int, address_ms: int) -> tuple[int, in
 
 def _plain(proof: Proof) -> dict[str, Any]:
     short = [gap._asdict() for gap in proof.short]
-    return {"ok": proof.ok, "fetches": proof.fetches, "gaps": proof.gaps, "too_short": len(short), "short": short}
+    return {
+        "ok": proof.ok,
+        "fetches": proof.fetches,
+        "gaps": proof.gaps,
+        "shortest_ms": proof.shortest_ms,
+        "too_short": len(short),
+        "short": short,
+    }

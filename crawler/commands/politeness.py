@@ -23,7 +23,7 @@ class Command(CrawlCommand):
         return Politeness
 
     def syntax(self) -> str:
-        return "verify  [WARC...]  [--crawl NAME] [--delay S] [--ip-delay S] [--json]"
+        return "verify  [WARC...]  [--host HOST] [--crawl NAME] [--delay S] [--ip-delay S] [--json]"
 
     def short_desc(self) -> str:
         return "Prove from audit and archive that no delay was cut short"
@@ -32,7 +32,8 @@ class Command(CrawlCommand):
         return (
             "Checks every gap between two requests to a host and to an address: in the audit stream of the crawl "
             "(written with FRONTIER_AUDIT=1) and by the dates in its closed WARC files, or only in the WARC files "
-            "named. The archive is held against FRONTIER_DELAY_S and FRONTIER_IP_DELAY_S, as each file says it was "
+            "(or folders of them) named. With --host only the gaps of that host. "
+            "The archive is held against FRONTIER_DELAY_S and FRONTIER_IP_DELAY_S, as each file says it was "
             "written with (files named here: as given here), and the seed file's own delays, or --delay and "
             "--ip-delay, and "
             "against the Crawl-delay of each robots.txt that is in it. "
@@ -44,6 +45,9 @@ class Command(CrawlCommand):
         from frontier.audit import TOLERANCE_MS
 
         super().add_options(parser)
+        parser.add_argument(
+            "--host", help="only this host: its name, or any URL of it where the port is not the usual one"
+        )
         parser.add_argument("--delay", type=_seconds, help="least seconds a host, instead of the settings'")
         parser.add_argument("--ip-delay", type=_seconds, help="least seconds an address, instead of the settings'")
         parser.add_argument(

@@ -79,7 +79,7 @@ def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float,
     said = asked.get(host, [])
     number = bisect_right(said, start_ms, key=lambda one: one[0])
     asked_ms = said[number - 1][1] if number else 0
-    yield Visit(host, exchange.field("WARC-IP-Address"), start_ms, start_ms + int(took_ms), asked_ms)
+    yield Visit(host, exchange.field("WARC-IP-Address"), start_ms, start_ms + int(took_ms), asked_ms, url=exchange.url)
 
 
 def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tuple[float, int]]]:

@@ -24,7 +24,7 @@ from tests.web.server import PortTakenError, Server, bind
 from tests.web.spec import STRUCTURES, FeedSpec, Rates, SpecError, WebSpec, calm, wild
 from tests.web.verify import Expectations, verify
 from tests.web.warcs import check_archive
-from tests.web.web import CRAWL_FILE, LOG_FILE, load_web
+from tests.web.web import CRAWL_FILE, HOSTS_FILE, LOG_FILE, load_web
 
 _RAW = argparse.RawDescriptionHelpFormatter
 _SERVE = """examples:
@@ -184,6 +184,8 @@ def crawl_command(spec: WebSpec, folder: Path) -> str:
     """What is to be typed to crawl the web that is served in this folder."""
     words = ["scrapy", "crawl", _crawl_name(spec), "-a", f"seeds={folder / CRAWL_FILE}"]
     words += ["-s", "FETCH_ALLOWED_NETWORKS=127.0.0.0/8", "-s", f"DATA_DIR={folder / 'crawl'}"]
+    if spec.named:
+        words += ["-s", f"FETCH_HOSTS_FILE={folder / HOSTS_FILE}"]
     return shlex.join(words)
 
 

@@ -442,6 +442,9 @@ def test_a_folder_stands_for_its_archives(
 ) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
+    (folder / "c.journal").touch()
+    assert main([command, str(folder)]) == USAGE
+    assert "but a .journal: the crawl writes what that has when it is stopped" in capsys.readouterr().err
     (folder / "c.warc.xz.open").touch()
     assert main([command, str(folder)]) == USAGE
     assert "one that is still being written: name it, or stop the crawl" in capsys.readouterr().err

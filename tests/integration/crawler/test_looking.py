@@ -104,13 +104,21 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     for witness in ("audit", "archive"):
         assert proofs[witness]["ok"]
         assert proofs[witness]["gaps"] > 20
+    authority = crawl.requests()[0].authority
+    one = json.loads(look(crawl, "politeness", "verify", "--json", "--host", urlsplit(authority).netloc).stdout)
+    for witness in ("audit", "archive"):
+        assert 0 < one[witness]["fetches"] < proofs[witness]["fetches"]
+        assert one[witness]["gaps"] == one[witness]["fetches"] - 1  # those of its address are not its own
+        assert one[witness]["shortest_ms"] >= proofs[witness]["shortest_ms"] > 0
     files = [str(path) for path in (crawl.folder / "warc").glob("*.warc.xz")]
     strict = look(crawl, "politeness", "verify", *files, "--delay", "5")
     assert strict.returncode == 1
     assert "BROKEN" in strict.stdout
     assert "audit" not in strict.stdout
     assert "held against" not in strict.stdout
-    unsaid = run("politeness", "verify", *files)
+    assert f"Z {authority}/" in strict.stdout  # a gap is told by instants and URLs
+    assert "more (--json has all)" in strict.stdout
+    unsaid = run("politeness", "verify", str(crawl.folder / "warc"))
     assert unsaid.returncode == 1
     assert "held against FRONTIER_DELAY_S=5 and FRONTIER_IP_DELAY_S=1" in unsaid.stdout
 

@@ -283,6 +283,10 @@ def test_an_archive_that_is_still_being_written_is_named_where_there_is_no_other
     with pytest.raises(UsageFault) as caught:
         expand([str(tmp_path / pattern)])
     assert ".open" not in str(caught.value)
+    if not pattern:
+        (tmp_path / "a.journal").touch()
+        with pytest.raises(UsageFault, match=r"but a \.journal: the crawl writes what that has when it is stopped"):
+            expand([str(tmp_path)])
     (tmp_path / "a.warc.xz.open").touch()
     with pytest.raises(UsageFault, match=r"still being written \(\.open\): stop the crawl, or name that file"):
         expand([str(tmp_path / pattern)])

@@ -88,6 +88,8 @@ def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
     visits = list(fetch_times([tmp_path / "pages.warc", tmp_path / "robots.warc"], "ulwembu"))
     proof = verify_plain(visits, 500, 0)
     assert [(gap.gap_ms, gap.needed_ms) for gap in proof.short] == [(900, 2000)]
+    assert proof.short[0].later.endswith("/2")
+    assert proof.shortest_ms == 900
     assert proof.gaps == 4
 
 

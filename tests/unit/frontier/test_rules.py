@@ -119,7 +119,10 @@ def test_grants_and_what_was_not_sent_need_no_gap() -> None:
 def test_plain_rows_as_warc_dates_give() -> None:
     rows = [("a", "1", 0.0, 10.0), ("b", "1", 300.0, 310.0), ("a", "", 900.0, 1000.0)]
     proof = verify_plain(rows, delay_ms=1000, address_delay_ms=250)
-    assert [(gap.of, gap.earlier, gap.later) for gap in proof.short] == [("a", "row 0", "row 2")]
+    assert [(gap.of, gap.earlier, gap.later) for gap in proof.short] == [
+        ("a", "1970-01-01T00:00:00.000Z row 0", "1970-01-01T00:00:00.900Z row 2")
+    ]
+    assert proof.shortest_ms == 890
 
 
 def test_settings_and_names_are_checked() -> None:

@@ -19,7 +19,7 @@ from seeds.crawl import load_crawl, parse_crawl
 from tests.unit.web.polite import Polite
 from tests.web import FeedSpec, Rates, SpecError, Web, WebSpec, calm, load_web, read_log, robots, serve, wild
 from tests.web.answer import Asked
-from tests.web.cli import main
+from tests.web.cli import crawl_command, main
 from tests.web.paths import Resource, normal, section_of
 from tests.web.sites import BRANCHING
 from tests.web.spec import ROBOTS_KINDS, SPELLINGS
@@ -267,6 +267,11 @@ def test_a_polite_crawler_satisfies_the_verifier(tmp_path: Path) -> None:
 def run_cli(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.web", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=240)
+
+
+def test_a_web_of_names_is_crawled_with_its_hosts_file(tmp_path: Path) -> None:
+    assert crawl_command(WebSpec(named=True), tmp_path).endswith(f" -s FETCH_HOSTS_FILE={tmp_path / 'hosts'}")
+    assert "FETCH_HOSTS_FILE" not in crawl_command(WebSpec(), tmp_path)
 
 
 def test_command_serves_logs_and_ends_at_sigterm(tmp_path: Path) -> None:
