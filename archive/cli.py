@@ -1,7 +1,7 @@
 """The command ``python -m archive``: look into WARC files, check them, mend them, store them another way.
 
-Exit codes: 0 all good; 1 damage, problems, nothing found (get) or no record in a file (verify); 2 wrong usage or a file
-that cannot be opened.
+Exit codes: 0 all good; 1 damage, problems, nothing found (get, remove) or no record in a file (verify); 2 wrong usage
+or a file that cannot be opened.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import logging
 import sys
 
-from archive.commands import convert, get, index, ls, repair, stats, verify
+from archive.commands import convert, get, index, ls, remove, repair, stats, verify
 from archive.commands.common import GOOD, INTERRUPTED, Command, UsageFault, report_error
 from archive.errors import ArchiveError
 from archive.terminal import escape_what_does_not_fit, give_up_stdout, say
@@ -20,6 +20,7 @@ COMMANDS: dict[str, Command] = {
     "get": get,
     "verify": verify,
     "repair": repair,
+    "remove": remove,
     "index": index,
     "convert": convert,
     "stats": stats,
@@ -33,6 +34,7 @@ _EPILOG = """examples:
   python -m archive get --record crawl.warc.xz 81245+3071
   python -m archive verify data/zulu/warc/*.warc.xz
   python -m archive repair broken.warc.gz -o mended.warc.gz
+  python -m archive remove example.org data/zulu/warc
   python -m archive index crawl.warc.gz
   python -m archive index --merge all.cdxj data/zulu/warc/*.cdxj
   python -m archive convert --to gz crawl.warc.xz

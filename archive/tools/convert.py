@@ -79,7 +79,7 @@ def convert(
         if damages or digest != state.hexdigest():
             raise ConvertError(str(path), damages)
 
-    with _written(Sink(target, compression_of(target), level, pack_bytes), check) as sink, Reader(path) as reader:
+    with written(Sink(target, compression_of(target), level, pack_bytes), check) as sink, Reader(path) as reader:
         _copy_all(reader, sink, state.update, tick)
     return target
 
@@ -117,12 +117,12 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
     nothing is written."""
     report = RepairReport(target)
     sink = Sink(target, compression_of(target))
-    with _written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
+    with written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
         for record in reader:
             if record.damage is not None:
                 report.dropped += 1
                 continue
-            _copy(record, sink)
+            copy_record(record, sink)
             if record.damage is None:
                 sink.end()
                 report.kept += 1
@@ -137,11 +137,11 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
 
 def join(paths: Iterable[Path], target: Path) -> Path:
     """Store the records of several files as one, in their order. ConvertError, nothing was written: one is damaged."""
-    with _written(Sink(target, compression_of(target))) as sink:
+    with written(Sink(target, compression_of(target))) as sink:
         for path in paths:
             with Reader(path) as reader:
                 for record in reader:
-                    _copy(record, sink)
+                    copy_record(record, sink)
                     sink.end()
                 if reader.damages:
                     raise ConvertError(str(path), reader.damages)
@@ -149,7 +149,7 @@ def join(paths: Iterable[Path], target: Path) -> Path:
 
 
 @contextmanager
-def _written(
+def written(
     sink: Sink, check: Callable[[Path], None] = lambda _: None, wanted: Callable[[], bool] = lambda: True
 ) -> Iterator[Sink]:
     """What is put into the sink becomes its file, with an index, when the block ends well, it is wanted then, and
@@ -172,7 +172,7 @@ def _written(
     index_file(sink.path)
 
 
-def _copy(record: Record, sink: Sink) -> None:
+def copy_record(record: Record, sink: Sink) -> None:
     sink.begin()
     sink.write(record.raw_head)
     size = 0
