@@ -66,11 +66,15 @@ class Politeness(Action):
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
-            self._tables(proofs)
+            self._tables(proofs, hosts)
             if proofs["archive"].gaps and not _asked(opts):
                 more = "; a crawl that was given others with -s needs them here, too" if named else ""
                 more = ", as its files say they were written with" if archive.least else more
                 self.show(f"The archive was held against {_against(archive)}{more}")
+        if hosts and not any(proof.fetches for proof in proofs.values()):
+            self.note(
+                f"no request to {' or '.join(hosts)}; a host is named as `scrapy frontier hosts` does, with its port"
+            )
         if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
             self.exitcode = 1
 
@@ -93,13 +97,13 @@ class Politeness(Action):
         given = _asked(opts) or any(said(state.settings, name) for name in _DELAYS)
         return _Archive(files, state.settings, state.spec, {} if given else written_with(files))
 
-    def _tables(self, proofs: dict[str, Proof]) -> None:
+    def _tables(self, proofs: dict[str, Proof], hosts: Collection[str]) -> None:
         table = Table("witness", title="Delays between requests", title_justify="left")
         for column in ("fetches", "gaps", "shortest of a host", "too short"):
             table.add_column(column, justify="right")
         table.add_column("")
         for name, proof in proofs.items():
-            nothing = "nothing to check" + (" (needs FRONTIER_AUDIT=1)" if name == "audit" else "")
+            nothing = "nothing to check" + (" (needs FRONTIER_AUDIT=1)" if name == "audit" and not hosts else "")
             word = nothing if not proof.gaps else "holds" if proof.ok else "BROKEN"
             least = "" if proof.shortest_ms is None else f"{proof.shortest_ms / 1000:,.3f} s"
             table.add_row(name, f"{proof.fetches:,}", f"{proof.gaps:,}", least, f"{len(proof.short):,}", word)
@@ -127,7 +131,11 @@ def _against(archive: _Archive) -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    return warc_files(path) if path.is_dir() else [path]
+    if not path.is_dir():
+        return [path]
+    if found := warc_files(path):
+        return found
+    raise PreflightError(f"no closed WARC files in {path}")
 
 
 def _by_archive(archive: _Archive, opts: argparse.Namespace, hosts: Collection[str]) -> Proof:

@@ -110,6 +110,8 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
         assert 0 < one[witness]["fetches"] < proofs[witness]["fetches"]
         assert one[witness]["gaps"] == one[witness]["fetches"] - 1  # those of its address are not its own
         assert one[witness]["shortest_ms"] >= proofs[witness]["shortest_ms"] > 0
+    strange = look(crawl, "politeness", "verify", "--host", "strange.example")
+    assert (strange.returncode, "no request to https://strange.example or" in strange.stderr) == (1, True)
     files = [str(path) for path in (crawl.folder / "warc").glob("*.warc.xz")]
     strict = look(crawl, "politeness", "verify", *files, "--delay", "5")
     assert strict.returncode == 1
@@ -188,3 +190,5 @@ def test_nothing_to_check_is_no_proof(crawl: Crawl, tmp_path: Path) -> None:
     (tmp_path / "empty.warc").write_bytes(b"")
     assert look(crawl, "politeness", "verify", str(tmp_path / "empty.warc")).returncode == 1
     assert "no such WARC" in look(crawl, "politeness", "verify", str(tmp_path / "none.warc")).stderr
+    (tmp_path / "none").mkdir()
+    assert "no closed WARC files in" in look(crawl, "politeness", "verify", str(tmp_path / "none")).stderr
