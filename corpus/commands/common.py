@@ -11,6 +11,7 @@ from typing import Protocol
 
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN, VERTICAL_SUFFIXES, beginning, open_stored
+from corpus.languages import of_html_tag
 from corpus.outputs import plain_suffix
 from corpus.report import Report
 from corpus.sources import kind_of
@@ -107,6 +108,8 @@ def languages_of(options: argparse.Namespace) -> tuple[frozenset[str], Identifie
     languages = frozenset(code for part in options.language for code in part.split(",") if code)
     for code in sorted(languages - set(known)):
         hint = "" if options.model else "; of a model of your own: --model FILE"
+        meant = of_html_tag(code.lower())  # lang="zu" is in all pages and in vertical text
+        hint = f' (did you mean "{meant}"?)' if meant in known else hint
         raise UsageFault(f"--language {code}: not one of {' '.join(known)}{hint}")
     # A single language is what the corpus is wanted for: text that is likely enough in it is called so.
     return languages, Identifier(model, wanted=next(iter(languages)) if len(languages) == 1 else None)
