@@ -38,7 +38,7 @@ def why_over(grant: Grant, stats: StatsCollector | None) -> str:
             return "Nothing is left to fetch"
         return (
             "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
-            "Another DATA_DIR begins anew, with REDIS_URL also an empty Redis"
+            "Another DATA_DIR begins anew, with REDIS_URL also another crawl name (an emptied Redis forgets opt-outs)"
         )
     back = datetime.fromtimestamp(-(-grant.next_due_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
     return (
