@@ -55,6 +55,7 @@ def below(name: str) -> Callable[[str], bool]:
 def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Tick | None = None) -> Removal:
     """Take the records of unwanted URLs out of the file, and index it anew; without ``write`` they are only counted.
     ConvertError: the file is damaged, and stays as it is."""
+    path = path.resolve()  # a link would be replaced, and what it leads to would stay
     found = Removal()
     gone: set[str] = set()
 

@@ -60,6 +60,16 @@ def test_a_site_goes_and_all_else_stays_byte_for_byte(path: Path, capsys: pytest
     assert sorted(path.parent.glob("*-new")) == []
 
 
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    with WarcWriter(tmp_path, "crawl", "gz", config=WriterConfig(reserve_bytes=0)) as writer:
+        writer.write(page(0))
+    link = tmp_path / "link.warc.gz"
+    link.symlink_to(writer.finished[0])
+    assert main(["remove", "--force", "host0.example", str(link)]) == GOOD
+    assert link.is_symlink()
+    assert [kind for kind, _, _ in records(writer.finished[0])] == ["warcinfo"]
+
+
 def test_a_damaged_file_and_one_being_written_stay_as_they_are(tmp_path: Path) -> None:
     whole = tmp_path / "a.warc"
     with WarcWriter(tmp_path, "crawl", "none", config=WriterConfig(reserve_bytes=0)) as writer:
