@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from relevance.types import UNDETERMINED
 
@@ -107,6 +108,14 @@ class Document:
     def size_bytes(self) -> int:
         """Bytes of the text in UTF-8, line ends between paragraphs not counted."""
         return sum(paragraph.size_bytes for paragraph in self.paragraphs)
+
+
+def host_of(url: str) -> str:
+    """Host in lower case without port, "" when the URL has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def main_language(paragraphs: tuple[Paragraph, ...]) -> str:

@@ -44,7 +44,7 @@ def kind_of(name: str, head: bytes) -> str:
 
 
 def read_vertical_file(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
-    """The documents of a vertical file, which know neither date nor charset. ``fault`` hears of damage, and of what is
+    """The documents of a vertical file, which know no charset. ``fault`` hears of damage, and of what is
     not vertical text; the next document is read all the same."""
     rows = (row.decode("utf-8", "replace") for batch in _told(name, file, fault) for row in batch)
     for document in documents_of(rows, name, fault):
@@ -57,7 +57,7 @@ def _of_vertical(found: VerticalDocument) -> Document:
         Paragraph(paragraph.text, "heading" if paragraph.heading else "main", of_html_tag(paragraph.lang))
         for paragraph in found.paragraphs
     )
-    said = {name: found.attributes.get(name, "") for name in SAID}
+    said = {name: found.attributes.get(name, "") for name in ("date", *SAID)}
     return Document(identity, url, title, language=main_language(paragraphs), paragraphs=paragraphs, extra={}, **said)
 
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
-from corpus.document import Document
+from corpus.document import Document, host_of
 
 GROUPS = ("language", "host", "month")
 UNKNOWN = "-"
@@ -42,7 +41,7 @@ class Statistics:
 
     def add(self, document: Document) -> None:
         words, size = document.words, document.size_bytes
-        keys = {"host": host_of(document.url), "month": month_of(document.date)}
+        keys = {"host": host_of(document.url) or UNKNOWN, "month": month_of(document.date)}
         for row in (self.total, *(self._row(group, key) for group, key in keys.items())):
             row.count(1, words, size)
         self._row("language", document.language).documents += 1
@@ -74,14 +73,6 @@ def shortened(ranked: list[tuple[str, Row]], most: int) -> Iterator[tuple[str, R
     for _, row in ranked[most:]:
         rest.count(row.documents, row.words, row.bytes)
     yield f"{len(ranked) - most} others", rest
-
-
-def host_of(url: str) -> str:
-    """Host in lower case without port, "-" when the URL has none."""
-    try:
-        return urlsplit(url).hostname or UNKNOWN
-    except ValueError:
-        return UNKNOWN
 
 
 def month_of(date: str) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from corpus.document import SAID, Document, Link, Paragraph
+from corpus.document import SAID, Document, Link, Paragraph, host_of
 from corpus.languages import html_tag
 from corpus.vertical.tokens import Span, sentences, tokens
 
@@ -56,9 +56,9 @@ def lines(document: Document, *, headings: bool = False, tokenised: bool = True)
     """The document in vertical form, line by line, without line ends. ``headings``: they are marked as such. Not
     ``tokenised``, it is a prevertical: a paragraph is one line of text, of the title there is only the attribute."""
     title, url, identity = map(escape_value, (document.title, document.url, document.id))
-    said = ((name, escape_value(getattr(document, name))) for name in SAID)
-    publication = "".join(f' {name}="{value}"' for name, value in said if value)
-    yield f'<doc title="{title}" url="{url}" id="{identity}"{publication}>'
+    known = {"date": document.date, "host": host_of(document.url), **{name: getattr(document, name) for name in SAID}}
+    more = "".join(f' {name}="{said}"' for name, value in known.items() if (said := escape_value(value)))
+    yield f'<doc title="{title}" url="{url}" id="{identity}"{more}>'
     if tokenised:
         yield "<head>"
         yield from _sentences(Paragraph(document.title))

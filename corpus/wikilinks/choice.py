@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from corpus.statistics import host_of
+from corpus.document import host_of
 from corpus.wikilinks.address import Target, target_of
 from corpus.wikilinks.namespaces import is_article
 from corpus.wikilinks.similarity import alike

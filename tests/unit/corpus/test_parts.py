@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from corpus.anchors import place_links
 from corpus.cli import main
 from corpus.commands.common import expect_vertical
-from corpus.document import Document, Paragraph, from_json, main_language, to_json
+from corpus.document import Document, Paragraph, from_json, host_of, main_language, to_json
 from corpus.duplicates.hashes import HashSet, text_hash
 from corpus.duplicates.paragraphs import Deduplicator
 from corpus.errors import FormatError, UsageFault
@@ -30,7 +30,7 @@ from corpus.languages import paragraph_languages
 from corpus.outputs import check_target, open_output
 from corpus.report import Report, log_lines
 from corpus.selection import main_blocks
-from corpus.statistics import Row, Statistics, host_of, month_of, shortened
+from corpus.statistics import Row, Statistics, month_of, shortened
 from corpus.wikilinks.tables import _rows
 from relevance import Block, read_page
 
@@ -583,4 +583,4 @@ def test_statistics() -> None:
 
 def test_dates_and_hosts_that_are_none() -> None:
     assert [month_of(date) for date in ("", "2024", "2024-13-01", "20241301000000", "yesterday")] == ["-"] * 5
-    assert [host_of(url) for url in ("", "urn:x", "http://[bad")] == ["-"] * 3
+    assert [host_of(url) for url in ("", "urn:x", "http://[bad")] == [""] * 3

@@ -39,7 +39,8 @@ def test_whole_document() -> None:
     link = Link(0, 15, "https://b.example/?q=1&r=2")
     rows = rows_of(document(Paragraph("Isolezwe lethu. Yebo", "main", "zul", (link,)), title='A "b" <c>'))
     assert rows == [
-        '<doc title="A &quot;b&quot; &lt;c&gt;" url="https://a.example/x?a=1&amp;b=2" id="0-1">',
+        '<doc title="A &quot;b&quot; &lt;c&gt;" url="https://a.example/x?a=1&amp;b=2" id="0-1"'
+        ' date="2024-01-02" host="a.example">',
         *("<head>", "<s>", "A", '"', "<g/>", "b", "<g/>", '"', "<", "<g/>", "c", "<g/>", ">", "</s>", "</head>"),
         '<p lang="zu">',
         *("<s>", "Isolezwe", "lethu", "<g/>", '.\t<link="https://b.example/?q=1&amp;r=2">\t<length=3>', "</s>"),
@@ -74,7 +75,7 @@ def test_publication_is_read_from_a_file_and_by_manatee(tmp_path: Path) -> None:
     other = replace(made, published="", author="", published_from="")
     (tmp_path / "a.vert").write_text(text_of(made) + text_of(other))
     one, two = documents([str(tmp_path / "a.vert")], Report(quiet=True), Tally())
-    assert (one.published, one.published_from) == ("2024-05-31", "feed")
+    assert (one.published, one.published_from, one.date) == ("2024-05-31", "feed", "2024-01-02")
     assert (one.author, one.site) == ('N "D" <Dube> & Zuma', "")
     assert (two.published, two.author, two.published_from) == ("", "", "")
     writer = ManateeWriter(())
@@ -116,7 +117,7 @@ def test_round_trip(texts: list[str], title: str) -> None:
     [found] = read_vertical(text_of(made).split("\n"))
     assert [paragraph.text for paragraph in found.paragraphs] == texts
     assert found.head.text == title
-    assert found.attributes == {"title": title, "url": made.url, "id": made.id}
+    assert found.attributes == {"title": title, "url": made.url, "id": made.id, "date": made.date, "host": "a.example"}
 
 
 @given(TEXTS, st.data())
