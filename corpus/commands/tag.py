@@ -83,7 +83,10 @@ def _models(given: list[str]) -> dict[str, Path]:
         language = language_key(named[1]) if named else NO_LANGUAGE
         if language in models:
             raise UsageFault(f"--model {text}: there is one for {_shown(language)} already")
-        models[language] = Path(named[2] if named else text)
+        models[language] = path = Path(named[2] if named else text)
+        before, mark, _ = text.partition("=")
+        if mark and not named and not path.exists():
+            raise UsageFault(f"--model {text}: {before!r} is no code of a language (as zu or zul), nor is that a file")
     return models
 
 

@@ -66,9 +66,10 @@ class Frontier(Action):
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.hosts(opts.limit)
         now_ms = state.frontier.status().now_ms
+        gone = {row.authority for row in rows if state.frontier.opted_out_by(row.authority + "/")}
         if opts.json:
             for row in rows:
-                self.show_json(asdict(row))
+                self.show_json({**asdict(row), "opted_out": row.authority in gone})
             return
         table = Table(
             title=f"Hosts of {state.name}", title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
@@ -80,7 +81,8 @@ class Frontier(Action):
             table.add_column(column, justify=justify, overflow="fold", min_width=_LEAST.get(column))
         for row in rows:
             figures = (row.queued, row.parked, row.pages, row.words, f"{row.delay_ms / 1000:g}", row.failures)
-            cells = (row.authority, *map(str, figures), host_words(row, now_ms), row.address)
+            words = "opted out" if row.authority in gone else host_words(row, now_ms)
+            cells = (row.authority, *map(str, figures), words, row.address)
             table.add_row(*cells[: len(shown)])
         self.show(table)
 

@@ -35,8 +35,8 @@ _BESIDE = "other ports of the host, and other names under it, have to be named, 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Whom an opt-out holds for: `crawl` "" is all of them. `log`: where what is withdrawn is noted; `file`: the
-    opt-outs that the crawl's workers read as they start, "" for none."""
+    """Whom an opt-out holds for: `crawl` "" is all of them. `log`: where what is said and withdrawn is noted; `file`:
+    the opt-outs that the crawl's workers read as they start, "" for none."""
 
     server: redis.Redis
     crawl: str
@@ -70,6 +70,11 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
             return
         new = scope.table(scope.crawl).add([prefix])
         action.show(f"{prefix}: {'opted out' if new else 'was opted out already'} of {scope}")
+        if new:
+            try:
+                _write_down(scope, "opted out", prefix, rules)
+            except OSError as error:
+                action.note(f"it holds, but could not be noted in {scope.log}: {error}")
         action.note(f"that is what begins with {', '.join(sorted(rules))}; {_BESIDE}")
         if not scope.crawl and _is_cluster(scope.server):
             action.note(_CLUSTER)
@@ -126,10 +131,7 @@ def _withdraw(action: Action, prefix: str, rules: set[str], scope: _Scope) -> No
             raise PreflightError(
                 f"{scope.file} has {prefix}, too, for every worker that starts: take it out there first"
             )
-        scope.log.parent.mkdir(parents=True, exist_ok=True)
-        with scope.log.open("a", encoding="utf-8") as file:
-            said = f"withdrawn: {prefix} of {scope} ({', '.join(sorted(rules))})"
-            file.write(f"{clock(time.time_ns() // 1_000_000)} {said}\n")
+        _write_down(scope, "withdrawn", prefix, rules)
     except (OSError, ValueError) as error:
         raise PreflightError(f"{prefix} stays opted out: {error}") from None
     scope.table(scope.crawl).withdraw(prefix)
@@ -138,6 +140,14 @@ def _withdraw(action: Action, prefix: str, rules: set[str], scope: _Scope) -> No
     )
     if also:
         action.note(f"{prefix} stays opted out of {also}, where it was said, too")
+
+
+def _write_down(scope: _Scope, done: str, prefix: str, rules: set[str]) -> None:
+    """A line of the log; OSError."""
+    scope.log.parent.mkdir(parents=True, exist_ok=True)
+    with scope.log.open("a", encoding="utf-8") as file:
+        said = f"{done}: {prefix} of {scope} ({', '.join(sorted(rules))})"
+        file.write(f"{clock(time.time_ns() // 1_000_000)} {said}\n")
 
 
 def _spelled_out(prefixes: Iterable[str]) -> set[str]:

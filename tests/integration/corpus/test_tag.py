@@ -121,6 +121,7 @@ def test_nothing_in_it(tmp_path: Path, model: Path) -> None:
     ("arguments", "said"),
     [
         (["--model", "zu={tmp}/absent"], "{tmp}/absent: No such file or directory"),
+        (["--model", "sesotho={model}"], "'sesotho' is no code of a language (as zu or zul)"),
         (["--model", "zu={tmp}/in.vert"], "{tmp}/in.vert: is no model of UDPipe 1"),
         (["--model", "zu={tmp}"], "{tmp}: Is a directory"),
         (["--model", "zu={model}", "--model", "zul={model}"], "--model zul={model}: there is one for zu already"),

@@ -145,8 +145,12 @@ def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_pa
     assert why(crawl, "http://mistake.example/a")["refused"].startswith("opted_out")
 
     log = crawl.folder / "reports" / "opt-outs.log"
-    assert not log.exists()
+    assert "Z opted out: mistake.example/a of crawl zulu (http://mistake.example/a, " in log.read_text()
+    log.unlink()
     log.mkdir()
+    unnoted = look(crawl, "frontier", "opt-out", "http://mistake.example/b")
+    assert (unnoted.returncode, "it holds, but could not be noted" in unnoted.stderr) == (0, True)
+    assert why(crawl, "http://mistake.example/b")["refused"].startswith("opted_out")
     blocked = look(crawl, *withdraw, "mistake.example/a")
     assert (blocked.returncode, "mistake.example/a stays opted out" in blocked.stderr) == (1, True)
     log.rmdir()

@@ -18,6 +18,7 @@ from crawler.state.run_record import RunRecord, WorkerRecord
 from crawler.state.state_format import ensure_format
 from frontier.errors import OptOutsDamaged
 from frontier.redis_frontier import RedisFrontier
+from frontier.types import Candidate
 
 PAGE = "http://a.example/1"
 
@@ -105,6 +106,7 @@ def test_it_is_withdrawn_by_the_same_name_and_scope(fleet: Fleet) -> None:
 
 def test_what_cannot_be_written_down_stays(fleet: Fleet) -> None:
     fleet.say("opt-out", "a.example")
+    (fleet.folder / "opt-outs.log").unlink()
     (fleet.folder / "opt-outs.log").mkdir()
     assert fleet.say("opt-out", "a.example", withdraw=True)[0] == 1
     assert all(fleet.refused().values())
@@ -143,3 +145,20 @@ def test_on_a_cluster_it_is_said_who_does_not_hear_of_it(fleet: Fleet, monkeypat
     monkeypatch.setattr(opt_outs, "_is_cluster", lambda server: True)
     assert "on its other nodes" in fleet.say("opt-out", "a.example")[1]
     assert "on its other nodes" not in fleet.say("opt-out", "a.example", crawl="zulu")[1]
+
+
+def test_hosts_that_have_opted_out_are_told(fleet: Fleet, url: str) -> None:
+    frontier = RedisFrontier(url, "zulu")
+    frontier.take_in([Candidate(f"http://{name}.example/1") for name in "abc"])
+    fleet.say("opt-out", "a.example")
+    fleet.say("opt-out", "http://b.example/1", crawl="zulu")
+    frontier.close()
+    _, said = fleet.say("hosts", crawl="zulu", as_json=True)
+    rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert {row["authority"]: row["opted_out"] for row in rows} == {
+        "http://a.example": True,
+        "http://b.example": False,
+        "http://c.example": False,
+    }
+    _, said = fleet.say("hosts", crawl="zulu")
+    assert [line.split()[0] for line in said.splitlines() if "opted out" in line] == ["http://a.example"]
