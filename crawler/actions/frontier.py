@@ -15,6 +15,7 @@ from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.hosts import authorities
 from crawler.console.terminal import clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, meaning
+from crawler.state.redis_link import fullness
 from frontier.types import Waiting
 
 _WIDE = 110
@@ -62,6 +63,8 @@ class Frontier(Action):
             for word, count in sorted(counts.items()):
                 table.add_row(f"{title}: {word}", f"{count:,}", meaning(word))
         self.show(table)
+        if full := fullness(state.home.url):
+            self.note(full)
 
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.hosts(opts.limit)

@@ -118,6 +118,7 @@ def _cause(url: str, error: Exception) -> str:
     return str(error)
 
 
+_NEARLY = 0.98
 _OF_A_SCRIPT = ("ACL failure", "The user executing the script can't")
 """What Redis 7 and 6.2 say of a script that may not do something."""
 _OF_A_COMMAND = re.compile("(?:to|can't) run ")
@@ -145,6 +146,18 @@ def refuse_eviction(url: str) -> None:
             f"the Redis at {without_password(url)} throws keys away when it is full (maxmemory-policy {policy}): "
             "hosts' delays could be forgotten; config set maxmemory-policy noeviction"
         )
+
+
+def fullness(url: str) -> str:
+    """What to say of a server that is at its memory limit, or so near that it goes to and fro; "" of another."""
+    memory = memory_facts(url)
+    most = memory.get("maxmemory", 0)
+    used = memory.get("used_memory", 0) - memory.get("mem_not_counted_for_evict", 0)
+    if not most or used < _NEARLY * most:
+        return ""
+    return (
+        f"Redis is at its memory limit ({used >> 20:,} of {most >> 20:,} MiB): crawls stand until maxmemory is raised"
+    )
 
 
 def memory_facts(url: str) -> dict[str, Any]:

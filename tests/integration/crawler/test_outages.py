@@ -19,7 +19,7 @@ import redis
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.answering import ANSWER_WITHIN_S
 from tests.integration.crawler.fleet import LEASE_S, fleet, fleet_on, judge, spec
-from tests.integration.crawler.harness import Crawl, results_of, wait_for
+from tests.integration.crawler.harness import Crawl, results_of, run_here, wait_for
 from tests.web.spec import WebSpec
 
 PAGES = 120
@@ -96,6 +96,8 @@ def test_at_the_memory_limit_the_crawl_waits_and_says_so(tmp_path: Path) -> None
             wait_for(lambda: "maxmemory" in crawl.logs())
             time.sleep(LEASE_S)  # long enough for leases to run out
             assert all(worker.poll() is None for worker in crawl.workers)
+            status = run_here("frontier", "status", REDIS_URL=server.url, DATA_DIR=str(crawl.folder))
+            assert "Redis is at its memory limit" in status.stderr
             assert crawl.running.server.requests < PAGES
             client.config_set("maxmemory", 0)
         assert crawl.wait() == [0, 0]
