@@ -32,10 +32,11 @@ end
 
 -- the flags that say who has to look at the map
 local function map_flags(others, next_ms)
-  local flags = MAPPED
-  if others.dl or others.al or others.cd or others.rr or others.e or (others.f or 0) > 0 then flags = flags + ENDS_SLOWLY end
+  local flags, failed = MAPPED, (others.f or 0) > 0
+  if others.dl or others.al or others.cd or others.rr or others.e or failed then flags = flags + ENDS_SLOWLY end
   local rest_ms = max(others.g or 0, others.rg or 0)
-  if rest_ms > next_ms or others.pm or others.mp or others.mb or others.h or others.z or others.w then
+  -- of one that has failed the next URL may be of another band than the best
+  if failed or rest_ms > next_ms or others.pm or others.mp or others.mb or others.h or others.z or others.w then
     flags = flags + LOOKED
   end
   return flags

@@ -512,6 +512,28 @@ def test_pages_that_fail_for_good_do_not_keep_their_host_from_the_others(
     assert clock.now_ms - began_ms < 2 * HOUR
 
 
+def test_a_host_with_nothing_left_of_failures_but_their_number_asks_for_what_has_not_failed_first(
+    make: Make, clock: Clock
+) -> None:
+    """It has an address of its own, nothing parked, and no rest that lasts: Redis would grant it the quick way."""
+    frontier = make(replace(FREE, delay_ms=1000, address_delay_ms=0))
+    frontier.take_in([Candidate(f"{A}/broken{number}", score=1.0) for number in range(2)])
+    for _ in range(2):
+        lease = one(frontier)
+        assert frontier.bind(lease.token, "192.0.2.1").granted
+        done(frontier, lease, "http_5xx")
+        clock.forward(10 * MINUTE)
+    frontier.take_in([Candidate(f"{A}/good{number}", score=0.5) for number in range(3)])
+    fetched = []
+    for _ in range(4):
+        lease = one(frontier)
+        fetched.append(lease.url)
+        done(frontier, lease)
+        clock.forward(1000)
+    assert fetched[:2] == [f"{A}/good0", f"{A}/good1"]
+    assert "broken" in fetched[2], "what failed is forgiven: the better band goes first again"
+
+
 def test_a_feed_that_failed_is_asked_for_again_before_pages(make: Make, clock: Clock) -> None:
     frontier = make(replace(FREE, delay_ms=1000))
     frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=1.0)])
