@@ -2,10 +2,12 @@
 
 import ast
 import importlib.metadata
+import os
 import re
 import runpy
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,24 @@ def test_a_setup_that_is_interrupted_says_so(
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(copy_to(tmp_path)), run_name="__main__")
     assert (ended.value.code, capsys.readouterr().err) == (130, "setup: interrupted\n")
+
+
+def test_a_setup_waits_for_another_and_for_what_a_killed_one_has_left(tmp_path: Path) -> None:
+    """Else one would clear the environment that the pips of the other write to."""
+    script = copy_to(tmp_path)
+    setup = runpy.run_path(str(script))
+    held = setup["alone"]()
+    left = subprocess.Popen(["sleep", "100"], pass_fds=[held])
+    os.close(held)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == "setup: another one is at work in this folder; waiting for it\n"
+        (tmp_path / ".venv").mkdir()
+        (tmp_path / ".venv" / "ulwembu-ready").write_text(setup["wanted"]())
+        left.kill()
+        left.wait()
+        assert waiting.communicate(timeout=100)[0] == ""
+    assert waiting.returncode == 0, "the other one has done it"
 
 
 def test_what_the_image_copies_exists() -> None:
