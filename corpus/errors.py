@@ -26,5 +26,9 @@ class FormatError(CorpusError):
         self.reason = reason
 
 
+class BrokenOffError(FormatError):
+    """A compressed file is damaged, or not whole: what was behind that line is not read."""
+
+
 Fault = Callable[[FormatError], None]
 """Hears of what is wrong in a file while the rest of it is read on."""

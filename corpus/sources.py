@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 
 from archive import Damage
 from corpus.document import SAID, Document, Paragraph, from_json, main_language
-from corpus.errors import Fault, FormatError
+from corpus.errors import BrokenOffError, Fault, FormatError
 from corpus.extraction import Choice, Extraction
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored, stored_size, unpacked
 from corpus.languages import of_html_tag
@@ -110,9 +110,9 @@ def line_batches(name: str, file: BinaryIO, fault: Fault) -> Iterator[tuple[int,
         if chunk.broken is not None:
             parts, size = [], 0
         while damages:
-            fault(FormatError(name, number + 1, f"breaks off: {damages.pop(0)}"))
+            fault(BrokenOffError(name, number + 1, f"breaks off: {damages.pop(0)}"))
     while damages:
-        fault(FormatError(name, number + 1, f"breaks off: {damages.pop(0)}"))
+        fault(BrokenOffError(name, number + 1, f"breaks off: {damages.pop(0)}"))
     if parts:
         yield number, [b"".join(parts)]
 

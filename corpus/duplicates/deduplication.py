@@ -28,7 +28,7 @@ from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
 from corpus.duplicates.rows import Rows, batches, keyed_rows
 from corpus.duplicates.units import Unit, json_units, vertical_units
-from corpus.errors import FormatError, UsageFault
+from corpus.errors import BrokenOffError, FormatError, UsageFault
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
 from corpus.sources import kind_of
@@ -39,7 +39,8 @@ NEAR = 0.5
 WORDS_A_RUN = 5
 Read = TypeVar("Read", Unit, Rows)
 _MOST_TOLD = 100
-"""Faults of one file that have a line of their own; a file of another kind than was meant may have one a row."""
+"""Faults of one file that have a line of their own, beside where it breaks off; a file of another kind than was meant
+may have one a row."""
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
 _BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
@@ -177,8 +178,9 @@ class Deduplication:
     def _fault(self, error: FormatError) -> None:
         self.counts.damages += 1
         self._refused = True
-        self._untold += 1
-        if self._untold <= 0:
+        broken = isinstance(error, BrokenOffError)
+        self._untold += not broken
+        if broken or self._untold <= 0:
             self._report.warn(str(error))
 
     def _judged_rows(self, rows: Rows) -> bytes:

@@ -1,5 +1,6 @@
 """``corpus dedup`` as users run it: one run after the other, killed, locked out, with wrong and damaged input."""
 
+import gzip
 import json
 import lzma
 import os
@@ -420,6 +421,17 @@ def test_columns_that_no_row_has_replace_nothing(tmp_path: Path, capsys: pytest.
     assert dedup(str(rows), str(rows), "-o", str(out), "--columns", "3") == 1
     assert capsys.readouterr().err.count("rows.tsv: 50 more places like these") == 2
     assert out.read_text() == "a\tb\tc\n"
+
+
+def test_where_a_file_breaks_off_is_said_however_many_faults_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.tsv.gz"
+    rows.write_bytes(gzip.compress(b"a\tb\n" + b"a\n" * 150)[:-4])
+    assert dedup(str(rows), "-o", str(tmp_path / "out.tsv"), "--columns", "2") == 1
+    error = capsys.readouterr().err
+    assert "rows.tsv.gz:152: breaks off: " in error
+    assert "rows.tsv.gz: 50 more places like these" in error
 
 
 def test_folders_and_standard_input(months: list[Path], tmp_path: Path) -> None:
