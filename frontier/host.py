@@ -155,12 +155,12 @@ class Host:
         """Queue up to `most` (0: :data:`UNPARKED_AT_ONCE`) parked elements whose time has come, in front; their
         reasons. Pages that have failed go behind what waits: in front, some that are broken for good would fail again
         and again before any other is asked for, and their host rest for days. So does what waited for equal pages, lest
-        a trap have each day's first turns; while others wait for those, it waits on with them."""
+        a trap have each day's first turns; while that section waits for those again, it waits on with it."""
         reasons: list[str] = []
         due = itertools.takewhile(lambda entry: entry[0] <= until_ms, self.parked)
         for entry in list(itertools.islice(due, most or PARKED_AT_ONCE)):
             _, member, reason = entry
-            if reason == EQUAL_PAGES and self.equal_ms > until_ms:
+            if reason == EQUAL_PAGES and self.is_trapped(member.partition(b"\0")[2], until_ms):
                 self.parked.remove(entry)
                 bisect.insort(self.parked, (self.equal_ms, member, reason))
             elif len(reasons) < (most or UNPARKED_AT_ONCE):

@@ -153,7 +153,7 @@ def _mark(frontier: MemoryTables, host: Host, element: bytes, page_mark: bytes) 
     it; after many the host rests."""
     limits, now_ms, before = frontier.config.limits, frontier.clock(), host.mark_balance
     balance = host.mark(page_mark, MARKS_KEPT)
-    least = limits.some_equal_pages if host.equal_ms <= now_ms else 1
+    least = limits.some_equal_pages if host.equal_ms <= now_ms else limits.few_equal_pages
     if balance > before and balance >= least and host.trap(element, now_ms, equal=True):
         host.mark_balance = 0
     elif balance >= limits.equal_pages:

@@ -97,6 +97,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "query_variants": config.limits.query_variants,
         "equal_pages": config.limits.equal_pages,
         "some_equal_pages": config.limits.some_equal_pages,
+        "few_equal_pages": config.limits.few_equal_pages,
         "parked_traps": config.limits.parked_traps,
         "least_credit": False if config.least_credit is None else config.least_credit,
         "least_every": config.least_every_ms,

@@ -44,6 +44,12 @@ class TrapLimits:
         """The balance of equal pages at which a host's URLs of least worth are parked, long before it rests."""
         return -(-self.equal_pages // 5)
 
+    @property
+    def few_equal_pages(self) -> int:
+        """The balance at which another section of a host that has such URLs parked joins them: more than the copy or
+        two that many a page has."""
+        return min(3, self.some_equal_pages)
+
 
 def check(url: str, depth: int, limits: TrapLimits) -> str:
     """Name of the rule that `url` breaks ("trap_depth", …), "" when none."""

@@ -56,7 +56,7 @@ local function end_counts(authority, record, element, kind, outcome, rule)
   if trap(authority, record, element, false) then
     balance = 0 -- there were more than are parked at once
   elseif outcome.page_mark and SETTINGS.equal_pages > 0 then
-    local before, least = balance, record.others.e and 1 or SETTINGS.some_equal_pages
+    local before, least = balance, record.others.e and SETTINGS.few_equal_pages or SETTINGS.some_equal_pages
     record.marks, balance = marked(record.marks, balance, outcome.page_mark)
     if balance > before and balance >= least and trap(authority, record, element, true) then
       balance = 0

@@ -272,8 +272,8 @@ local function trap(authority, record, element, is_equal)
 end
 
 -- Up to `most` URLs whose time has come, in front, but pages that have failed or that waited for equal pages behind what
--- waits (why: frontier/host.py). While others wait for those, they wait on with them: it would all come a day later, and
--- each day twice as much.
+-- waits (why: frontier/host.py). While that section waits for those again, they wait on with it: it would all come a day
+-- later, and each day twice as much.
 local function unpark(authority, record, until_ms, most)
   local first, waits_ms = record.others.pm, record.others.e or 0
   if not first or first > until_ms then return 0 end
@@ -281,7 +281,7 @@ local function unpark(authority, record, until_ms, most)
   local looked_at = most or waits_ms > until_ms and PARKED_AT_ONCE or UNPARKED_AT_ONCE
   for _, member in ipairs(call('ZRANGEBYSCORE', key, '-inf', until_ms, 'LIMIT', 0, looked_at)) do
     local reason, element = string.match(member, '^(%Z*)%z(.*)$')
-    if reason == EQUAL_PAGES and waits_ms > until_ms then
+    if reason == EQUAL_PAGES and waits_ms > until_ms and is_trapped(record, element) then
       later[#later + 1], later[#later + 2] = waits_ms, member
     elseif number < (most or UNPARKED_AT_ONCE) then
       call('ZREM', key, member)

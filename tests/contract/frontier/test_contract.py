@@ -1048,30 +1048,55 @@ def test_what_lies_in_other_sections_of_the_site_does_not_wait_for_a_trap(make: 
     assert one(frontier).url == f"{A}/news/9", "before what was a trap's yesterday"
 
 
-def test_an_equal_page_of_another_section_is_enough_on_a_day_with_a_trap(make: Make, clock: Clock) -> None:
-    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+def test_few_equal_pages_of_another_section_are_enough_on_a_day_with_a_trap(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=25)))
     sections = [f"{A}/{name}/" for name in "abcdefghi"]
     frontier.take_in([Candidate(f"{sections[0]}{n}") for n in range(3)])
 
-    def meet_one_of(section: str) -> None:
+    def meet_one_of(section: str, mark: bytes = b"samepage") -> None:
         lease = one(frontier)
         assert lease.url.startswith(section)
-        done(frontier, lease, page_mark=b"samepage")
+        done(frontier, lease, page_mark=mark)
         clock.forward(FREE.delay_ms)
 
-    for _ in range(4):
+    for _ in range(6):
         frontier.take_in([Candidate(f"{sections[0]}more/{clock.now_ms}")])
         meet_one_of(sections[0])
+    frontier.take_in([Candidate(f"{A}/news/{n}") for n in range(9)])
+    for number in range(9):  # pages, and a copy of each but the last
+        meet_one_of(f"{A}/news/", b"news %3d" % (number // 2))
     for parked, section in enumerate(sections[1:8], start=3):
         assert frontier.status().by_reason == {"trap_equal_pages": parked}
-        frontier.take_in([Candidate(section), Candidate(f"{section}2")])
-        meet_one_of(section)
-    frontier.take_in([Candidate(f"{A}/{n}/") for n in range(3)] + [Candidate(sections[8])])
+        frontier.take_in([Candidate(f"{section}{n}") for n in range(4)])
+        for _ in range(3):
+            meet_one_of(section)
+    frontier.take_in([Candidate(f"{A}/{n}/") for n in range(5)] + [Candidate(sections[8])])
     assert (state := frontier.host(A))
-    assert state.queued == 4
-    meet_one_of(f"{A}/0/")
+    assert state.queued == 6
+    for number in range(3):
+        meet_one_of(f"{A}/{number}/")
     assert (state := frontier.host(A))
     assert (state.queued, state.rest_reason) == (0, ""), "of too many sections, all wait"
+
+
+def test_what_waits_for_a_trap_waits_on_only_with_its_own_section(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, limits=TrapLimits(equal_pages=11)))
+    frontier.take_in([Candidate(f"{A}/{name}/{n}") for name in "ab" for n in range(4)])
+    frontier.take_in([Candidate(f"{A}/a/{n}", depth=1) for n in range(4, 150)])
+    for _ in range(4 + 3):  # of a, then of b
+        done(frontier, one(frontier), page_mark=b"samepage")
+        clock.forward(FREE.delay_ms)
+    frontier.take_in([Candidate(f"{A}/b/{n}", depth=2) for n in range(4, 9)])
+    assert frontier.status().by_reason == {"trap_equal_pages": 146 + 1 + 5}
+    clock.forward(DAY)
+    seen = []
+    while grant := frontier.lease(1).leases:
+        seen.append(grant[0].url)
+        done(frontier, grant[0], page_mark=b"samepage" if "/a/" in seen[-1] else b"page %3d" % len(seen))
+        clock.forward(FREE.delay_ms)
+    assert sum("/b/" in url for url in seen) == 6
+    assert frontier.status().by_reason == {"trap_equal_pages": 146 - len(seen) + 6}
+    assert len(seen) < 20
 
 
 @pytest.mark.parametrize("bound", [True, False])

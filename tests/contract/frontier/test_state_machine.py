@@ -124,6 +124,9 @@ class Histories(RuleBasedStateMachine):
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
             memo = b"found on %d" % number if query else b""
             found.append(Candidate(url, kind, "http://source.example/", depth, score, moment, memo))
+        self.put(found)
+
+    def put(self, found: list[Candidate]) -> None:
         before = self.memory.status().results
         self.both("take_in", found)
         after = self.memory.status().results
@@ -149,6 +152,18 @@ class Histories(RuleBasedStateMachine):
                 robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None
                 self.report_one(Outcome(token, "ok", fetch_ms=100, robots=robots, page_mark=mark))
             self.clock.forward(pause_ms)
+
+    @rule(
+        host=st.sampled_from(HOSTS),
+        pages=st.integers(1, 24),
+        sections=st.sampled_from([1, 2, 3, 12]),
+        later_ms=st.sampled_from([0, 0, HOUR, DAY]),
+    )
+    def fall_into_a_trap(self, host: str, pages: int, sections: int, later_ms: int) -> None:
+        self.clock.forward(later_ms)
+        found = [next(self.urls) for _ in range(pages)]
+        self.put([Candidate(f"{host}/trap{number % sections}/{number}") for number in found])
+        self.work(4, 6, 3_000, b"samepage")
 
     @rule(limit=st.sampled_from([1, 1, 2, 6]), ahead_ms=st.sampled_from([0, 0, 500]))
     def lease(self, limit: int, ahead_ms: int) -> None:
