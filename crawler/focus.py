@@ -23,7 +23,7 @@ from crawler.harvest.revisits import Revisits, published_of
 from crawler.pages import answers
 from crawler.pages.detour import detour_memo
 from crawler.pages.findings import Finding
-from crawler.pages.link_memo import NO_LINK, LinkMemo, on_known, read_link_memo
+from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site, without_secrets
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
 from crawler.work.worker import Worker
@@ -145,10 +145,6 @@ class FocusMiddleware:
         # A spider without a seed file says itself which links it wants; there is no scope to go by.
         if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
-            if repeats:
-                # The frontier parks them when the host goes on like this; until then its other pages go first, unless
-                # the policy has come to think better of them.
-                finding.links = [replace(link, score=0.0, memo=on_known(link.memo)) for link in finding.links]
         finding.metadata = page_metadata(page, verdict, quality)
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
@@ -183,7 +179,6 @@ class FocusMiddleware:
             fetched_bytes=len(response.body),
             content_language=answers.header(response, "Content-Language"),
             known=known,
-            on_known=link.on_known,
         )
         verdict = self._worker.stores.policy.judge(page, context)
         if verdict.keep and not answers.may_keep(directives):
@@ -206,6 +201,7 @@ class FocusMiddleware:
     ) -> list[Candidate]:
         spec, policy = self._worker.stores.spec, self._worker.stores.policy
         depth, since = lease.depth + 1, _since_relevant(lease, verdict)
+        on_known = verdict.reason == NEAR_IDENTICAL
         contexts: dict[str, LinkContext] = {}
         for link, url in zip(links, resolve_many([link.href for link in links], base), strict=True):
             if url is None:
@@ -214,7 +210,7 @@ class FocusMiddleware:
                 contexts[url] = contexts[url].together(link.anchor, link.hreflang, link.nav)
             elif _may_follow(spec, url, depth):
                 contexts[url] = LinkContext(
-                    url, link.anchor, source, verdict, depth, since, hreflang=link.hreflang, nav=link.nav
+                    url, link.anchor, source, verdict, depth, since, link.hreflang, link.nav, on_known
                 )
         ranks = policy.rank(list(contexts.values()))
         return [

@@ -17,21 +17,19 @@ OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
 _DATED = 0xF8  # no byte of a bucket, which is ASCII; below it the bits of what the date is worth
 _COUNTED = 0x01
-_ON_KNOWN, _MOST_SINCE = 0x80, 0x7F  # of the first byte
 _WORTH: tuple[Dated, ...] = ("", "day", "time", "")  # the last in 0xFF, as memos had it that did not say it
 
 
 class LinkMemo(NamedTuple):
     """`since_relevant` and `bucket` as in :class:`relevance.PageContext`; `published_s`: 0 = not known; `dated`: what
     it is worth; `counted`: the time from then to the fetch tells how soon the feed is followed (of what its first poll
-    found it does not); `on_known`: the page that the link stands on was like another of its host."""
+    found it does not)."""
 
     since_relevant: int = 0
     bucket: str = ""
     published_s: int = 0
     dated: Dated = ""
     counted: bool = False
-    on_known: bool = False
 
     @property
     def published(self) -> str:
@@ -45,8 +43,7 @@ class LinkMemo(NamedTuple):
         """ValueError when the bucket is longer than a policy's may be."""
         mark = bytes((_DATED | _WORTH.index(self.dated) << 1 | self.counted,))
         dated = mark + self.published_s.to_bytes(4, "big") if 0 < self.published_s < 1 << 32 else b""
-        since = min(self.since_relevant, _MOST_SINCE) | (_ON_KNOWN if self.on_known else 0)
-        packed = bytes((since,)) + dated + self.bucket.encode("ascii")
+        packed = bytes((min(self.since_relevant, 255),)) + dated + self.bucket.encode("ascii")
         if len(packed) > _LONGEST:
             raise ValueError(f"bucket {self.bucket!r} is longer than {_LONGEST - 1 - len(dated)} characters")
         return packed
@@ -62,15 +59,8 @@ def read_link_memo(memo: bytes) -> LinkMemo | None:
         return NO_LINK
     if len(memo) > _LONGEST:
         return None
-    since, is_on_known = memo[0] & _MOST_SINCE, bool(memo[0] & _ON_KNOWN)
     mark = memo[1] if len(memo) > 5 else 0
     if mark < _DATED:
-        return LinkMemo(since, memo[1:].decode("ascii", "replace"), on_known=is_on_known)
+        return LinkMemo(memo[0], memo[1:].decode("ascii", "replace"))
     published_s, bucket = int.from_bytes(memo[2:6], "big"), memo[6:].decode("ascii", "replace")
-    dated = _WORTH[mark >> 1 & 3]
-    return LinkMemo(since, bucket, published_s, dated, bool(mark & _COUNTED), on_known=is_on_known)
-
-
-def on_known(memo: bytes) -> bytes:
-    """The memo of a link, for one that stands on a page that is like another of its host."""
-    return bytes((memo[0] | _ON_KNOWN,)) + memo[1:]
+    return LinkMemo(memo[0], bucket, published_s, _WORTH[mark >> 1 & 3], bool(mark & _COUNTED))

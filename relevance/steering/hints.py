@@ -118,8 +118,9 @@ class Hints:
         """The buckets of links: strings of KIND characters by which alike links are known.
 
         Irrelevant pages since the last relevant one (at most 4; "s": a seed); what the anchor, the URL and the hreflang
-        say (SIBLING, NEITHER, OTHER, OURS); 1 for navigation; 1 for a link to another host, and of such a link, behind
-        these six characters, a tag of the host that it stands on.
+        say (SIBLING, NEITHER, OTHER, OURS); 1 for navigation; 1 for a link to another host. Behind these six characters
+        of such a link a tag of the host that it stands on, and of another one on a page with a known text a tag of that
+        page's template.
         """
         out = []
         tags: dict[str, int] = {"": NEITHER}
@@ -134,14 +135,16 @@ class Hints:
             seed = link.source_verdict is None and not source
             since = "s" if seed else min(link.since_relevant, 4)
             away = bool(source) and host_of(link.url) != home
-            out.append(f"{since}{anchor}{self.url(link.url)}{tag}{link.nav:d}{away:d}{short_tag(home) if away else ''}")
+            stands_on = home if away else places(source)[-1] if link.on_known else ""
+            behind = short_tag(stands_on) if stands_on else ""
+            out.append(f"{since}{anchor}{self.url(link.url)}{tag}{link.nav:d}{away:d}{behind}")
         return out
 
 
 @lru_cache(maxsize=4096)
-def short_tag(host: str) -> str:
-    """Four characters that stand for a host."""
-    return base64.urlsafe_b64encode(xxhash.xxh32_digest(host.encode())[:3]).decode()
+def short_tag(name: str) -> str:
+    """Four characters that stand for a host or a template."""
+    return base64.urlsafe_b64encode(xxhash.xxh32_digest(name.encode())[:3]).decode()
 
 
 @lru_cache(maxsize=4096)

@@ -66,7 +66,7 @@ class PlainPolicy(ABC):
         """The verdict on a page whose words have been counted."""
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
-        return [(self.link_priority(link), "") for link in links]
+        return [(0.0 if link.on_known else self.link_priority(link), "") for link in links]
 
     def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:  # noqa: ARG002
         return []

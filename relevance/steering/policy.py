@@ -26,7 +26,6 @@ class PageContext:
     content_language: str = ""  # the HTTP header
     bucket: str = ""
     known: bool = False  # its text has been kept of another page: it is worth nothing again
-    on_known: bool = False  # that is so of the page with the link that led here
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,7 @@ class LinkContext:
     since_relevant: int = 0  # of the link's target: 0 when the page it stands on is relevant
     hreflang: str = ""
     nav: bool = False
+    on_known: bool = False  # the page it stands on has a text that has been kept of another page
 
     def together(self, anchor: str, hreflang: str, nav: bool) -> LinkContext:
         """With what another link of the page to the same URL says: a picture's has no anchor, <link rel=alternate> says
@@ -76,7 +76,9 @@ class Policy(Protocol):
 
     def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
         """(priority, bucket) of all links of a page, in order: what a crawler calls, once a page. bucket: a tag
-        (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext."""
+        (<= 10 ASCII characters) of the link's kind, to travel with the URL and come back in PageContext. Links of a
+        page with a known text, of which most lead into a trap, have priority 0 at first, unless it is known that those
+        of such pages lead on."""
 
     def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
         """The priorities as they are known now of URLs queued earlier: (URL, since_relevant, bucket) of each. An empty

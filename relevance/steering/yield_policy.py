@@ -73,7 +73,9 @@ _UNKNOWN = "100000"
 FEW_KNOWN = 3
 """Pages of a template with the text of others, from which on more of them are expected: a copy or two are no trap."""
 REPEATS, FOUND_ON = "r", "o"
-"""Kinds of keys: pages of a template that had the text of others; pages of a host that were found on such ones."""
+"""Kinds of keys: pages of a template that had the text of others; pages of its host that were found on such ones."""
+LEADS_ON = 0.1
+"""Gain of the pages found on those of such a template, from which on it is one of lists."""
 NEW = "all:new"
 """Key of the pages fetched while their host was unknown: what exploration has cost."""
 
@@ -99,7 +101,7 @@ class _Evidence(NamedTuple):
 class _Place(NamedTuple):
     """What is known of where a URL lies. support: pages that speak for that (relevance.steering.estimates); pages: of
     its host; group: the class of its host, 0 hardly relevant to 3 nearly all. repeats: how probably the page has the
-    text of another; opens: the gain of a page found on such a one of its host."""
+    text of another; opens: the gain of a page found on such a one."""
 
     log_odds: float
     support: float
@@ -167,17 +169,18 @@ class YieldPolicy(ThresholdPolicy):
             estimates.add(key, gain, expected)
         if place.pages < FIRST:
             estimates.add(NEW, gain, 0.0)
-            if len(bucket) > KIND:
+            if _known(bucket)[AT_AWAY] == "1" and len(bucket) > KIND:
                 estimates.add("l:" + bucket[KIND:], gain, 0.0)
 
     def _learn_repeats(self, url: str, context: PageContext, gain: float) -> None:
-        """By template, since a trap's pages, and lists without a text of their own, are of few; by host, what was found
-        on them, since that tells lists from traps."""
+        """By template, since a trap's pages, and lists without a text of their own, are of few; and what was found on
+        them, since that tells lists from traps, also where a host has both."""
         host, _, template = places(url)
         if context.known:
             self._estimates.add(_of(REPEATS, template), 0.0, 0.0)
-        if context.on_known and _known(context.bucket)[AT_AWAY] == "0":
-            self._estimates.add(_of(FOUND_ON, host), gain, 0.0)
+        bucket = _known(context.bucket)
+        if bucket[AT_AWAY] == "0" and len(bucket) > KIND:
+            self._estimates.add(_found_on(host, bucket[KIND:]), gain, 0.0)
 
     def gain(self, verdict: Verdict, fetched_bytes: int) -> float:
         """0..1: half for being relevant, half for words per byte; a little for a page that falls short."""
@@ -193,9 +196,17 @@ class YieldPolicy(ThresholdPolicy):
         self._note(links, buckets)
         shared = _Shared()
         return [
-            (self._estimate(link.url, link.since_relevant, bucket, shared), bucket)
+            (0.0 if self._leads_astray(link) else self._estimate(link.url, link.since_relevant, bucket, shared), bucket)
             for link, bucket in zip(links, buckets, strict=True)
         ]
+
+    def _leads_astray(self, link: LinkContext) -> bool:
+        """Whether it stands on a page with the text of another, as those of a trap do and those of lists that have led
+        to good pages do not."""
+        if not link.on_known:
+            return False
+        host, _, template = places(link.source_url)
+        return self._opens(host, template) < LEADS_ON
 
     def _note(self, links: Sequence[LinkContext], buckets: Sequence[str]) -> None:
         """Counts the links of one judged page, each URL once."""
@@ -274,7 +285,8 @@ class YieldPolicy(ThresholdPolicy):
         group = sum(share > bound for bound in _CLASSES)
         repeats = self._repeats(where[-1])
         hub = self._hub(where[0], pages) * (1.0 - repeats)  # its links, too, are those of others
-        return _Place(log_odds, support, pages, group, hub, gain >= 0.5, repeats, self._opens(where[0]))
+        opens = self._opens(where[0], where[-1]) if repeats else 0.0
+        return _Place(log_odds, support, pages, group, hub, gain >= 0.5, repeats, opens)
 
     def _links(self, url: str, bucket: str) -> Links:
         """The links to a URL, as far as it matters how many."""
@@ -338,9 +350,9 @@ class YieldPolicy(ThresholdPolicy):
             return 0.0
         return (repeats + 0.5) / (max(repeats, self._estimates.counts(template)[0] - 1) + 1.0)
 
-    def _opens(self, host: str) -> float:
-        """What pages found on those with the text of others have been worth."""
-        pages, gain, _ = self._estimates.counts(_of(FOUND_ON, host))
+    def _opens(self, host: str, template: str) -> float:
+        """What pages found on those of a template with the text of others have been worth."""
+        pages, gain, _ = self._estimates.counts(_found_on(host, short_tag(template)))
         return gain / (pages + 4.0)
 
     def _hub(self, host: str, pages: int) -> float:
@@ -352,6 +364,11 @@ class YieldPolicy(ThresholdPolicy):
 def _of(kind: str, key: str) -> str:
     """The key of another kind for the same place."""
     return kind + key[1:]
+
+
+def _found_on(host: str, tag: str) -> str:
+    """The key of what was found on pages of a template with the text of others."""
+    return f"{_of(FOUND_ON, host)}/{tag}"
 
 
 def _known(bucket: str) -> str:

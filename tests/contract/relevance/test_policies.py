@@ -59,6 +59,7 @@ def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
     ]
     assert all(0 <= policy.link_priority(link) <= 1 for link in links)
     assert policy.link_priority(LinkContext("http://seed.example/")) >= 0.9
+    assert {priority for priority, _ in policy.rank([replace(one, on_known=True) for one in links])} == {0.0}
     ranked = policy.rank(links)
     assert len(ranked) == 20
     assert all(0 <= priority <= 1 for priority, _ in ranked)
@@ -227,8 +228,7 @@ def test_yield_gives_a_site_without_a_relevant_page_a_longer_chance(monkeypatch:
     assert policy.rescore(waiting)[1:] == others
 
 
-@pytest.mark.parametrize("leads_on", [False, True])
-def test_yield_expects_little_of_pages_like_others_unless_they_lead_to_good_ones(leads_on: bool) -> None:
+def test_yield_expects_little_of_pages_like_others_unless_they_lead_to_good_ones() -> None:
     policy = make_policy("yield", "zul", SIBLINGS)
     host = "https://a.example"
     good, known = page("zul", 150), PageContext(bucket="000000", fetched_bytes=4000, known=True)
@@ -237,18 +237,30 @@ def test_yield_expects_little_of_pages_like_others_unless_they_lead_to_good_ones
     def of(path: str) -> float:
         return policy.rescore([(f"{host}/{path}", 0, "000000")])[0]
 
+    def found_on(source: str, path: str) -> tuple[float, PageContext]:
+        link_there = LinkContext(f"{host}/{path}", "", f"{host}/{source}", Verdict(False, "x"), on_known=True)
+        ((priority, bucket),) = policy.rank([link_there])
+        return priority, replace(plain, bucket=bucket)
+
     for number in range(12):
         policy.judge(replace(good, url=f"{host}/izindaba/{number}"), plain)
-    policy.judge(replace(good, url=f"{host}/visit/0"), plain)
-    for number in range(1, 3):
-        policy.judge(replace(good, url=f"{host}/visit/{number}"), known)
-    assert of("visit/90") > 0.5, "a copy or two"
+    for name in ("visit", "list"):
+        policy.judge(replace(good, url=f"{host}/{name}/0"), plain)
+        for number in range(1, 3):
+            policy.judge(replace(good, url=f"{host}/{name}/{number}"), known)
+        assert of(f"{name}/90") > 0.5, "a copy or two"
+        assert found_on(f"{name}/1", "izindaba/98")[0] == 0
     for number in range(3, 21):
-        policy.judge(replace(good, url=f"{host}/visit/{number}"), known)
-        if leads_on:
-            policy.judge(replace(good, url=f"{host}/izindaba/{number + 12}"), replace(plain, on_known=True))
+        priority, context = found_on(f"list/{number}", f"izindaba/{number + 12}")
+        policy.judge(replace(good, url=f"{host}/list/{number}"), known)
+        policy.judge(replace(good, url=f"{host}/izindaba/{number + 12}"), context)
+        _, context = found_on(f"visit/{number - 1}", f"visit/{number}")
+        policy.judge(replace(good, url=f"{host}/visit/{number}"), replace(context, known=True))
     assert of("izindaba/99") > 0.5
-    assert of("visit/99") > 0.5 if leads_on else of("visit/99") < 1 / 8, "the last of a frontier's bands"
+    assert of("list/99") > 0.5
+    assert of("visit/99") < 1 / 8, "the last of a frontier's bands"
+    assert priority > 0.5
+    assert found_on("visit/20", "izindaba/98")[0] == 0
 
 
 def test_yield_explores_a_share_of_its_fetches() -> None:

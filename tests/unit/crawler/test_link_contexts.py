@@ -7,13 +7,14 @@ from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 
 from crawler.focus import FocusMiddleware
+from crawler.pages.quality_caps import NEAR_IDENTICAL
 from frontier.types import Kind, Lease
 from relevance import LinkContext, Verdict, read_page
 
 URL = "https://a.example/"
 
 
-def contexts(html: str) -> list[LinkContext]:
+def contexts(html: str, reason: str = "x") -> list[LinkContext]:
     """As the policy is asked to rank them."""
     asked: list[LinkContext] = []
 
@@ -27,7 +28,7 @@ def contexts(html: str) -> list[LinkContext]:
     body = html.encode()
     lease = Lease("t", URL, Kind.PAGE, "https://a.example", "", 0, 0)
     FocusMiddleware(crawler, worker)._links(
-        read_page(body, URL), HtmlResponse(URL, body=body), lease, Verdict(True, "x")
+        read_page(body, URL), HtmlResponse(URL, body=body), lease, Verdict(reason == "x", reason)
     )
     return asked
 
@@ -54,6 +55,11 @@ def test_what_stands_in_the_text_too_is_more_than_navigation() -> None:
         ("Okunye", "", False),
         ("isiZulu", "zu", True),
     ]
+
+
+def test_a_link_on_a_page_like_another_is_known_as_such() -> None:
+    html = '<a href="/a">Funda</a>'
+    assert [link.on_known for link in contexts(html) + contexts(html, NEAR_IDENTICAL)] == [False, True]
 
 
 def test_links_of_the_head_are_bounded_as_those_of_the_body() -> None:
