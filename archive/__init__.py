@@ -8,6 +8,7 @@ from archive.index.access import record_at
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.writing.config import WriterConfig
+from archive.writing.earlier import Earlier
 from archive.writing.exchange import Exchange, RevisitTarget
 from archive.writing.recovery import Recovery, recover
 from archive.writing.writer import WarcWriter
@@ -17,6 +18,7 @@ __all__ = [
     "ArchiveFull",
     "ArchiveNotFound",
     "Damage",
+    "Earlier",
     "Exchange",
     "JournalBusy",
     "Reader",

@@ -146,6 +146,12 @@ OPTIONS: tuple[Option, ...] = (
         "fetched",
         "Which answers are archived: fetched (all) or kept (relevant pages, feeds, sitemaps, robots.txt).",
     ),
+    Option(
+        "WARC_EARLIER",
+        [],
+        "Earlier crawls, as sorted .cdxj files or folders of WARC files with theirs (comma list): what these have of "
+        "the same URL is not stored again, but referred to (docs/archive.md).",
+    ),
 )
 
 CHOICES: dict[str, tuple[str, ...]] = {

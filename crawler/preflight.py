@@ -17,6 +17,9 @@ from pathlib import Path
 from scrapy import Spider
 from scrapy.settings import BaseSettings
 
+from archive import ArchiveError
+from archive.index import checking
+from archive.writing.earlier import indexes_of
 from crawler.addon import user_agent
 from crawler.errors import PreflightError
 from crawler.fetch.addresses import AddressGuard, read_hosts_file
@@ -157,6 +160,27 @@ def _file_faults(settings: BaseSettings) -> list[str]:
             faults.append(f"FRONTIER_OPT_OUT_FILE {path}: not UTF-8 text")
         except ValueError as error:
             faults.append(f"FRONTIER_OPT_OUT_FILE {error}")
+    return faults + _earlier_faults(settings)
+
+
+def _earlier_faults(settings: BaseSettings) -> list[str]:
+    """Indexes of earlier crawls in which nothing would be found."""
+    try:
+        indexes = indexes_of(settings.getlist("WARC_EARLIER"))
+    except (OSError, ValueError) as error:
+        return [f"WARC_EARLIER {error}"]
+    faults, wanted, kinds = [], str(settings.get("WARC_DIGEST")), set[str]()
+    for index in indexes:
+        try:
+            kinds |= checking.check(index, checking.WHOLE_BYTES // len(indexes))
+        except OSError as error:
+            faults.append(f"WARC_EARLIER {index}: {error.strerror}")
+        except ArchiveError as error:
+            faults.append(f"WARC_EARLIER {error}")
+    if kinds and wanted not in kinds and not faults:
+        faults.append(
+            f"WARC_EARLIER: digests there are {', '.join(sorted(kinds))}, but WARC_DIGEST={wanted}: none would be found"
+        )
     return faults
 
 

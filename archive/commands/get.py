@@ -10,9 +10,11 @@ from pathlib import Path
 
 from archive.commands.common import FAULTS, GOOD, facts_of, spooled, tell_damages
 from archive.errors import Damage
-from archive.index.access import find, record_at
+from archive.index.access import content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
 from archive.reading.record import Record
+
+_IDENTICAL = "/revisit/identical-payload-digest"
 
 HELP = "write one capture to standard output"
 
@@ -21,6 +23,13 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("file", metavar="FILE", help="a WARC file, a folder of files with their indexes, or -")
     sub.add_argument(
         "what", metavar="URL|OFFSET[+INNER]", help="the URL (its latest capture), or the place of a record"
+    )
+    sub.add_argument(
+        "--earlier",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="where else the content of a repeat (a revisit record) may lie: an earlier crawl's files; may be repeated",
     )
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--record", action="store_true", help="the whole record with its header")
@@ -42,6 +51,16 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 
     path, offset, inner = find(given, options.what, tell)
     reader, record = record_at(path, offset, inner)
+    if not (options.json or options.record or options.http) and _IDENTICAL in record.field("WARC-Profile"):
+        where = [given, *([given.parent] if given.is_file() else []), *map(Path, options.earlier)]
+        found = content_of(record, where, tell)
+        if found is None:
+            url, date = record.field("WARC-Refers-To-Target-URI"), record.field("WARC-Refers-To-Date")
+            reason = f"a repeat: the content is that of {url} at {date}, which is not here; --earlier names where it is"
+            tell(Damage(record.path, offset, inner, reason))
+        else:
+            reader.close()
+            reader, record = found
     with reader:
         if options.json:
             http = record.http

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from archive.errors import ArchiveNotFound, Damage
 from archive.index import cdxj
 from archive.index.surt import surt
-from archive.messages.digests import digest_holds
+from archive.messages.digests import digest_holds, split_digest
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.warcfile import finished_in
@@ -55,6 +55,26 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     if not found:
         raise ArchiveNotFound(f"{path}: no capture of {what}")
     return max(found, key=lambda row: row[0])[1]
+
+
+def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], None]) -> tuple[Reader, Record] | None:
+    """The record that has the payload of a revisit of profile identical-payload-digest, from one of the files or
+    folders: an answer with that digest of the URL that is referred to. The caller closes the reader. None: not there.
+    """
+    url, checksum = revisit.field("WARC-Refers-To-Target-URI"), revisit.field("WARC-Payload-Digest")
+    for file in [file for path in where for file in (finished_in(path) if path.is_dir() else [path])]:
+        for _, place in _captures(file, url, tell) if url and checksum else []:
+            reader, record = record_at(*place)
+            declared = record.field("WARC-Payload-Digest")
+            same = split_digest(declared) == split_digest(checksum) if declared else _holds(record, checksum)
+            if record.type == "response" and same:
+                return reader, record
+            reader.close()
+    return None
+
+
+def _holds(record: Record, checksum: str) -> bool:
+    return record.in_memory and digest_holds(checksum, record.payload()) is True
 
 
 def _place(file: Path, written: str) -> Place | None:

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,6 +34,9 @@ INDEXED = frozenset({"response", "revisit", "resource"})
 SUFFIX = ".cdxj"
 _DIGITS = re.compile(r"\d")
 _FIRST = "00000101000000"
+_BEHIND = b"!"
+"""Follows the blank that ends a key."""
+_NEWEST_BYTES = 256 << 10
 _QUALITY = re.compile(rb'^quality: (\[".*"\])\r?$', re.MULTILINE)
 _SPILL_LINES = 50_000
 _TRAILER = 4
@@ -42,6 +46,11 @@ def timestamp(date: str) -> str:
     """The 14 digits of a WARC-Date; of one that is less exact, the first instant that it may mean."""
     digits = "".join(_DIGITS.findall(date))[:14]
     return digits + _FIRST[len(digits) :]
+
+
+def instant(stamp: str) -> str:
+    """A WARC-Date of 14 digits, to the second."""
+    return f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:8]}T{stamp[8:10]}:{stamp[10:12]}:{stamp[12:]}Z"
 
 
 def memory_record(data: bytes) -> Record:
@@ -270,30 +279,48 @@ def lookup(path: Path, url: str) -> list[dict[str, str]]:
     """The captures of a URL (all that share its key), oldest first, by bisection: a few reads however large the
     index.
     """
-    key = surt(url).encode("utf-8", "surrogateescape") + b" "
+    key = _key(url)
     with path.open("rb") as file:
-        low, high = 0, file.seek(0, os.SEEK_END)
-        while low < high:
-            middle = (low + high) // 2
-            file.seek(middle)
-            if middle:
-                file.readline()
-            entry = file.readline()
-            if entry and entry < key:
-                low = middle + 1
-            else:
-                high = middle
-        file.seek(low)
-        if low:
+        file.seek(_first(file, key))
+        return [parse(entry) for entry in takewhile(lambda entry: entry.startswith(key), file)]
+
+
+def newest(path: Path, url: str) -> list[dict[str, str]]:
+    """As :func:`lookup`, but no more than the last 256 KiB of lines: those of a feed that is polled for years are
+    very many."""
+    key = _key(url)
+    with path.open("rb") as file:
+        file.seek(begin := _first(file, key))
+        if not file.readline().startswith(key):
+            return []
+        end = _first(file, key[:-1] + _BEHIND)
+        file.seek(max(begin, end - _NEWEST_BYTES))
+        if file.tell() > begin:
             file.readline()
-        found = []
-        for entry in file:
-            if not entry.startswith(key):
-                if entry > key:
-                    break
-                continue
-            found.append(parse(entry))
-    return found
+        return [parse(entry) for entry in file.read(max(0, end - file.tell())).splitlines()]
+
+
+def _key(url: str) -> bytes:
+    return surt(url).encode("utf-8", "surrogateescape") + b" "
+
+
+def _first(file: BinaryIO, key: bytes) -> int:
+    """Where the first line begins that is not below `key`."""
+    low, high = 0, file.seek(0, os.SEEK_END)
+    while low < high:
+        middle = (low + high) // 2
+        file.seek(middle)
+        if middle:
+            file.readline()
+        entry = file.readline()
+        if entry and entry < key:
+            low = middle + 1
+        else:
+            high = middle
+    file.seek(low)
+    if low:
+        file.readline()
+    return file.tell()
 
 
 def parse(entry: bytes) -> dict[str, str]:

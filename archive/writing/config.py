@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from archive.writing.earlier import Find
 from archive.writing.records import Style
 from archive.writing.seen import Lookup, Remember
 
@@ -45,6 +46,8 @@ class WriterConfig:
     * ``reserve_bytes``: :meth:`sync` raises ArchiveFull when less is free, so that what is waiting can still be packed.
     * ``revisit_min_bytes``: payloads smaller than this are always stored.
     * ``seen_capacity``: see :mod:`archive.writing.seen`.
+    * ``earlier``: asked once a pack for records of earlier crawls, by URL and digest of what is not known otherwise
+      (:class:`archive.writing.earlier.Earlier`).
     * ``warcinfo``: fields of the first record of each file: software, configuration, contact, robots policy, commit.
     * ``step``: called with the name of each step that changes something on disk, before it is done (for tests).
     """
@@ -63,6 +66,7 @@ class WriterConfig:
     seen_capacity: int = 20_000
     seen: Lookup | None = None
     remember: Remember | None = None
+    earlier: Find | None = None
     warcinfo: Mapping[str, Any] = field(default_factory=dict)
     clock: Callable[[], datetime] = utc_now
     step: Callable[[str], None] = no_step

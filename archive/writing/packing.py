@@ -60,6 +60,7 @@ class Job:
 
     groups: Sequence[Group]
     built: list[Built] = field(default_factory=list)
+    earlier: dict[str, RevisitTarget] = field(default_factory=dict)
     encoded: Encoded | None = None
 
     @property
@@ -67,11 +68,16 @@ class Job:
         return [record for built in self.built for record in built.records]
 
     def build(self, config: WriterConfig, seen: SeenPayloads) -> None:
-        """Make the records; a payload that is in a file already, or earlier in this pack, becomes a revisit."""
+        """Make the records; a payload that is in a file already, of this crawl or an earlier one, or earlier in this
+        pack, becomes a revisit."""
         exchanges = [thaw(group.body) for group in self.groups]
         checksums = [digest(config.digest, entity(exchange)) for exchange in exchanges]
         read = list(zip(exchanges, checksums, strict=True))
         known = seen.find({checksum for exchange, checksum in read if _may_repeat(exchange, config)})
+        if config.earlier is not None:
+            asked = [(exchange.url, checksum) for exchange, checksum in read if _may_repeat(exchange, config)]
+            self.earlier = dict(config.earlier([one for one in asked if one[1] not in known]))
+            known |= self.earlier
         for exchange, checksum in read:
             may_repeat = _may_repeat(exchange, config)
             built = build(exchange, checksum, known.get(checksum) if may_repeat else None, config.style)
@@ -85,8 +91,9 @@ class Job:
         self.encoded = codec.encode(self.records)
 
     def remember(self, seen: SeenPayloads) -> None:
-        """Called when the pack stands in a file."""
-        seen.add({built.payload_digest: built.target for built in self.built if built.target is not None})
+        """Called when the pack stands in a file. What an earlier crawl has may come from another URL, too."""
+        stored = {built.payload_digest: built.target for built in self.built if built.target is not None}
+        seen.add(self.earlier | stored)
 
     def index_lines(self, file_name: str, start: int, shared: bool) -> Iterator[bytes]:
         """The index lines of the pack, which begins at ``start`` in the file; ``shared``: records share units."""

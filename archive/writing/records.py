@@ -22,6 +22,7 @@ from archive.writing.exchange import Exchange, RevisitTarget
 
 _PROFILE = "http://netpreserve.org/warc/{version}/revisit/{kind}"
 _FIELDS_TYPE = "application/warc-fields"
+_FRACTION = re.compile(r"\.[0-9]+")
 _NO_TOKEN = re.compile(r"[^!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -104,7 +105,8 @@ def _revisit_fields(target: RevisitTarget, kind: str, style: Style) -> list[tupl
         ("WARC-Profile", _PROFILE.format(version=style.version, kind=kind)),
         ("WARC-Refers-To", target.record_id),
         ("WARC-Refers-To-Target-URI", target_uri(target.url)),
-        ("WARC-Refers-To-Date", target.date),
+        # An earlier crawl's may be more exact than 1.0 allows.
+        ("WARC-Refers-To-Date", _FRACTION.sub("", target.date) if style.version == "1.0" else target.date),
     ]
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from scrapy import Spider
 from scrapy.settings import BaseSettings
 
-from archive import WarcWriter, WriterConfig, recover
+from archive import Earlier, WarcWriter, WriterConfig, recover
+from archive.writing.earlier import indexes_of
 from crawler.harvest.named_later import NamedLater
 from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.options import OPTIONS
@@ -95,14 +96,15 @@ class Stores:
             opened.callback(frontier.close)
             sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
             # Now and when this worker ends: one that is killed, before or meanwhile, leaves no file open.
-            _recover(folder, frontier)
-            opened.callback(_recover, folder, frontier)
+            earlier = _earlier(settings)
+            _recover(folder, frontier, earlier)
+            opened.callback(_recover, folder, frontier, earlier)
             known, payloads = (
                 opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, size)))
                 for name, size in (("sources", MOST_SOURCES), ("payloads", MOST_PAYLOADS))
             )
             quality = opened.enter_context(contextlib.closing(_quality(settings, home, spider.name)))
-            config = archive_config(settings, spider.name, frontier.config, Payloads(payloads))
+            config = archive_config(settings, spider.name, frontier.config, Payloads(payloads), earlier)
             archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, config)))
             decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
             decider.start()
@@ -221,9 +223,15 @@ def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider:
     return opened.enter_context(Stores.open(settings, spider, folder))
 
 
-def _recover(folder: Path, frontier: RedisFrontier) -> None:
+def _earlier(settings: BaseSettings) -> Earlier | None:
+    """What earlier crawls have stored."""
+    indexes = indexes_of(settings.getlist("WARC_EARLIER"))
+    return Earlier(indexes) if indexes else None
+
+
+def _recover(folder: Path, frontier: RedisFrontier, earlier: Earlier | None) -> None:
     try:
-        found = recover(folder / "warc", frontier.accepted)
+        found = recover(folder / "warc", frontier.accepted, WriterConfig(earlier=earlier.find if earlier else None))
     except FrontierUnavailable as error:
         logger.warning("WARC files of dead workers stay open until the next start: %s", error)
         return
@@ -233,7 +241,9 @@ def _recover(folder: Path, frontier: RedisFrontier) -> None:
         logger.error("Damage in the journal of a worker that had died: %s", damage)
 
 
-def archive_config(settings: BaseSettings, crawl: str, rules: FrontierConfig, payloads: Payloads) -> WriterConfig:
+def archive_config(
+    settings: BaseSettings, crawl: str, rules: FrontierConfig, payloads: Payloads, earlier: Earlier | None
+) -> WriterConfig:
     """How the crawl's WARC files are written, and what their first records say of the crawl."""
     return WriterConfig(
         version=settings.get("WARC_VERSION"),
@@ -241,6 +251,7 @@ def archive_config(settings: BaseSettings, crawl: str, rules: FrontierConfig, pa
         max_age_s=settings.getfloat("WARC_MAX_AGE_S"),
         seen=payloads.find,
         remember=payloads.remember,
+        earlier=earlier.find if earlier else None,
         warcinfo={
             "software": f"Ulwembu/{VERSION}",
             "commit": program_commit() or "unknown",
