@@ -64,7 +64,10 @@ def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], 
     url, checksum = revisit.field("WARC-Refers-To-Target-URI"), revisit.field("WARC-Payload-Digest")
     for file in [file for path in where for file in (finished_in(path) if path.is_dir() else [path])]:
         for _, place in _captures(file, url, tell) if url and checksum else []:
-            reader, record = record_at(*place)
+            try:
+                reader, record = record_at(*place)
+            except ArchiveNotFound:  # the index is of another state of the file
+                continue
             declared = record.field("WARC-Payload-Digest")
             same = split_digest(declared) == split_digest(checksum) if declared else _holds(record, checksum)
             if record.type == "response" and same:

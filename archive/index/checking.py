@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def check(path: Path, most_bytes: int = WHOLE_BYTES) -> frozenset[str]:
     changed since is not read again.
     """
     state = path.stat()
+    if not stat.S_ISREG(state.st_mode):  # a pipe would be waited for
+        raise ArchiveError(f"{path} is no regular file")
     return _kinds(path, max(_LEAST_BYTES, most_bytes), state.st_mtime_ns, state.st_size)
 
 

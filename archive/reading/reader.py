@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -66,6 +67,8 @@ class Reader:
         self.path = str(source) if isinstance(source, str | Path) else str(getattr(source, "name", "<stream>"))
         self._streamed: Rest | None = None
         self._plain = PlainBytes(self._open(offset, whole_bytes))
+        # Not a method of ours: a reader that is let go gives back its buffers at once, not when cycles are looked for.
+        self._report = _Report(self.damages, self.path, self.stored_as)
         self._finder = Finder(self._plain, self._report, 0 if offset else -1)
 
     def _open(self, offset: int, whole_bytes: int) -> Iterator[Chunk]:
@@ -123,12 +126,6 @@ class Reader:
         for damage in self.damages[self._logged :]:
             _LOG.warning("%s", damage)
         self._logged = len(self.damages)
-
-    def _report(self, unit: Unit, inner: int, reason: str, lost: int = 0) -> Damage:
-        place = (unit.offset + inner, -1) if self.stored_as == "none" else (unit.offset, inner)
-        damage = Damage(self.path, *place, reason, lost)
-        self.damages.append(damage)
-        return damage
 
     def _next(self) -> Record | None:
         """The next record, or None at the end."""
@@ -256,3 +253,18 @@ class Reader:
         if rest.left:
             reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
             record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """Adds a damage to the list."""
+
+    damages: list[Damage]
+    path: str
+    stored_as: str
+
+    def __call__(self, unit: Unit, inner: int, reason: str, lost: int = 0) -> Damage:
+        place = (unit.offset + inner, -1) if self.stored_as == "none" else (unit.offset, inner)
+        damage = Damage(self.path, *place, reason, lost)
+        self.damages.append(damage)
+        return damage

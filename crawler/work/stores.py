@@ -52,6 +52,8 @@ _OTHERS = (
     "Crawls beside this one run on a private Redis of their own: %s. A host that they want, too, is asked by each at "
     "its own pace; with one REDIS_URL they take turns"
 )
+_MANY_INDEXES = 64
+_MERGE = "WARC_EARLIER: each of %d indexes is asked for every page; `python -m archive index --merge` makes one of them"
 _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": Kind.SITEMAP}
 
 
@@ -226,6 +228,8 @@ def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider:
 def _earlier(settings: BaseSettings) -> Earlier | None:
     """What earlier crawls have stored."""
     indexes = indexes_of(settings.getlist("WARC_EARLIER"))
+    if len(indexes) > _MANY_INDEXES:
+        logger.warning(_MERGE, len(indexes))
     return Earlier(indexes) if indexes else None
 
 

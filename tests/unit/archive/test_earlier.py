@@ -72,6 +72,16 @@ def test_the_newest_of_several_crawls_is_taken(tmp_path: Path) -> None:
     assert refers(captures(tmp_path / "3")[page(1).url])[0] == captures(two)[page(1).url].id
 
 
+def test_a_merged_index_stands_for_those_of_its_folder(tmp_path: Path) -> None:
+    first = crawl(tmp_path / "1", *(page(number) for number in range(9)))
+    crawl(first, *(page(number) for number in range(9, 20)))
+    merged = first / "all.index"
+    assert main(["index", "--merge", str(merged), *map(str, first.glob("*.cdxj"))]) == GOOD
+    second = crawl(tmp_path / "2", *(page(number) for number in range(20)), earlier=[merged])
+    assert types(second) == ["revisit"] * 20
+    assert all(refers(record)[0] for record in captures(second).values())
+
+
 def test_where_the_files_are_elsewhere_the_index_is_enough(tmp_path: Path) -> None:
     """And a later month still refers to the record that has the content."""
     first = crawl(tmp_path / "1", page(1, payload=SAME))
@@ -130,7 +140,12 @@ def test_an_index_that_is_gone_or_broken_costs_the_saving_and_is_told_once(
     earlier = Earlier(indexes_of([str(first)]))
     sound = index.read_bytes()
     key = sound.partition(b" ")[0]
-    wrong = (b" x\n", b" 20260102030406 {}\n", b' 20260102030406 {"digest": 1}\n')
+    wrong = (
+        b" x\n",
+        b' 2026 {"url": "http://a.example/"}\n',
+        b" 20260102030406 {}\n",
+        b' 20260102030406 {"digest": 1}\n',
+    )
     with caplog.at_level(logging.WARNING, "archive.writing.earlier"):
         for broken in (None, b"", *(key + rest for rest in wrong)):
             index.unlink()

@@ -1,8 +1,10 @@
 """Small parts: bins, journal, headers, HTTP, ARC lines, sources, digests."""
 
+import gc
 import gzip
 import io
 import random
+import weakref
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
 from archive.messages.http import HttpHead, dechunk, decode, parse_head
 from archive.reading.arc import parse_line
+from archive.reading.reader import Reader
 from archive.storage.codecs import make_codec
 from archive.storage.source import Source
 from archive.tools.stats import Stats
@@ -375,3 +378,19 @@ def test_settings_are_checked(tmp_path: Path) -> None:
             WriterConfig(**wrong)
     with pytest.raises(ValueError, match="unknown compression"):
         make_codec("zip")
+
+
+def test_a_reader_that_is_let_go_is_gone_at_once(tmp_path: Path) -> None:
+    """With its buffers and its unpacker: who opens one a page would have hundreds until cycles are looked for."""
+    with WarcWriter(tmp_path, "crawl", config=WriterConfig(reserve_bytes=0)) as writer:
+        writer.write(page(1))
+    gc.disable()
+    try:
+        reader = Reader(writer.finished[0])
+        next(iter(reader))
+        reader.close()
+        watched = weakref.ref(reader._plain)
+        del reader
+        assert watched() is None
+    finally:
+        gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from scrapy import Spider
@@ -29,6 +30,8 @@ def test_indexes_of_earlier_crawls_are_looked_at_before_the_start(tmp_path: Path
     assert faults() == []
     assert faults(tmp_path / "warc") == []
     assert faults(tmp_path / "warc", index) == []
+    os.mkfifo(pipe := tmp_path / "pipe")
+    assert faults(pipe) == [f"WARC_EARLIER {pipe} is no regular file"]
     gone = tmp_path / "gone.cdxj"
     assert faults(index, gone) == [f"WARC_EARLIER {gone}: No such file or directory"]
     assert faults(tmp_path) == [f"WARC_EARLIER {tmp_path}: no .cdxj files in this folder; did you mean {index.parent}?"]
