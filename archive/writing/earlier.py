@@ -115,11 +115,12 @@ class Earlier:
         try:
             if path.exists() and inner <= _MOST_INNER:
                 state = path.stat()
-                here = _records(path, offset, state.st_mtime_ns, state.st_size).get(inner)
+                inside = 0 <= offset < state.st_size
+                here = _records(path, offset, state.st_mtime_ns, state.st_size).get(inner) if inside else None
                 if here is None or here.key != line.key or bool(here.origin) is line.has_content:
                     raise ArchiveNotFound(f"{path} has something else, or damage, at {offset}+{inner}")
                 return here
-        except (OSError, ArchiveError) as error:
+        except (OSError, ArchiveError, *_NOT_OURS) as error:
             self._tell(line.source, error)
             return None
         told = _Stored(line.key, RevisitTarget(line.url, cdxj.instant(line.stamp)))
@@ -163,4 +164,4 @@ def _line(index: Path, row: dict[str, str]) -> _Line:
     place = index.parent / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
     if not _STAMP.fullmatch(row["timestamp"]):
         raise ValueError(f"no date of 14 digits: {row['timestamp']}")
-    return _Line(whole, row["timestamp"], place, index, row["urlkey"], row["url"])
+    return _Line(whole, row["timestamp"], place, index, row["urlkey"], str(row["url"]))

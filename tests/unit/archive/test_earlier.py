@@ -173,6 +173,15 @@ def test_a_record_that_is_damaged_or_another_is_not_referred_to(tmp_path: Path, 
     assert types(crawl(tmp_path / "3", page(1, payload=payload), kind=kind, earlier=[first])) == ["response"]
 
 
+@pytest.mark.parametrize("place", ['"-1"', '"99999999999999999999999"', '"5"', "99999999"])
+def test_a_place_that_is_none_costs_the_saving(tmp_path: Path, place: str) -> None:
+    first = crawl(tmp_path / "1", page(1, payload=SAME))
+    (index,) = first.glob("*.cdxj")
+    row = cdxj.lookup(index, page(1).url)[0]
+    index.write_text(index.read_text().replace(f'"offset": "{row["offset"]}"', f'"offset": {place}'))
+    assert types(crawl(tmp_path / "2", page(1, payload=SAME), earlier=[first])) == ["response"]
+
+
 def test_an_index_is_checked_before_it_is_relied_on(tmp_path: Path) -> None:
     first = crawl(tmp_path / "1", *(page(number) for number in range(60)))
     (index,) = first.glob("*.cdxj")
