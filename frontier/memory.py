@@ -50,7 +50,7 @@ class MemoryFrontier(MemoryTables):
         horizon_ms = now_ms + ahead_ms
         self._promote(now_ms, horizon_ms)
         line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
-        better = [host for host in line if not self._is_least(host)]
+        better = [host for host in line if not self.is_least(host)]
         leases = self._try_all(better, limit, now_ms, horizon_ms)
         if self.config.least_credit is not None:
             leases += self._try_least(line[len(better) :], limit - len(leases), len(leases), now_ms, horizon_ms)
@@ -58,17 +58,13 @@ class MemoryFrontier(MemoryTables):
             self.started_ms = now_ms
         return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms))
 
-    def _is_least(self, host: Host) -> bool:
-        """Whether its place in line is that of the last band, where its share is bounded."""
-        return self.config.least_credit is not None and host.rank is not None and host.rank[0] == BANDS - 1
-
     def _promote(self, now_ms: int, horizon_ms: int) -> None:
         """Give those that have become due their places in line; what is parked may be worth more than a last place."""
         for host in self.known.values():
             ready_ms = host.ready_ms(self.config.obey_robots)
             if host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
                 continue
-            changed = self._is_least(host) and host.first_parked_ms() != host.looked_ms
+            changed = self.is_least(host) and host.first_parked_ms() != host.looked_ms
             if (host.rank and host.look_ms > horizon_ms and not changed) or self._over_quota(host, now_ms):
                 continue
             host.unpark(horizon_ms)
@@ -76,7 +72,7 @@ class MemoryFrontier(MemoryTables):
             host.rank = (0 if host.hops else host.best_band(), host.served, host.authority.encode())
             host.looked_ms = host.first_parked_ms()
             host.look_ms = host.looked_ms or NEVER
-            if not self._is_least(host):
+            if not self.is_least(host):
                 host.look_ms = NEVER
             elif host.look_ms <= horizon_ms:  # more is due than comes at a time
                 host.look_ms = now_ms + MORE_MS
@@ -199,7 +195,7 @@ class MemoryFrontier(MemoryTables):
                 if state.token:
                     continue
                 ready_ms = max(ready_ms, state.next_ms)
-            if self._is_least(host):
+            if self.is_least(host):
                 ready_ms = max(ready_ms, self._turn_of_least_ms())
             times.append(ready_ms)
         return min(times, default=None)

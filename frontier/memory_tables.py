@@ -14,6 +14,7 @@ from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
 from frontier.host import Host
 from frontier.types import (
+    BANDS,
     Counts,
     FrontierStatus,
     HostPolicy,
@@ -121,6 +122,10 @@ class MemoryTables:
 
     def _opt_outs(self, all_crawls: bool) -> opt_outs.Table:
         return self.opt_outs_of_all if all_crawls else self.opt_outs
+
+    def is_least(self, host: Host) -> bool:
+        """Whether its place in line is that of the last band, where its share is bounded."""
+        return self.config.least_credit is not None and host.rank is not None and host.rank[0] == BANDS - 1
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
         """See :class:`frontier.types.Frontier`."""

@@ -75,6 +75,8 @@ def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
     if not host.queued():
         host.rank = None
     elif host.rank:
+        if frontier.is_least(host) and host.first_parked_ms() != host.looked_ms:
+            host.look_ms = host.first_parked_ms()  # of what was parked while it stood last
         host.rank = min(host.rank, (band(arrival.element), *host.rank[1:]))
     host.push(arrival.element)
     return True
