@@ -41,6 +41,9 @@ logger = logging.getLogger(__name__)
 _MOST_LINKS = 3000
 _LEAST_MARKED = 40
 _MOST_MARKS = 20_000
+_REPEATS = b"repeats "
+"""Mark of all pages that have the text of another, of which we remember many and the frontier the last few: a site that
+gives each article at ever new addresses has more of them."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -136,6 +139,8 @@ class FocusMiddleware:
         fetched_before = read_link_memo(lease.memo) is None
         finding.page_mark = b"" if fetched_before else page_mark(page)  # a page like itself is no trap
         repeats = self._repeats(lease, finding.page_mark)
+        if repeats:
+            finding.page_mark = _REPEATS
         # What we have already is worth nothing again; so the policy learns where not to look for more.
         verdict = self._judge(page, response, lease, directives, known=repeats)
         if repeats:

@@ -206,7 +206,7 @@ class YieldPolicy(ThresholdPolicy):
         if not link.on_known:
             return False
         host, _, template = places(link.source_url)
-        return self._opens(host, template) < LEADS_ON
+        return self._opens(host, short_tag(template)) < LEADS_ON
 
     def _note(self, links: Sequence[LinkContext], buckets: Sequence[str]) -> None:
         """Counts the links of one judged page, each URL once."""
@@ -247,6 +247,8 @@ class YieldPolicy(ThresholdPolicy):
 
     def _estimate(self, url: str, since: int, bucket: str, shared: _Shared) -> float:
         where = places(url)
+        if len(bucket) > KIND and bucket[AT_AWAY] == "0" and self._opens(where[0], bucket[KIND:]) < LEADS_ON:
+            return 0.0  # as when it was found (_leads_astray), however good the rest of the host
         known = self._estimates.known(where)
         if (place := shared.places.get(known or where[:1])) is None:
             place = shared.places[known or where[:1]] = self._place(where, known)
@@ -285,7 +287,7 @@ class YieldPolicy(ThresholdPolicy):
         group = sum(share > bound for bound in _CLASSES)
         repeats = self._repeats(where[-1])
         hub = self._hub(where[0], pages) * (1.0 - repeats)  # its links, too, are those of others
-        opens = self._opens(where[0], where[-1]) if repeats else 0.0
+        opens = self._opens(where[0], short_tag(where[-1])) if repeats else 0.0
         return _Place(log_odds, support, pages, group, hub, gain >= 0.5, repeats, opens)
 
     def _links(self, url: str, bucket: str) -> Links:
@@ -350,9 +352,9 @@ class YieldPolicy(ThresholdPolicy):
             return 0.0
         return (repeats + 0.5) / (max(repeats, self._estimates.counts(template)[0] - 1) + 1.0)
 
-    def _opens(self, host: str, template: str) -> float:
-        """What pages found on those of a template with the text of others have been worth."""
-        pages, gain, _ = self._estimates.counts(_found_on(host, short_tag(template)))
+    def _opens(self, host: str, tag: str) -> float:
+        """What pages found on those with the text of others have been worth, by the tag of their template."""
+        pages, gain, _ = self._estimates.counts(_found_on(host, tag))
         return gain / (pages + 4.0)
 
     def _hub(self, host: str, pages: int) -> float:

@@ -261,6 +261,9 @@ def test_yield_expects_little_of_pages_like_others_unless_they_lead_to_good_ones
     assert of("visit/99") < 1 / 8, "the last of a frontier's bands"
     assert priority > 0.5
     assert found_on("visit/20", "izindaba/98")[0] == 0
+    for source, goes_up in (("visit/20", False), ("list/20", True)):
+        bucket = found_on(source, "izindaba/98")[1].bucket
+        assert (policy.rescore([(f"{host}/izindaba/98", 0, bucket)])[0] > 0.5) is goes_up, source
 
 
 def test_yield_explores_a_share_of_its_fetches() -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.integration.crawler.harness import QUICK, run
 from tests.integration.crawler.serving import Host, HostHandler, hosts
 from tests.sample import sentences
 
-GOOD, ENGLISH, MOST_OF_A_TRAP = 60, 20, 45
+GOOD, ENGLISH, MOST_OF_A_TRAP, MOST_OF_SESSIONS = 60, 20, 45, 150
 TRAP_TEXT = sentences("zul", random.Random("trap"), 80)
 
 
@@ -46,22 +43,44 @@ def hash_of(section: str, number: int) -> int:
     return (len(section) * 1000 + number) * 10**9 + 7
 
 
-@pytest.fixture
-def web() -> Iterator[Host]:
-    with hosts(Handler, ["127.71.0.8"]) as first:
-        yield first
+class Sessions(HostHandler):
+    """Twelve articles, each linked at an ever new address: more of them than the frontier remembers the texts of."""
+
+    def asked(self) -> None:
+        if self.path == "/robots.txt":
+            self.answer(404, b"")
+            return
+        *_, session, article = f"0{self.path}0".split("/")
+        text = sentences("zul", random.Random(article), 120)
+        links = [f"/{int(session) * 12 + number}/0{number}" for number in range(1, 13)]
+        body = f"<html><p>{text}</p>" + "".join(f'<p><a href="{link}">bheka</a></p>' for link in links)
+        self.answer(200, body.encode(), Content_Type="text/html; charset=utf-8")
 
 
-def test_a_host_gives_all_but_its_trap(web: Host, tmp_path: Path) -> None:
-    seeds = tmp_path / "trap.toml"
-    site = f'[[site]]\nurl = "http://127.71.0.8:{web.port}/"\n'
+def crawl(web: Host, folder: Path) -> tuple[list[str], dict[str, int]]:
+    """The paths that were asked for, and what is parked why."""
+    seeds = folder / "trap.toml"
+    site = f'[[site]]\nurl = "http://{web.host}:{web.port}/"\n'
     seeds.write_text(f'[crawl]\nname = "trap"\nlanguage = "zul"\ncontact = "me@a.test"\n{site}')
-    settings = QUICK | {"DATA_DIR": str(tmp_path / "data"), "FRONTIER_DELAY_S": "0.02"}
+    settings = QUICK | {"DATA_DIR": str(folder / "data"), "FRONTIER_DELAY_S": "0.02"}
     done = run("crawl", "trap", "-a", f"seeds={seeds}", **settings)
-    paths = [path for _, path in web.asked]
     assert done.returncode == 0, done.stderr
+    status = run("frontier", "status", "--json", **settings)
+    return [path for _, path in web.asked], json.loads(status.stdout)["by_reason"]
+
+
+def test_a_host_gives_all_but_its_trap(tmp_path: Path) -> None:
+    with hosts(Handler, ["127.71.0.8"]) as web:
+        paths, parked = crawl(web, tmp_path)
     articles = [f"/izindaba/{n}" for n in range(1, GOOD + 1)] + [f"/news/{n}" for n in range(1, ENGLISH + 1)]
     assert sorted(path for path in paths if "visit" not in path) == sorted(["/robots.txt", "/", *articles])
     assert len(paths) - len(articles) - 2 <= MOST_OF_A_TRAP
-    status = run("frontier", "status", "--json", **settings)
-    assert json.loads(status.stdout)["by_reason"].keys() == {"trap_equal_pages"}
+    assert parked.keys() == {"trap_equal_pages"}
+
+
+def test_articles_at_ever_new_addresses_come_to_an_end(tmp_path: Path) -> None:
+    with hosts(Sessions, ["127.71.0.9"]) as web:
+        paths, parked = crawl(web, tmp_path)
+    assert {path.rpartition("/")[2] for path in paths} >= {f"0{number}" for number in range(1, 13)}
+    assert len(paths) <= MOST_OF_SESSIONS
+    assert parked.keys() == {"trap_equal_pages"}
