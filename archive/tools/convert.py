@@ -181,4 +181,4 @@ def copy_record(record: Record, sink: Sink) -> None:
         sink.write(piece)
     if size < record.length and record.damage is None:
         record.damage = Damage(record.path, record.offset, record.inner, "the record ends early")
-    sink.write(b"\r\n\r\n")
+    sink.write(b"\n" if record.version == "arc" else b"\r\n\r\n")

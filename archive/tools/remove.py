@@ -1,13 +1,19 @@
 """``remove``: what was captured of a site is taken out of an archive, since its owner has asked for that.
 
 Guarantees: a file is replaced by one that has all its other records, byte for byte and in their order, or it stays as
-it is; a damaged one is refused. Records that belong to a capture that goes (``WARC-Concurrent-To``) go with it.
+it is; a damaged one is refused. Records that belong to a capture that goes (``WARC-Concurrent-To``) go with it. Of two
+at once on one file the second waits, and works on what the first has left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+import fcntl
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +25,9 @@ from archive.tools.convert import Tick, compression_of, copy_record, written
 from archive.tools.sink import Sink
 
 _CAPTURES = ("response", "revisit", "resource", "conversion")
+_HOST = re.compile(r"[^/?]+")
+_ABOUT = re.compile(r"urn:[a-z-]+:(?=https?://)", re.IGNORECASE)
+"""A browser's recorder names so what it made of a page: its text, its picture, what it has loaded (browsertrix)."""
 
 
 @dataclass(slots=True)
@@ -35,18 +44,20 @@ class Removal:
 def below(name: str) -> Callable[[str], bool]:
     """Whether a URL is of this host, or begins like this URL; by the keys of the index, so by http and https, with and
     without ``www.``, in capital and small letters. Other names under the host, and other ports, are others."""
-    whole = name if "://" in name else f"http://{name}"
-    host, _, path = whole.partition("://")[2].partition("/")
-    if not host.strip() or any(sign in whole for sign in "*\t\r\n "):
+    whole = (name if "://" in name else f"http://{name}").partition("#")[0]
+    rest = whole.partition("://")[2]
+    host = _HOST.match(rest)
+    if host is None or any(sign in whole for sign in "*\t\r\n "):
         raise ValueError(f"{name!r} is neither a host nor how URLs begin")
+    path = rest[host.end() :]
     key = surt(whole)
-    if not path:
+    if path in ("", "/"):
         key = key.partition(")")[0] + ")"
-    # A key has no slash at its end.
-    inside = key + "/" if path.endswith("/") else key
+    # A key has neither a slash nor a question mark at its end.
+    inside = key.rstrip("/") + path[-1] if path[1:].endswith(("/", "?")) else key
 
     def wanted(url: str) -> bool:
-        found = surt(url) if "://" in url else ""
+        found = surt(_ABOUT.sub("", url, 1)) if "://" in url else ""
         return found == key or found.startswith(inside)
 
     return wanted
@@ -56,29 +67,71 @@ def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Ti
     """Take the records of unwanted URLs out of the file, and index it anew; without ``write`` they are only counted.
     ConvertError: the file is damaged, and stays as it is."""
     path = path.resolve()  # a link would be replaced, and what it leads to would stay
+    with _alone(path) if write else nullcontext():
+        found, gone = _counted(path, unwanted, tick)
+        if write and found.removed:  # a file that has nothing of it is not written anew
+            with written(Sink(path, compression_of(path)), lambda fresh: _as_before(path, fresh)) as sink:
+                _copy_rest(path, lambda record: unwanted(record.url) or _belongs(record, gone), sink)
+    return found
+
+
+def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> tuple[Removal, set[str]]:
+    """What goes, and its ids."""
     found = Removal()
     gone: set[str] = set()
-
-    def goes(record: Record) -> bool:
-        if not unwanted(record.url) and record.field("WARC-Concurrent-To") not in gone:
-            found.kept += 1
-            refers = record.field("WARC-Refers-To"), record.field("WARC-Refers-To-Target-URI")
-            found.bereft += record.type == "revisit" and (refers[0] in gone or unwanted(refers[1]))
-            return False
-        gone.add(record.id)
-        found.removed += 1
-        found.captures += record.type in _CAPTURES
-        return True
-
-    sink = Sink(path, compression_of(path)) if write else None
-    place = written(sink, wanted=lambda: found.removed > 0) if sink is not None else nullcontext()
-    with place, Reader(path) as reader:
+    ahead: Counter[str] = Counter()  # records without a URL, by the capture that they belong to
+    with Reader(path) as reader:
         for record in reader:
-            if not goes(record) and sink is not None:
-                copy_record(record, sink)
-                sink.end()
+            if unwanted(record.url) or _belongs(record, gone):
+                # Some have no id (those of ARC files), as some belong to nothing.
+                gone.update(filter(None, [record.id]))
+                found.removed += 1 + (before := ahead.pop(record.id, 0))
+                found.kept -= before
+                found.captures += record.type in _CAPTURES
+            else:
+                found.kept += 1
+                if not record.url:
+                    ahead.update(record.headers.get_all("WARC-Concurrent-To")[:1])
+                refers = record.field("WARC-Refers-To"), record.field("WARC-Refers-To-Target-URI")
+                found.bereft += record.type == "revisit" and (refers[0] in gone or unwanted(refers[1]))
             if tick is not None:
                 tick(record)
         if reader.damages:
             raise ConvertError(str(path), reader.damages)
-    return found
+    return found, gone
+
+
+def _belongs(record: Record, gone: set[str]) -> bool:
+    """Is it of a capture that goes?"""
+    return bool(gone) and not gone.isdisjoint(record.headers.get_all("WARC-Concurrent-To"))
+
+
+def _copy_rest(path: Path, goes: Callable[[Record], bool], sink: Sink) -> None:
+    with Reader(path) as reader:
+        for record in reader:
+            if not goes(record):
+                copy_record(record, sink)
+                sink.end()
+        if reader.damages:
+            raise ConvertError(str(path), reader.damages)
+
+
+def _as_before(path: Path, fresh: Path) -> None:
+    """The new file may be read and written by whom the old one might."""
+    state = path.stat()
+    with suppress(OSError):  # only root gives files away
+        os.chown(fresh, state.st_uid, state.st_gid)
+    shutil.copymode(path, fresh)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """The file is this one's until it is left; another's work on it is waited for, and has then replaced it. Without
+    that, what the one has taken out would come back with the copy of the other."""
+    while True:
+        with path.open("rb") as file:
+            with suppress(OSError):  # where nothing can be locked, two at once are at each other's mercy
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                yield
+                return

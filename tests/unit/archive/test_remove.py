@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
-from archive import Reader, WarcWriter, WriterConfig
+from archive import Reader, Record, WarcWriter, WriterConfig
 from archive.cli import main
 from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index.cdxj import lookup
-from archive.tools.remove import below
+from archive.tools.remove import below, remove
 from tests.unit.archive.pages import page
 
 SAME = b"<html>" + b"the same on two sites " * 40
@@ -87,6 +90,68 @@ def test_a_damaged_file_and_one_being_written_stay_as_they_are(tmp_path: Path) -
     assert sorted(tmp_path.glob("*-new")) == []
 
 
+def warc(kind: str, url: str = "", name: str = "", *belongs: str) -> bytes:
+    fields = [("WARC-Type", kind), ("WARC-Target-URI", url), ("WARC-Record-ID", name)]
+    fields += [("WARC-Concurrent-To", other) for other in belongs]
+    head = "".join(f"{key}: {value}\r\n" for key, value in fields if value)
+    return f"WARC/1.0\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n{head}Content-Length: 1\r\n\r\nx\r\n\r\n".encode()
+
+
+def test_records_without_an_id_do_not_take_one_another_along(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    sites = [warc("resource", f"http://{name}.example/") for name in "abc"]
+    path.write_bytes(warc("warcinfo") + b"".join(sites))
+    assert main(["remove", "--force", "a.example", str(path)]) == GOOD
+    assert path.read_bytes() == warc("warcinfo") + sites[1] + sites[2]
+
+
+def test_an_arc_file_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.arc"
+    first = b"filedesc://a.arc 0.0.0.0 20200101000000 text/plain 9\n1 0 Test\n\n"
+    sites = [f"http://{name}.example/ 1.2.3.4 20200101000000 text/html 5\nhello\n".encode() for name in "abc"]
+    path.write_bytes(first + b"".join(sites))
+    assert main(["remove", "--force", "b.example", str(path)]) == GOOD
+    assert path.read_bytes() == first + sites[0] + sites[2]
+
+
+def test_what_belongs_to_a_capture_goes_wherever_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.warc"
+    stays = warc("metadata", "", "<urn:m0>", "<urn:other>") + warc("resource", "http://b.example/", "<urn:r1>")
+    goes = warc("metadata", "", "<urn:m1>", "<urn:r0>")
+    goes += warc("resource", "http://a.example/", "<urn:r0>") + warc("metadata", "", "<urn:m2>", "<urn:x>", "<urn:r0>")
+    path.write_bytes(goes + stays)
+    assert main(["remove", "a.example", str(path)]) == GOOD
+    assert "1 captures (3 records) to be taken out" in capsys.readouterr().out
+    assert main(["remove", "--force", "a.example", str(path)]) == GOOD
+    assert path.read_bytes() == stays
+
+
+def test_who_may_read_a_file_may_read_the_new_one(path: Path) -> None:
+    path.chmod(0o600)
+    assert main(["remove", "--force", "host0.example", str(path)]) == GOOD
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_two_at_once_on_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    sites = [warc("resource", f"http://{name}.example/") for name in "abc"]
+    path.write_bytes(b"".join(sites))
+    inside, go_on = threading.Event(), threading.Event()
+
+    def hold(_: Record) -> None:
+        inside.set()
+        go_on.wait(10)
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(remove, path, below("a.example"), write=True, tick=hold)
+        inside.wait(10)
+        second = threads.submit(remove, path, below("b.example"), write=True)
+        wait([second], 0.2)  # which would have been ready
+        go_on.set()
+        assert first.result().removed == second.result().removed == 1
+    assert path.read_bytes() == sites[2]
+
+
 @pytest.mark.parametrize(
     ("site", "in_it", "not_in_it"),
     [
@@ -96,6 +161,11 @@ def test_a_damaged_file_and_one_being_written_stay_as_they_are(tmp_path: Path) -
         ("https://example.org/private/", ["http://example.org/private/x", "http://example.org/private"],
          ["http://example.org/privateer", "http://example.org/"]),
         ("http://example.org/p?id=", ["http://example.org/p?id=3"], ["http://example.org/p"]),
+        ("example.org?id=3", ["http://example.org/?id=3"], ["http://example.org/", "http://example.org/p"]),
+        ("https://example.org/p/#top", ["http://example.org/p/x"], ["http://example.org/private"]),
+        ("https://example.org/p?", ["http://example.org/p?x"], ["http://example.org/private"]),
+        ("https://example.org/#top", ["http://example.org/x", "urn:text:https://example.org/x"],
+         ["http://web.example/https://example.org/", "urn:text:x"]),
     ],
 )  # fmt: skip
 def test_what_a_site_is(site: str, in_it: list[str], not_in_it: list[str]) -> None:
