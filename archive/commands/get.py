@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, facts_of, spooled, tell_damages
+from archive.commands.common import FAULTS, GOOD, UsageFault, facts_of, spooled, tell_damages
 from archive.errors import Damage
 from archive.index.access import content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
 from archive.reading.record import Record
+from archive.storage.warcfile import finished_in
 
 _IDENTICAL = "/revisit/identical-payload-digest"
 
@@ -38,6 +39,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    for folder in map(Path, options.earlier):
+        if folder.is_dir() and not finished_in(folder):
+            raise UsageFault(f"--earlier {folder}: no WARC files in this folder (ARC files are named by themselves)")
     with spooled(Path(options.file)) as given:
         return _get_from(given, options)
 

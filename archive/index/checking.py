@@ -17,6 +17,8 @@ _LEAST_BYTES = 64 << 10
 _PLACE_BYTES = 16 << 10
 _MOST_PLACES = 256
 _STAMP = re.compile("[0-9]{14}")
+_OTHER_KEYS = (b"http://", b"https://")
+"""Of a URL as it is, or in a form of SURT that keeps the scheme: nothing would be found by ours."""
 _SHOWN = 80
 
 
@@ -61,6 +63,8 @@ def _digest_kind(path: Path, line: bytes) -> set[str]:
         kind, colon, _ = row.get("digest", "").rpartition(":")
     except (AttributeError, LookupError, TypeError, ValueError):
         sound = False
+    if sound and line.startswith(_OTHER_KEYS):
+        raise _fault(path, line, "has other keys than python -m archive index makes:")
     if not sound:
         raise _fault(path, line, "has a line that is none of an index:")
     return {kind.lower().replace("-", "") if colon else "sha1"} if row.get("digest") else set()

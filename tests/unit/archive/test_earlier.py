@@ -10,7 +10,7 @@ import pytest
 
 from archive import ArchiveError, Earlier, Exchange, Reader, Record, WarcWriter, WriterConfig
 from archive.cli import main
-from archive.commands.common import FAULTS, GOOD
+from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index import cdxj
 from archive.index.checking import check
 from archive.tools.verify import verify
@@ -194,6 +194,7 @@ def test_an_index_is_checked_before_it_is_relied_on(tmp_path: Path) -> None:
         ([*lines, b"zz)/ 20260102030405 {}\n"], "has a line that is none of an index: 'zz\\)/ 20"),
         ([b" CDX N b a m s k r M S V g\n", *lines], "has a line that is none of an index: ' CDX N"),
         ([b"\x1f\x8b\x08 nothing that is read\n"], "has a line that is none of an index"),
+        ([b"http://" + lines[0]], "has other keys than python -m archive index makes: 'http://"),
     ):
         index.write_bytes(b"".join(wrong))
         with pytest.raises(ArchiveError, match=f"{index.name} {what}"):
@@ -249,5 +250,7 @@ def test_get_writes_the_content_of_a_repeat(tmp_path: Path, capsysbinary: pytest
     said = capsysbinary.readouterr()
     assert said.out == b""
     assert f"a repeat: the content is that of {page(0).url} at ".encode() in said.err
+    assert main(["get", str(second), url, "--earlier", str(tmp_path)]) == USAGE
+    assert f"--earlier {tmp_path}: no WARC files in this folder".encode() in capsysbinary.readouterr().err
     assert main(["get", "--http", str(second), url]) == GOOD
     assert capsysbinary.readouterr().out.startswith(b"HTTP/1.1 200 OK\r\n")
