@@ -51,7 +51,8 @@ class Politeness(Action):
         if not args or args[0] != "verify":
             raise UsageError
         proofs: dict[str, Proof] = {}
-        named = [file for name in args[1:] for file in _files(Path(name))]
+        # A request that is read twice, of a file that is named twice, would be no delay at all.
+        named = list({file.resolve(): file for name in args[1:] for file in _files(Path(name))}.values())
         hosts = authorities(opts.host) if opts.host else ()
         if named:
             archive = self._of_files(named, opts)

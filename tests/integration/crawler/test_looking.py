@@ -113,6 +113,8 @@ def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     strange = look(crawl, "politeness", "verify", "--host", "strange.example")
     assert (strange.returncode, "no request to https://strange.example or" in strange.stderr) == (1, True)
     files = [str(path) for path in (crawl.folder / "warc").glob("*.warc.xz")]
+    twice = look(crawl, "politeness", "verify", "--json", str(crawl.folder / "warc"), *files)
+    assert json.loads(twice.stdout)["archive"]["fetches"] == proofs["archive"]["fetches"]
     strict = look(crawl, "politeness", "verify", *files, "--delay", "5")
     assert strict.returncode == 1
     assert "BROKEN" in strict.stdout
