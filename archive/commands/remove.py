@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         path = Path(name)
         if name == "-" or (path.exists() and not path.is_file()):
             raise UsageFault(f"{name}: is no file that can be written over")
-        if name.endswith(OPEN):
+        if name.endswith(OPEN) or path.resolve().name.endswith(OPEN):
             raise UsageFault(f"{name}: is still being written; stop the crawl first")
         with progress(options, path) as tick:
             found = remove(path, unwanted, write=options.force, tick=tick)
@@ -51,7 +51,11 @@ def run(options: argparse.Namespace) -> int:
     if bereft:
         say(f"archive: {bereft} captures of other sites say only that their content was stored with what goes")
     if not records:
-        say(printable(f"archive: {options.site}: nothing of it is in these files"))
+        say(
+            printable(
+                f"archive: {options.site}: nothing of it is in {'these files' if code == GOOD else 'what was read'}"
+            )
+        )
         return max(code, FAULTS)
     if not options.force:
         say(f"archive: nothing is written without --force; {captures} captures ({records} records) would go")

@@ -21,7 +21,7 @@ from archive.errors import ConvertError
 from archive.index.surt import surt
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.tools.convert import Tick, compression_of, copy_record, written
+from archive.tools.convert import Tick, copy_record, written
 from archive.tools.sink import Sink
 
 _CAPTURES = ("response", "revisit", "resource", "conversion")
@@ -68,15 +68,15 @@ def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Ti
     ConvertError: the file is damaged, and stays as it is."""
     path = path.resolve()  # a link would be replaced, and what it leads to would stay
     with _alone(path) if write else nullcontext():
-        found, gone = _counted(path, unwanted, tick)
+        found, gone, kind = _counted(path, unwanted, tick)
         if write and found.removed:  # a file that has nothing of it is not written anew
-            with written(Sink(path, compression_of(path)), lambda fresh: _as_before(path, fresh)) as sink:
+            with written(Sink(path, kind), lambda fresh: _as_before(path, fresh)) as sink:
                 _copy_rest(path, lambda record: unwanted(record.url) or _belongs(record, gone), sink)
     return found
 
 
-def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> tuple[Removal, set[str]]:
-    """What goes, and its ids."""
+def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> tuple[Removal, set[str], str]:
+    """What goes, and its ids; how the file is stored, whatever its name says."""
     found = Removal()
     gone: set[str] = set()
     ahead: Counter[str] = Counter()  # records without a URL, by the capture that they belong to
@@ -98,7 +98,7 @@ def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> 
                 tick(record)
         if reader.damages:
             raise ConvertError(str(path), reader.damages)
-    return found, gone
+    return found, gone, reader.stored_as
 
 
 def _belongs(record: Record, gone: set[str]) -> bool:

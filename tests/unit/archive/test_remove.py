@@ -73,7 +73,9 @@ def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
     assert [kind for kind, _, _ in records(writer.finished[0])] == ["warcinfo"]
 
 
-def test_a_damaged_file_and_one_being_written_stay_as_they_are(tmp_path: Path) -> None:
+def test_a_damaged_file_and_one_being_written_stay_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     whole = tmp_path / "a.warc"
     with WarcWriter(tmp_path, "crawl", "none", config=WriterConfig(reserve_bytes=0)) as writer:
         writer.write(page(0))
@@ -82,9 +84,11 @@ def test_a_damaged_file_and_one_being_written_stay_as_they_are(tmp_path: Path) -
     stored = whole.read_bytes()
     assert main(["remove", "--force", "host0.example", str(whole)]) == FAULTS
     assert whole.read_bytes() == stored
+    assert "host0.example: nothing of it is in what was read" in capsys.readouterr().err
     still = tmp_path / "b.warc.open"
     still.write_bytes(writer.finished[0].read_bytes())
-    for name in (str(still), "-"):
+    (link := tmp_path / "link.warc").symlink_to(still)
+    for name in (str(still), str(link), "-"):
         assert main(["remove", "--force", "host0.example", name]) == USAGE
     assert main(["remove", "*.example", str(writer.finished[0])]) == USAGE
     assert sorted(tmp_path.glob("*-new")) == []
@@ -124,6 +128,14 @@ def test_what_belongs_to_a_capture_goes_wherever_it_stands(tmp_path: Path, capsy
     assert "1 captures (3 records) to be taken out" in capsys.readouterr().out
     assert main(["remove", "--force", "a.example", str(path)]) == GOOD
     assert path.read_bytes() == stays
+
+
+def test_a_file_is_stored_as_before_whatever_its_name(path: Path) -> None:
+    other = path.with_name("other.warc")
+    path.replace(other)
+    before = other.read_bytes()[:4]
+    assert main(["remove", "--force", "host0.example", str(other)]) == GOOD
+    assert other.read_bytes()[:4] == before
 
 
 def test_who_may_read_a_file_may_read_the_new_one(path: Path) -> None:
