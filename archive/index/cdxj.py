@@ -249,10 +249,11 @@ def _taken(path: Path) -> BinaryIO:
         file.close()
 
 
-def index_file(path: Path, target: Path | None = None) -> list[Damage]:
-    """Write the index of a file beside it (or to ``target``); returns the damage met."""
+def index_file(path: Path, target: Path | None = None, name: str = "") -> list[Damage]:
+    """Write the index of a file beside it (or to ``target``); returns the damage met. ``name``: that the file will
+    have."""
     with Reader(path) as reader, closing(IndexBuilder()) as builder:
-        builder.add_file(reader, path.name)
+        builder.add_file(reader, name or path.name)
         builder.write(target or path.with_name(path.name + SUFFIX))
         return reader.damages
 

@@ -8,6 +8,7 @@ that could be read whole, framed as the standard says, and the report tells of e
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from archive.index.cdxj import SUFFIX, index_file
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.codecs import SUFFIXES
+from archive.storage.disk import fsync_folder
 from archive.storage.source import Source
 from archive.storage.unpack import Unpacked, detect
 from archive.storage.warcfile import OPEN
@@ -155,10 +157,15 @@ def written(
     """What is put into the sink becomes its file, with an index, when the block ends well, it is wanted then, and
     ``check`` of it does not raise; else nothing is left."""
 
+    index = sink.path.with_name(sink.path.name + SUFFIX)
+    # Made before anything is replaced: it takes long, and finds a full device. (Other commands pass over such a name.)
+    fresh_index = sink.path.with_name(f"{sink.path.name}.{os.getpid()}-index-new")
+
     def checked(fresh: Path) -> None:
         check(fresh)
+        index_file(fresh, fresh_index, sink.path.name)
         # A run that is killed before the new index is there leaves none rather than a wrong one.
-        sink.path.with_name(sink.path.name + SUFFIX).unlink(missing_ok=True)
+        index.unlink(missing_ok=True)
 
     try:
         yield sink
@@ -166,10 +173,12 @@ def written(
             sink.abort()
             return
         sink.finish(checked)
+        fresh_index.replace(index)
     except BaseException:  # Ctrl-C, too, must not leave half a file
         sink.abort()
+        fresh_index.unlink(missing_ok=True)
         raise
-    index_file(sink.path)
+    fsync_folder(index.parent)
 
 
 def copy_record(record: Record, sink: Sink) -> None:

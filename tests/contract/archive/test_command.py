@@ -587,10 +587,15 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
     index = target.with_name(target.name + ".cdxj")
     assert index.exists()
 
-    def killed(_: Path) -> None:
+    def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("archive.tools.convert.index_file", killed)
+    before = {file: file.read_bytes() for file in target.parent.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr("archive.tools.convert.index_file", killed)
+        assert main(words) == INTERRUPTED
+        assert {file: file.read_bytes() for file in target.parent.iterdir()} == before
+    monkeypatch.setattr("archive.tools.sink.fsync_folder", killed)  # the new file has its name, the new index has not
     assert main(words) == INTERRUPTED
     assert target.exists()
     assert not index.exists()

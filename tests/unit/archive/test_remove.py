@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import stat
 import threading
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
-from archive import Reader, Record, WarcWriter, WriterConfig
+from archive import ArchiveFull, Reader, Record, WarcWriter, WriterConfig
 from archive.cli import main
 from archive.commands.common import FAULTS, GOOD, USAGE
+from archive.index import cdxj
 from archive.index.cdxj import lookup
 from archive.tools.remove import below, remove
 from tests.unit.archive.pages import page
@@ -61,6 +63,22 @@ def test_a_site_goes_and_all_else_stays_byte_for_byte(path: Path, capsys: pytest
     assert main(["remove", "--force", "host0.example", str(path)]) == FAULTS
     assert "nothing of it is in these files" in capsys.readouterr().err
     assert sorted(path.parent.glob("*-new")) == []
+
+
+def test_nothing_is_replaced_where_there_is_no_room_for_the_index(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+
+    def full(_: Path, lines: Iterable[bytes]) -> None:
+        raise ArchiveFull(str(path), len(list(lines)), 0, "no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cdxj, "write_lines", full)
+        assert main(["remove", "--force", "host0.example", str(path)]) == FAULTS
+    assert "archive is full" in capsys.readouterr().err
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+    assert main(["remove", "--force", "host0.example", str(path)]) == GOOD
 
 
 def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
