@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout, say
-from corpus.commands import dedup, extract, links, links_tables, manatee, stats, tag, train_tagger
+from corpus.commands import dedup, extract, links, links_tables, manatee, select, stats, tag, train_tagger
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
 from relevance import RelevanceError
@@ -20,6 +20,7 @@ from relevance import RelevanceError
 COMMANDS: dict[str, Command] = {
     "extract": extract,
     "dedup": dedup,
+    "select": select,
     "stats": stats,
     "links": links,
     "links-tables": links_tables,
@@ -31,6 +32,7 @@ _INPUTS = "files, folders, patterns, @LIST (a file of names, one a line), - (sta
 _EPILOG = """examples:
   python -m corpus extract data/zulu/warc -o zulu.jsonl.xz --language zul
   python -m corpus dedup zulu.jsonl.xz -o zulu.new.jsonl.xz --near --state zulu.state
+  python -m corpus select zulu.jsonl.xz -o sample.jsonl.xz --published 2023..2024 --per-host 100
   python -m corpus stats zulu.jsonl.xz
 Each command has more: python -m corpus COMMAND --help
 """

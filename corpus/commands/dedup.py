@@ -13,16 +13,13 @@ from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASON
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
 from corpus.duplicates.state import State, opened
-from corpus.duplicates.units import encoded
 from corpus.errors import UsageFault
-from corpus.forms import form_of
-from corpus.inputs import DOCUMENT_SUFFIXES, ROW_SUFFIXES, VERTICAL_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, naming, open_output, plain_suffix
+from corpus.inputs import ROW_SUFFIXES, expand
+from corpus.outputs import STDOUT, check_target, naming, open_output
 from corpus.report import Report
+from corpus.units import OUTPUT_SUFFIXES, encoded, expand_documents, output_form
 
 MOST_COLUMNS = 1000
-_SUFFIXES = {"jsonl": (".jsonl", ".json"), "vertical": (".vert", ".prevert")}
-"""Names of outputs, by what must have been read for them."""
 _OF_ROWS = (".text", ".tsv", ".txt")
 HELP = "what was there before, left out: across files and runs, exactly or nearly the same"
 EPILOG = """examples:
@@ -61,10 +58,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     rules = _rules(options)
-    documents = VERTICAL_SUFFIXES if form_of(options.output) == "vertical" else DOCUMENT_SUFFIXES
-    files = expand(options.files, ROW_SUFFIXES if rules.columns else documents)
+    files = expand(options.files, ROW_SUFFIXES) if rules.columns else expand_documents(options.files, options.output)
     _check_targets(files, [options.output, *([options.dropped] if options.dropped else [])])
-    expect_form(options.output, _OF_ROWS if rules.columns else [it for named in _SUFFIXES.values() for it in named])
+    expect_form(options.output, _OF_ROWS if rules.columns else OUTPUT_SUFFIXES)
     report = Report(quiet=options.quiet)
     with ExitStack() as stack:
         state = None
@@ -93,9 +89,7 @@ def _rules(options: argparse.Namespace) -> Rules:
     long = LONG_CHARACTERS if options.min_paragraph is None else options.min_paragraph
     if long < 0:
         raise UsageFault("--min-paragraph: not below 0")
-    suffix = plain_suffix(options.output)
-    form = next((form for form, suffixes in _SUFFIXES.items() if suffix in suffixes), "")
-    return Rules(long, near if options.near else None, _columns(options.columns), form)
+    return Rules(long, near if options.near else None, _columns(options.columns), output_form(options.output))
 
 
 def _columns(given: str | None) -> tuple[int, ...]:

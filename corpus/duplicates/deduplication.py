@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import xxhash
@@ -27,20 +27,14 @@ import xxhash
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
 from corpus.duplicates.rows import Rows, batches, keyed_rows
-from corpus.duplicates.units import Unit, json_units, vertical_units
-from corpus.errors import BrokenOffError, FormatError, UsageFault
-from corpus.inputs import beginning, open_stored
+from corpus.errors import Fault, UsageFault
 from corpus.report import Report
-from corpus.sources import kind_of
+from corpus.units import Unit, UnitReader
 from relevance.language.alphabet import words
 from relevance.pages.simhash import shingles
 
 NEAR = 0.5
 WORDS_A_RUN = 5
-Read = TypeVar("Read", Unit, Rows)
-_MOST_TOLD = 100
-"""Faults of one file that have a line of their own, beside where it breaks off; a file of another kind than was meant
-may have one a row."""
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
 _BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
@@ -103,9 +97,11 @@ class _Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """``marks``: of the long paragraphs by place; of a document that has none of them the mark of all at place -1."""
+    """``texts``: those of the unit. ``marks``: of the long paragraphs by place; of a document that has none of them the
+    mark of all at place -1."""
 
     unit: Unit
+    texts: list[str]
     key: int
     marks: dict[int, _Mark]
 
@@ -121,67 +117,28 @@ class Deduplication:
         self._kept = kept
         self._report = report
         self._listing = listing
-        self._form = ""
-        self._untold = 0
-        self._refused = False
+        self._reader = UnitReader(report, rules.form)
 
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
         """What stays of these files, in order. A file that cannot be read on is told, and the others follow. UsageFault
         at the end, when no row of any file has as many columns as are compared."""
         for name in files:
             before = self.counts.kept
-            self._untold = -_MOST_TOLD
             if self._rules.columns:
-                for rows in batches(self._readable(name, self._rows)):
+                for rows in batches(self._reader.read(name, self._rows)):
                     yield self._judged_rows(rows)
             else:
-                for units in _batches(self._readable(name, self._units)):
+                for units in _batches(self._reader.units(name)):
                     yield from self._judged_units(units)
             self.counts.files += 1
-            if self._untold > 0:
-                self._report.warn(f"{name}: {self._untold:,} more places like these")
+            self.counts.damages = self._reader.damages
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
-        if self._rules.columns and self._refused and not self.counts.read:
+        if self._rules.columns and self._reader.refused and not self.counts.read:
             numbers = ",".join(str(column + 1) for column in self._rules.columns)
             raise UsageFault(f"--columns {numbers}: no row has them; nothing is written")
 
-    def _readable(self, name: str, read: Callable[[str, BinaryIO], Iterator[Read]]) -> Iterator[Read]:
-        """What can be read of a file. Only errors of reading are caught here, none of what is done with it."""
-        try:
-            with open_stored(name) as stored:
-                yield from read(name, stored)
-        except OSError as error:
-            self.counts.damages += 1
-            self._report.err(f"{name}: cannot be read on: {error}")
-
-    def _rows(self, name: str, stored: BinaryIO) -> Iterator[Rows]:
-        return keyed_rows(name, stored, self._fault, self._rules.columns)
-
-    def _units(self, name: str, stored: BinaryIO) -> Iterator[Unit]:
-        head, file = beginning(stored)
-        if not head:
-            return iter(())
-        form = kind_of(name, head)
-        if form == "archive":
-            raise UsageFault(
-                f"{name}: neither JSON lines nor vertical text (of archives: corpus extract; rows: --columns)"
-            )
-        if self._rules.form not in ("", form):
-            raise UsageFault(
-                f"{name}: {form}, but the output is named as {self._rules.form}: it has the form of its files"
-            )
-        if self._form not in ("", form):
-            raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")
-        self._form = form
-        return (json_units if form == "jsonl" else vertical_units)(name, file, self._fault)
-
-    def _fault(self, error: FormatError) -> None:
-        self.counts.damages += 1
-        self._refused = True
-        broken = isinstance(error, BrokenOffError)
-        self._untold += not broken
-        if broken or self._untold <= 0:
-            self._report.warn(str(error))
+    def _rows(self, name: str, stored: BinaryIO, fault: Fault) -> Iterator[Rows]:
+        return keyed_rows(name, stored, fault, self._rules.columns)
 
     def _judged_rows(self, rows: Rows) -> bytes:
         self._kept.look_up(np.array(rows.keys, np.uint64))
@@ -208,21 +165,22 @@ class Deduplication:
             yield from self._judged(one)
 
     def _marked(self, unit: Unit) -> _Marked:
-        text = "\n".join(unit.texts)
+        texts = unit.texts()
+        text = "\n".join(texts)
         least = self._rules.long_characters
-        places = [place for place, part in enumerate(unit.texts) if len(part) >= least] or [-1]
-        judged = [text if place < 0 else unit.texts[place] for place in places]
+        places = [place for place, part in enumerate(texts) if len(part) >= least] or [-1]
+        judged = [text if place < 0 else texts[place] for place in places]
         runs: Sequence[set[int]] = [set()] * len(judged)
         if self._rules.near is not None:
             runs = [set(hashes.tolist()) for hashes in shingles([words(part) for part in judged], WORDS_A_RUN)]
         marks = [_Mark(_key(part, _PARAGRAPH), known) for part, known in zip(judged, runs, strict=True)]
-        return _Marked(unit, _key(text, _DOCUMENT), dict(zip(places, marks, strict=True)))
+        return _Marked(unit, texts, _key(text, _DOCUMENT), dict(zip(places, marks, strict=True)))
 
     def _judged(self, one: _Marked) -> Iterator[bytes]:
-        unit = one.unit
+        unit, texts = one.unit, one.texts
         self.counts.read += 1
         reason, reasons = "", dict[int, str]()
-        if not any(unit.texts):
+        if not any(texts):
             reason = "no_text"
         elif one.key in self._kept:
             reason = "duplicate"
@@ -230,22 +188,22 @@ class Deduplication:
             reason = self._why_not(one.marks[-1])
         if reason:
             self.counts.dropped[reason] += 1
-            self._tell(reason, unit, "\n".join(unit.texts))
+            self._tell(reason, unit, "\n".join(texts))
             return
 
         def is_new(place: int) -> bool:
             reasons[place] = self._why_not(one.marks[place])
             return not reasons[place]
 
-        places = new_places(unit.texts, is_new, self._rules.long_characters)
-        self._drop(unit, places, reasons)
+        places = new_places(texts, is_new, self._rules.long_characters)
+        self._drop(one, places, reasons)
         if not places:
             self.counts.dropped["nothing_new"] += 1
             return
         self._kept.add(one.key)
         self.counts.kept += 1
         self.counts.paragraphs += len(places)
-        yield unit.whole if len(places) == len(unit.texts) else unit.cut(places)
+        yield unit.whole if len(places) == len(texts) else unit.cut(places)
 
     def _why_not(self, mark: _Mark) -> str:
         """Why a text does not stay; "" when it does, and counts as kept from now on."""
@@ -257,11 +215,11 @@ class Deduplication:
         self._kept.update(mark.runs)
         return ""
 
-    def _drop(self, unit: Unit, kept: Sequence[int], reasons: dict[int, str]) -> None:
-        for place in sorted(set(range(len(unit.texts))).difference(kept)):
+    def _drop(self, one: _Marked, kept: Sequence[int], reasons: dict[int, str]) -> None:
+        for place in sorted(set(range(len(one.texts))).difference(kept)):
             reason = reasons.get(place) or "short"
             self.counts.dropped_paragraphs[reason] += 1
-            self._tell(reason, unit, unit.texts[place], place)
+            self._tell(reason, one.unit, one.texts[place], place)
 
     def _tell(self, reason: str, unit: Unit | None, text: str, place: int | None = None) -> None:
         if self._listing is None:
