@@ -66,11 +66,7 @@ def waiting(host: str, element: bytes, until_ms: int = 0, reason: str = "") -> W
 def waiting_of(host: Host) -> list[Waiting]:
     """Everything a memory record holds, in order."""
     queued = [waiting(host.authority, element) for queue in (host.hops, *host.bands) for element in queue]
-    parked = [
-        waiting(host.authority, member.partition(b"\0")[2], until_ms, reason)
-        for until_ms, member, reason in host.parked
-    ]
-    return queued + parked
+    return queued + [parked(host.authority, member, until_ms) for until_ms, member, _ in host.parked]
 
 
 def explain(frontier: Frontier, url: str, config: FrontierConfig) -> Explanation:

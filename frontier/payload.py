@@ -35,6 +35,8 @@ KINDS = (Kind.PAGE, Kind.ROBOTS, Kind.FEED, Kind.SITEMAP)
 _KIND_BITS = {kind: bits for bits, kind in enumerate(KINDS)}
 _WHOLE, _MEMO, _NOT_BEFORE = 4, 8, 64
 _NO_SOURCE, _SEED, _PAGE, _FEED = 0, 16, 32, 48
+_FROM_URL = 32
+"""The bit that page and feed have in common: a fingerprint follows."""
 _NO_URL = bytes(8)
 _AUTHORITY = re.compile(rb"[a-zA-Z][\w+.-]*://[^/?#]*")
 SECTION_BYTES = 32
@@ -93,9 +95,7 @@ def split_payload(payload: bytes) -> tuple[bytes, int]:
     if not payload:
         return bytes(4), 0
     bits = payload[0]
-    end = 4 + (8 if bits & 32 else 0)
-    if bits & _MEMO:
-        end += 2 + int.from_bytes(payload[end : end + 2], "big")
+    _, end = _memo_places(payload)
     if len(payload) != end + (_TIME_BYTES if bits & _NOT_BEFORE else 0):
         raise ValueError(f"not a frontier payload: {payload.hex()}")
     if not bits & _NOT_BEFORE:
@@ -125,34 +125,25 @@ def read_hop(memo: bytes) -> tuple[str, int]:
 def read_element(authority: str, data: bytes) -> Element:
     """Decode a queue element of `authority`."""
     bits, tries, score, depth = data[0], data[1], data[2], data[3]
-    place, source, memo = 4, "", b""
-    if bits & 32:
-        source = _tag(bits & 48, data[4:12])
-        place = 12
-    elif bits & 16:
-        source = "seed"
-    if bits & _MEMO:
-        length = int.from_bytes(data[place : place + 2], "big")
-        memo = data[place + 2 : place + 2 + length]
-        place += 2 + length
-    rest = data[place:].decode("utf-8", "surrogatepass")
+    begin, end = _memo_places(data)
+    if bits & _FROM_URL:
+        source = _tag(bits & _FEED, data[4:12])
+    else:
+        source = "seed" if bits & _SEED else ""
+    memo = data[begin + 2 : end]
+    rest = data[end:].decode("utf-8", "surrogatepass")
     url = rest if bits & _WHOLE else authority + rest
     return Element(url, KINDS[bits & 3], tries % EXPIRY, tries // EXPIRY, score / 255, depth, source, memo)
 
 
 def revised(data: bytes, tries: int, memo: bytes | None) -> bytes:
     """The element with another byte of tries and, unless None, another memo."""
-    bits = data[0]
-    place = 12 if bits & 32 else 4
-    rest = place
-    old = data[place:place]
-    if bits & _MEMO:
-        rest = place + 2 + int.from_bytes(data[place : place + 2], "big")
-        old = data[place:rest]
+    begin, end = _memo_places(data)
+    kept = data[begin:end]
     if memo is not None:
-        old = len(memo).to_bytes(2, "big") + memo if memo else b""
-    bits = bits | _MEMO if old else bits & ~_MEMO
-    return bytes((bits, min(255, tries))) + data[2:place] + old + data[rest:]
+        kept = len(memo).to_bytes(2, "big") + memo if memo else b""
+    bits = data[0] | _MEMO if kept else data[0] & ~_MEMO
+    return bytes((bits, min(255, tries))) + data[2:begin] + kept + data[end:]
 
 
 def section(data: bytes) -> bytes:
@@ -163,10 +154,17 @@ def section(data: bytes) -> bytes:
     return (first[:SECTION_BYTES] if slash else b"") + mark
 
 
-def _behind_authority(data: bytes) -> bytes:
-    place = 12 if data[0] & 32 else 4
+def _memo_places(data: bytes) -> tuple[int, int]:
+    """Where the memo of an element or payload begins, with its length in front, and where it ends; one place without
+    a memo."""
+    begin = end = 12 if data[0] & _FROM_URL else 4
     if data[0] & _MEMO:
-        place += 2 + int.from_bytes(data[place : place + 2], "big")
+        end += 2 + int.from_bytes(data[begin : begin + 2], "big")
+    return begin, end
+
+
+def _behind_authority(data: bytes) -> bytes:
+    _, place = _memo_places(data)
     if not data[0] & _WHOLE:
         return data[place:]
     found = _AUTHORITY.match(data, place)
