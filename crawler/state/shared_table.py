@@ -48,7 +48,7 @@ class SharedTable:
 
     def exchange(self, keys: Collection[bytes], entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """What is known of `keys`; then `entries` are kept. Both in one round trip."""
-        if not (keys or entries) or self._away():
+        if not (keys or entries) or time.monotonic() < self._away_until:
             return {}
         pipe = self._client.pipeline(transaction=False)
         if keys:
@@ -58,9 +58,10 @@ class SharedTable:
             pipe.eval(_put(), 1, self._key, WAYS, *words)
         try:
             # A server that is full refuses to write, and answers all the same.
-            found = pipe.execute(raise_on_error=False)[0] if keys else pipe.execute()[0]
+            found = pipe.execute(raise_on_error=False)[0]
         except redis.RedisError as error:
-            self._note(error)
+            if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+                self._away_until = time.monotonic() + _AWAY_S
             return {}
         if not keys or isinstance(found, redis.RedisError):
             return {}
@@ -70,13 +71,6 @@ class SharedTable:
     def close(self) -> None:
         """Give the connection back."""
         self._client.close()
-
-    def _away(self) -> bool:
-        return time.monotonic() < self._away_until
-
-    def _note(self, error: redis.RedisError) -> None:
-        if isinstance(error, redis.ConnectionError | redis.TimeoutError):
-            self._away_until = time.monotonic() + _AWAY_S
 
     def _slot(self, key: bytes) -> int:
         return xxhash.xxh3_64_intdigest(key) % self._slots
