@@ -88,44 +88,41 @@ class Stores:
         it reads its data, StateFormatError when the state in it is another version's.
         """
         spec: Crawl | None = getattr(spider, "spec", None)
+        crawl = spider.name
         with contextlib.ExitStack() as opened:
-            home = opened.enter_context(redis_home(settings, folder))
+            held, closing = opened.enter_context, contextlib.closing
+            home = held(redis_home(settings, folder))
             if home.embedded and (others := private_neighbours(folder)):
                 logger.warning(_OTHERS, ", ".join(map(str, others)))
-            ensure_format(home.url, spider.name, patient=False)
-            watch = opened.enter_context(contextlib.closing(StateWatch(home.url, spider.name)))
-            frontier = open_frontier(settings, home, spider.name, spec)
-            opened.callback(frontier.close)
-            sieve = opened.enter_context(contextlib.closing(open_sieve(settings, home, spider.name, folder)))
+            ensure_format(home.url, crawl, patient=False)
+            watch = held(closing(StateWatch(home.url, crawl)))
+            frontier = held(closing(open_frontier(settings, home, crawl, spec)))
+            sieve = held(closing(open_sieve(settings, home, crawl, folder)))
             # Now and when this worker ends: one that is killed, before or meanwhile, leaves no file open.
             earlier = _earlier(settings)
             _recover(folder, frontier, earlier)
             opened.callback(_recover, folder, frontier, earlier)
-            known, payloads = (
-                opened.enter_context(contextlib.closing(SharedTable(client(home.url), spider.name, name, size)))
-                for name, size in (("sources", MOST_SOURCES), ("payloads", MOST_PAYLOADS))
-            )
-            quality = opened.enter_context(contextlib.closing(_quality(settings, home, spider.name)))
-            config = archive_config(settings, spider.name, frontier.config, Payloads(payloads), earlier)
-            archive = opened.enter_context(contextlib.closing(_archive(settings, folder, spider.name, config)))
+            sources = held(closing(SharedTable(client(home.url), crawl, "sources", MOST_SOURCES)))
+            payloads = held(closing(SharedTable(client(home.url), crawl, "payloads", MOST_PAYLOADS)))
+            quality = held(closing(_quality(settings, home, crawl)))
+            config = archive_config(settings, crawl, frontier.config, Payloads(payloads), earlier)
+            archive = held(closing(_archive(settings, folder, crawl, config)))
             decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
             decider.start()
             opened.callback(decider.stop)
-            start_urls = opened.enter_context(
-                contextlib.closing(StartUrls(client(home.url), spider.name, sieve.enqueue))
-            )
-            named = opened.enter_context(contextlib.closing(NamedLater(client(home.url), spider.name, frontier)))
+            start_urls = held(closing(StartUrls(client(home.url), crawl, sieve.enqueue)))
+            named = held(closing(NamedLater(client(home.url), crawl, frontier)))
             ours = worker_record(settings, folder, spec.path if spec else "")
-            record = opened.enter_context(contextlib.closing(RunRecord(home.url, spider.name, ours)))
+            record = held(closing(RunRecord(home.url, crawl, ours)))
             yield cls(
-                crawl=spider.name,
+                crawl=crawl,
                 folder=folder,
                 home=home,
                 sieve=sieve,
                 decider=decider,
                 frontier=frontier,
                 archive=archive,
-                sources=Sources(known),
+                sources=Sources(sources),
                 quality=quality,
                 policy=open_policy(settings, spec),
                 polls=Polls(settings, spec),
