@@ -66,7 +66,7 @@ class RedisFrontier:
         self.keys = Keys(crawl)
         self._owned = isinstance(server, str)
         self._redis: Any = connected(server) if isinstance(server, str) else server
-        self._opt_outs = (RedisOptOuts(self._redis, crawl, self.keys.opt_out), RedisOptOuts(self._redis, crawl))
+        self._opt_outs = (RedisOptOuts(self._redis, crawl), RedisOptOuts(self._redis, crawl, of_all=True))
         self._now_ms = now_ms
         self._jitter = jitter
         self._scripts = {name: self._redis.register_script(text) for name, text in scripts.all_texts(self.config)}

@@ -22,7 +22,7 @@ import redis
 from frontier import opt_outs, wire
 from frontier.answering import answering
 from frontier.errors import OptOutsDamaged, OptOutsElsewhere
-from frontier.keys import OPT_OUTS_OF_ALL
+from frontier.keys import OPT_OUTS_OF_ALL, Keys
 from frontier.opt_outs import Rule, Table
 
 MOST_PREFIXES = 500
@@ -30,12 +30,12 @@ MOST_PREFIXES = 500
 
 
 class RedisOptOuts:
-    """See the module; `key` is the hash. `crawl`: whose, or who asks for that of all."""
+    """See the module. `crawl`: whose; with `of_all` who asks for that of all, "" for nobody."""
 
-    def __init__(self, server: Any, crawl: str = "any", key: str = OPT_OUTS_OF_ALL) -> None:
+    def __init__(self, server: Any, crawl: str, *, of_all: bool = False) -> None:
         self._server = server
-        self._crawl = crawl
-        self._key = key
+        self._crawl = crawl or "any"
+        self._key = OPT_OUTS_OF_ALL if of_all else Keys(crawl).opt_out
         self._write = server.register_script((files("frontier") / "lua" / "opt_out.lua").read_text("utf-8"))
 
     def add(self, prefixes: Iterable[str]) -> int:

@@ -20,7 +20,6 @@ from crawler.state.redis_link import RedisUnreachableError, client, redis_home, 
 from crawler.state.state_format import ensure_format
 from crawler.work.worker import FAULT, Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged, OptOutsElsewhere
-from frontier.keys import Keys
 from frontier.redis_opt_outs import RedisOptOuts
 from seeds.errors import SeedsError
 
@@ -47,8 +46,8 @@ def look_for_opt_outs(url: str, crawl: str) -> None:
     what becomes of them later, the worker finds."""
     passing = (OptOutsElsewhere, FrontierUnavailable, redis.RedisError)
     with contextlib.closing(client(url)) as server, contextlib.suppress(*passing):
-        for table in (RedisOptOuts(server, crawl, Keys(crawl).opt_out), RedisOptOuts(server, crawl)):
-            table.at("")
+        for of_all in (False, True):
+            RedisOptOuts(server, crawl, of_all=of_all).at("")
 
 
 def ended_badly(crawler: Crawler) -> bool:

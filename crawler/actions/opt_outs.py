@@ -23,7 +23,6 @@ from crawler.fetch.opt_outs import read_opt_outs
 from crawler.state.redis_link import client, ping
 from crawler.state.run_record import crawls_of
 from frontier.errors import OptOutsElsewhere
-from frontier.keys import Keys
 from frontier.opt_outs import opt_out_rules
 from frontier.redis_opt_outs import RedisOptOuts
 from sieve.urls import authority as authority_of
@@ -55,7 +54,7 @@ class _Scope:
 
     def table(self, crawl: str) -> RedisOptOuts:
         """That of one crawl, or of all."""
-        return RedisOptOuts(self.server, crawl, Keys(crawl).opt_out) if crawl else RedisOptOuts(self.server)
+        return RedisOptOuts(self.server, crawl, of_all=not crawl)
 
 
 def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:

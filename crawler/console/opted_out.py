@@ -29,7 +29,6 @@ from crawler.state.redis_link import client, forbidden, redis_home, without_pass
 from crawler.state.run_record import crawls_of
 from frontier import opt_outs
 from frontier.errors import FrontierError, OptOutsElsewhere
-from frontier.keys import Keys
 from frontier.redis_opt_outs import RedisOptOuts
 
 logger = logging.getLogger(__name__)
@@ -77,9 +76,9 @@ class OptedOut:
     def _open_tables(self, url: str, crawl: str) -> None:
         server = client(url)
         self._opened.callback(server.close)
-        self._tables = [(_ALL, RedisOptOuts(server))]
+        self._tables = [(_ALL, RedisOptOuts(server, "", of_all=True))]
         for name in [crawl] if crawl else crawls_of(url):
-            self._tables.append((f"crawl {name}", RedisOptOuts(server, name, Keys(name).opt_out)))
+            self._tables.append((f"crawl {name}", RedisOptOuts(server, name)))
 
     def against(self, url: str) -> str:
         """Who has opted out what `url` lies under, in words; "" when nobody has. :class:`OptOutsUnreadError`."""

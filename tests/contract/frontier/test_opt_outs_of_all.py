@@ -170,7 +170,7 @@ def test_on_a_cluster_what_cannot_be_said_is_refused(server: redis.Redis, monkey
         raise redis.exceptions.MovedError("11448 127.0.0.1:7001")
 
     monkeypatch.setattr(server, "execute_command", elsewhere)
-    table = RedisOptOuts(server)
+    table = RedisOptOuts(server, "", of_all=True)
     for call in (lambda: table.add(["b.example"]), lambda: table.withdraw("b.example"), table.listed):
         with pytest.raises(OptOutsElsewhere, match="--crawl NAME"):
             call()
@@ -178,7 +178,7 @@ def test_on_a_cluster_what_cannot_be_said_is_refused(server: redis.Redis, monkey
 
 def test_a_long_list_is_said_in_parts(server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_opt_outs, "MOST_PREFIXES", 2)
-    table = RedisOptOuts(server)
+    table = RedisOptOuts(server, "", of_all=True)
     names = [f"http://{host}.example/{path}" for path in "xy" for host in "abc"]
     steps: list[int] = []
     write = table._write
@@ -197,7 +197,7 @@ def test_a_long_list_is_said_in_parts(server: redis.Redis, monkeypatch: pytest.M
 
 
 def test_two_who_speak_at_once_are_both_heard(server: redis.Redis) -> None:
-    table, other = RedisOptOuts(server), RedisOptOuts(server)
+    table, other = RedisOptOuts(server, "", of_all=True), RedisOptOuts(server, "", of_all=True)
     write = table._write
     said: list[int] = []
 

@@ -31,7 +31,6 @@ from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError
 from crawler.state.run_record import RunRecord, WorkerRecord
 from crawler.state.state_format import ensure_format
-from frontier.keys import Keys
 from frontier.redis_opt_outs import RedisOptOuts
 
 PAGE = "http://a.example/1"
@@ -44,7 +43,7 @@ def given(url: str = "", **values: Any) -> Settings:
 
 
 def said(server: redis.Redis, prefix: str, crawl: str = "") -> None:
-    table = RedisOptOuts(server, crawl, Keys(crawl).opt_out) if crawl else RedisOptOuts(server)
+    table = RedisOptOuts(server, crawl, of_all=not crawl)
     assert table.add([prefix])
 
 
