@@ -73,4 +73,4 @@ model: setup ## train the shipped language model anew (DATA: a folder of text, s
 		--leave-out vukuzenzele --leave-out nchlt --leave-out libreoffice --leave-out lacuna-news
 
 model-large: setup ## train a larger one, up to 40 MB, into build/
-	@mkdir -p build && $(RUN)/python -m relevance train $(DATA) --min-count 1 --max-bytes 40000000 --out build/large.model
+	@mkdir -p build && $(RUN)/python -m relevance train $(DATA) --min-count 1 --max-bytes 40000000 --output build/large.model

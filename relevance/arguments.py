@@ -20,7 +20,7 @@ Each command has more: python -m relevance COMMAND --help
 """
 _TRAIN = """examples:
   python -m relevance train my-text --description my-language.toml --dev held-out --card my-language.md
-  python -m relevance train ../shared/data/langid --max-bytes 2000000 --out small.model
+  python -m relevance train ../shared/data/langid --max-bytes 2000000 -o small.model
 
 Takes from seconds to some minutes, and as long again for each source left out. The model is written when it is done:
 until then an older one stays.
@@ -86,9 +86,17 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
         default=DESCRIPTION,
         help="TOML: classes, sources, settings (default: that of the shipped model)",
     )
-    sub.add_argument("--out", type=Path, help="model file to write (default: beside the description, .model)")
-    sub.add_argument("--max-bytes", type=_positive, help="prune until the file is no larger")
-    sub.add_argument("--min-count", type=_times, help="keep n-grams of order 3 and up seen so often (1: all)")
+    sub.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="model file to write (default: beside the description, .model)",
+    )
+    sub.add_argument("--max-bytes", type=_positive, metavar="N", help="prune until the file is no larger")
+    sub.add_argument(
+        "--min-count", type=_times, metavar="N", help="keep n-grams of order 3 and up seen so often (1: all)"
+    )
     sub.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
     sub.add_argument(
         "--dev", action="append", default=[], metavar="SOURCE", help="folder of data that --card measures on"
@@ -122,17 +130,23 @@ def _identify_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def _words_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("language")
-    sub.add_argument("--count", type=_positive, default=1000)
+    _model_arguments(sub)
+    sub.add_argument("--count", type=_positive, default=1000, metavar="N", help="most words (default 1000)")
     sub.add_argument("--stop", action="store_true", help="only words that are a thousandth of all text or more")
-    sub.add_argument("--model", type=Path, default=SHIPPED)
 
 
 def _export_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("language")
-    sub.add_argument("out", type=Path)
-    sub.add_argument("--order", type=_positive, default=3, help="1 to the model's own (default: 3)")
-    sub.add_argument("--model", type=Path, default=SHIPPED)
+    _model_arguments(sub)
+    sub.add_argument("out", type=Path, help="file to write")
+    sub.add_argument("--order", type=_positive, default=3, metavar="N", help="1 to the model's own (default: 3)")
+
+
+def _model_arguments(sub: argparse.ArgumentParser) -> None:
+    """Of commands that look into a model."""
+    sub.add_argument("language", help="one that the model has (ISO 639-3)")
+    sub.add_argument(
+        "--model", type=Path, default=SHIPPED, metavar="FILE", help="model file (default: the shipped one)"
+    )
 
 
 def _times(text: str) -> float:

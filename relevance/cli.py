@@ -109,7 +109,7 @@ def _train(given: argparse.Namespace) -> int:
     description = training.read_description(given.description)
     if given.min_count is not None:
         description = replace(description, settings=replace(description.settings, min_count=given.min_count))
-    out = given.out or given.description.with_suffix(".model")
+    out = given.output or given.description.with_suffix(".model")
     if (given.dev or given.leave_out) and not given.card:
         raise RelevanceError("--dev and --leave-out say what the card is to tell: name it with --card")
     _check_sources(given.data, [*given.dev, *given.leave_out])

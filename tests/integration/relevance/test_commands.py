@@ -58,6 +58,7 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("train", tmp_path / "data"), "has it (that of the shipped model, as no --description"),
         (("train", tmp_path, "--leave-out", "none", "--card", tmp_path / "c.md"), f"{none}: no such folder"),
         (("train", tmp_path, "--dev", "some"), "name it with --card"),
+        (("train", tmp_path, "-o", none / "new.model"), "new.model: no such folder"),
         (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
     ):
         assert main(list(map(str, words))) == 2, words

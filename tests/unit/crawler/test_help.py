@@ -37,6 +37,16 @@ def test_each_command_of_a_room_has_an_example(room: str) -> None:
         assert f"python -m {room} {name} " in command.format_help().partition("example")[2], name
 
 
+@pytest.mark.parametrize("room", ["archive", "corpus", "relevance"])
+def test_each_argument_is_explained_and_is_called_the_same_everywhere(room: str) -> None:
+    short = {"--output": "-o", "--quiet": "-q"}
+    for name, command in named(TOPS[room]()):
+        for action in command._actions:
+            assert action.help, (name, action.dest)
+            assert all(short[long] in action.option_strings for long in short if long in action.option_strings)
+            assert "--out" not in action.option_strings, name
+
+
 def test_each_command_of_scrapy_has_an_example() -> None:
     found = [module.Command() for module in walk_modules_iter("crawler.commands") if hasattr(module, "Command")]
     assert len(found) >= 10
