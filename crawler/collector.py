@@ -209,10 +209,10 @@ def _parser(name: str, description: str, example: str) -> argparse.ArgumentParse
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 3600:
-        raise argparse.ArgumentTypeError("seconds above 0")
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < 3600:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0, below 3600")
 
 
 def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> int:

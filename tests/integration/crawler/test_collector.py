@@ -163,6 +163,13 @@ def test_two_downloaders_of_one_archive_keep_apart(
     assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 0
 
 
+@pytest.mark.parametrize("wait", ["soon", "0", "-1", "nan", "3600"])
+def test_a_time_that_is_none_is_named(wait: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["links", f"--wait={wait}"])
+    assert f"argument -w/--wait: {wait} is no number of seconds above 0" in capsys.readouterr().err
+
+
 def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listing = tmp_path / "list"
     listing.write_text(f"http://127.0.0.1:1/feed\n{web.web.seeds[0]}\n")
