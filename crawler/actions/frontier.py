@@ -105,7 +105,8 @@ class Frontier(Action):
         frontier = state.frontier
         found = [authority for authority in authorities(host) if frontier.host(authority) is not None]
         if not found:
-            self.show(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
+            tell = self.note if opts.json else self.show
+            tell(f"{host}: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)")
             self.exitcode = 1
         for authority in found:
             if action == "peek":
@@ -118,7 +119,9 @@ class Frontier(Action):
                 "resume": frontier.resume,
             }
             done = int(actions[action](authority))
-            self.show(f"{authority}: {action} done" + (f", URLs: {done}" if action in ("release", "drop") else ""))
+            urls = done if action in ("release", "drop") else None
+            text = f"{authority}: {action} done" + ("" if urls is None else f", URLs: {urls}")
+            self.tell(opts, {"authority": authority, "action": action, "urls": urls}, text)
 
     def _peek(self, authority: str, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.peek(authority, opts.limit)

@@ -65,10 +65,11 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
         raise PreflightError(f"{prefix!r} is neither a host nor an http or https URL: {error}") from None
     with _scope(action, opts, others=opts.withdraw) as scope:
         if opts.withdraw:
-            _withdraw(action, prefix, rules, scope)
+            _withdraw(action, prefix, rules, scope, opts)
             return
         new = scope.table(scope.crawl).add([prefix])
-        action.show(f"{prefix}: {'opted out' if new else 'was opted out already'} of {scope}")
+        said = f"{prefix}: {'opted out' if new else 'was opted out already'} of {scope}"
+        action.tell(opts, {"crawl": scope.crawl or None, "prefix": prefix, "new": bool(new)}, said)
         if new:
             try:
                 _write_down(scope, "opted out", prefix, rules)
@@ -114,7 +115,7 @@ def _scope(action: Action, opts: argparse.Namespace, *, others: bool = True) -> 
         yield _Scope(server, state.name, ("",), log, state.opt_outs_file)
 
 
-def _withdraw(action: Action, prefix: str, rules: set[str], scope: _Scope) -> None:
+def _withdraw(action: Action, prefix: str, rules: set[str], scope: _Scope, opts: argparse.Namespace) -> None:
     """Take back the opt-out of just `prefix`. It is written down first: what cannot be is not done."""
     there = scope.table(scope.crawl).listed()
     also = ", ".join(_named(other) for other in scope.others if rules.issubset(scope.rules(other)))
@@ -134,9 +135,8 @@ def _withdraw(action: Action, prefix: str, rules: set[str], scope: _Scope) -> No
     except (OSError, ValueError) as error:
         raise PreflightError(f"{prefix} stays opted out: {error}") from None
     scope.table(scope.crawl).withdraw(prefix)
-    action.show(
-        f"{prefix}: opt-out of {scope} withdrawn, noted in {scope.log}; URLs dropped meanwhile do not come back"
-    )
+    said = f"{prefix}: opt-out of {scope} withdrawn, noted in {scope.log}; URLs dropped meanwhile do not come back"
+    action.tell(opts, {"crawl": scope.crawl or None, "prefix": prefix, "withdrawn": True}, said)
     if also:
         action.note(f"{prefix} stays opted out of {also}, where it was said, too")
 

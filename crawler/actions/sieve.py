@@ -6,7 +6,8 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
@@ -17,7 +18,7 @@ from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terms import SIEVE
 from crawler.work.opening import open_sieve
 from sieve.errors import SieveError, StoreError
-from sieve.tools import check, fleet_stats, folder_stats, rebuild, repair
+from sieve.tools import Finding, check, fleet_stats, folder_stats, rebuild, repair
 from sieve.urls import UrlError
 
 _ALL = 1 << 40
@@ -38,9 +39,9 @@ class SieveTools(Action):
                 if args in (["stats"], ["check"], ["repair"]):
                     {"stats": self._stats, "check": self._check, "repair": self._repair}[args[0]](state, opts)
                 elif len(args) == 2 and args[0] == "contains":
-                    self._contains(state, args[1])
+                    self._contains(state, args[1], opts)
                 elif files:
-                    self._rebuild(state, files)
+                    self._rebuild(state, files, opts)
                 else:
                     raise UsageError
             except (SieveError, UrlError) as error:
@@ -62,30 +63,37 @@ class SieveTools(Action):
             table.add_row(name, _figure(value), SIEVE.get(name, ""))
         self.show(table)
 
-    def _check(self, state: CrawlState, _: argparse.Namespace) -> None:
-        found = list(check(_store(state)))
-        for finding in found:
-            self.show(f"{finding.path}: {finding.what}")
-        self.show(f"{len(found)} faults in {_store(state)}")
+    def _check(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        found = self._findings(check(_store(state)), opts)
+        if not opts.json:
+            self.show(f"{len(found)} faults in {_store(state)}")
         self.exitcode = 1 if found else 0
 
-    def _repair(self, state: CrawlState, _: argparse.Namespace) -> None:
-        found = repair(_store(state))
-        for finding in found:
-            self.show(f"{finding.path}: {finding.what}")
-        self.show(f"{sum(finding.lost_keys for finding in found)} known URLs were forgotten and may be fetched again")
+    def _repair(self, state: CrawlState, opts: argparse.Namespace) -> None:
+        lost = sum(finding.lost_keys for finding in self._findings(repair(_store(state)), opts))
+        if not opts.json:
+            self.show(f"{lost} known URLs were forgotten and may be fetched again")
 
-    def _contains(self, state: CrawlState, url: str) -> None:
+    def _findings(self, findings: Iterable[Finding], opts: argparse.Namespace) -> list[Finding]:
+        """All of them, told."""
+        found = list(findings)
+        for finding in found:
+            self.tell(opts, asdict(finding), f"{finding.path}: {finding.what}")
+        return found
+
+    def _contains(self, state: CrawlState, url: str, opts: argparse.Namespace) -> None:
         admitted = state.admitted(url)
-        self.show({True: "known", False: "not known", None: "a running worker holds the table"}[admitted])
+        said = {True: "known", False: "not known", None: "a running worker holds the table"}[admitted]
+        self.tell(opts, {"url": url, "known": admitted}, said)
         self.exitcode = 0 if admitted else 1
 
-    def _rebuild(self, state: CrawlState, files: list[Path]) -> None:
+    def _rebuild(self, state: CrawlState, files: list[Path], opts: argparse.Namespace) -> None:
         with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
             done = rebuild(sieve, _known(state, files))
         for reason in done.refused[:_SHOWN]:
             print(f"refused: {reason}", file=sys.stderr)
-        self.show(f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
+        counts = {"read": done.read, "known": done.known, "refused": len(done.refused)}
+        self.tell(opts, counts, f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
         self.exitcode = 0 if done.known else 1
 
 

@@ -183,3 +183,10 @@ class Action:
     def show_json(value: Any) -> None:
         """One JSON value on one line."""
         print(json.dumps(value, ensure_ascii=False, default=str))
+
+    def tell(self, opts: argparse.Namespace, value: Any, text: str) -> None:
+        """What was done or found: the value with ``--json``, else the text."""
+        if opts.json:
+            self.show_json(value)
+        else:
+            self.show(text)

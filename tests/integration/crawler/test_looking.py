@@ -135,12 +135,17 @@ def test_hosts_are_named_whole_and_found_by_any_url_of_theirs(crawl: Crawl) -> N
     for name in (authority, f"{authority}/any/page", urlsplit(authority).netloc):
         paused = look(crawl, "frontier", "pause", name)
         assert (paused.returncode, paused.stdout) == (0, f"{authority}: pause done\n")
-        assert look(crawl, "frontier", "resume", name).returncode == 0
+        resumed = look(crawl, "frontier", "resume", name, "--json")
+        assert json.loads(resumed.stdout) == {"authority": authority, "action": "resume", "urls": None}
+    unknown = look(crawl, "frontier", "pause", "nowhere.example", "--json")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "knows no such host" in unknown.stderr
 
 
 def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_path: Path) -> None:
     withdraw = ("frontier", "opt-out", "--withdraw")
-    assert look(crawl, "frontier", "opt-out", "mistake.example/a").returncode == 0
+    out = look(crawl, "frontier", "opt-out", "mistake.example/a", "--json")
+    assert json.loads(out.stdout) == {"crawl": "zulu", "prefix": "mistake.example/a", "new": True}
     other = look(crawl, *withdraw, "mistake.example")
     assert (other.returncode, "has not opted out of crawl zulu by just this name" in other.stderr) == (1, True)
     assert "http://mistake.example/a, http://www.mistake.example/a" in other.stderr

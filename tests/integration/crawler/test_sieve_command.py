@@ -83,6 +83,9 @@ def test_looking(crawled: Path, run: Run) -> None:
     assert "  epoch " in lines["disk_facts"]
     assert run("contains", URLS[3].upper().replace("/3", "/3#x")) == (0, "known\n", "")
     assert run("contains", "http://other.example/") == (1, "not known\n", "")
+    assert run("check", "--json") == (0, "", "")
+    code, out, _ = run("contains", "http://other.example/", "--json")
+    assert (code, json.loads(out)) == (1, {"url": "http://other.example/", "known": False})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,11 @@ def test_a_crawl_that_never_ran_has_no_stats(run: Run, data: Path) -> None:
     assert not data.exists()
 
 
-def test_a_damaged_run_is_named_and_repaired(crawled: Path, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [((), "40 known URLs were forgotten and may be fetched again\n"), (("--json",), '"lost_keys": 40}\n')],
+)
+def test_a_damaged_run_is_named_and_repaired(crawled: Path, run: Run, words: tuple[str, ...], said: str) -> None:
     (path,) = (crawled / "state" / "sieve").glob("*.run")
     content = bytearray(path.read_bytes())
     content[100] ^= 1
@@ -116,9 +123,11 @@ def test_a_damaged_run_is_named_and_repaired(crawled: Path, run: Run) -> None:
     code, out, _ = run("check")
     assert code == 1
     assert "checksum of block 0" in out
-    code, out, _ = run("repair")
+    code, out, _ = run("check", "--json")
+    assert (code, json.loads(out)["path"]) == (1, str(path))
+    code, out, _ = run("repair", *words)
     assert code == 0
-    assert "40 known URLs were forgotten" in out
+    assert out.endswith(said)
     assert run("check")[0] == 0
 
 
@@ -140,6 +149,7 @@ def test_rebuilding_when_all_state_is_lost(run: Run, tmp_path: Path) -> None:
     plain = tmp_path / "list.txt"
     plain.write_text("nothing here\n")
     assert run("rebuild", str(plain))[:2] == (1, "1 URLs read, 0 known now, 1 refused\n")
+    assert json.loads(run("rebuild", str(plain), "--json")[1]) == {"read": 1, "known": 0, "refused": 1}
     plain.write_text("\n".join(URLS))
     assert run("rebuild", str(plain))[:2] == (0, "40 URLs read, 40 known now, 0 refused\n")
     assert run("contains", URLS[0])[0] == 0
