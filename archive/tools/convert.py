@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from archive.storage.warcfile import OPEN
 from archive.tools.sink import Sink
 
 Tick = Callable[[Record], None]
+FRESH_INDEX = ".{}-index-new"
+"""Follows a file's name in that of its index until it has its place; {}: the id of the process."""
 
 
 @dataclass(slots=True)
@@ -155,17 +157,23 @@ def written(
     sink: Sink, check: Callable[[Path], None] = lambda _: None, wanted: Callable[[], bool] = lambda: True
 ) -> Iterator[Sink]:
     """What is put into the sink becomes its file, with an index, when the block ends well, it is wanted then, and
-    ``check`` of it does not raise; else nothing is left."""
+    ``check`` of it does not raise; else nothing is left. Killed outright: of a new file the index may be there alone,
+    a file that was replaced may have none; never has one that of another."""
 
     index = sink.path.with_name(sink.path.name + SUFFIX)
     # Made before anything is replaced: it takes long, and finds a full device. (Other commands pass over such a name.)
-    fresh_index = sink.path.with_name(f"{sink.path.name}.{os.getpid()}-index-new")
+    fresh_index = sink.path.with_name(sink.path.name + FRESH_INDEX.format(os.getpid()))
+    ahead = False
 
     def checked(fresh: Path) -> None:
+        nonlocal ahead
         check(fresh)
         index_file(fresh, fresh_index, sink.path.name)
-        # A run that is killed before the new index is there leaves none rather than a wrong one.
-        index.unlink(missing_ok=True)
+        ahead = not sink.path.exists()
+        if ahead:  # killed before the file is there, the next run makes both
+            fresh_index.replace(index)
+        else:
+            index.unlink(missing_ok=True)
 
     try:
         yield sink
@@ -173,10 +181,17 @@ def written(
             sink.abort()
             return
         sink.finish(checked)
-        fresh_index.replace(index)
-    except BaseException:  # Ctrl-C, too, must not leave half a file
-        sink.abort()
-        fresh_index.unlink(missing_ok=True)
+        if not ahead:
+            fresh_index.replace(index)
+    except BaseException:  # Ctrl-C, too, must not leave half a file, nor one without its index
+        if sink.is_gone:
+            with suppress(FileNotFoundError):
+                fresh_index.replace(index)
+        else:
+            sink.abort()
+            fresh_index.unlink(missing_ok=True)
+            if ahead:
+                index.unlink(missing_ok=True)
         raise
     fsync_folder(index.parent)
 

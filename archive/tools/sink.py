@@ -87,6 +87,11 @@ class Sink:
         self._fresh.replace(self.path)
         fsync_folder(self.path.parent)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the unnamed file is there no more: after the rename of :meth:`finish`, or :meth:`abort`."""
+        return not self._fresh.exists()
+
     def abort(self) -> None:
         """Leave nothing behind."""
         self._fresh.unlink(missing_ok=True)

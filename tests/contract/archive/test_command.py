@@ -595,10 +595,10 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
         patch.setattr("archive.tools.convert.index_file", killed)
         assert main(words) == INTERRUPTED
         assert {file: file.read_bytes() for file in target.parent.iterdir()} == before
-    monkeypatch.setattr("archive.tools.sink.fsync_folder", killed)  # the new file has its name, the new index has not
+    monkeypatch.setattr("archive.tools.sink.fsync_folder", killed)  # the new file has its name, the new index not yet
     assert main(words) == INTERRUPTED
-    assert target.exists()
-    assert not index.exists()
+    assert main(["verify", str(target)]) == GOOD
+    assert index.read_bytes() == before[index]
 
 
 @pytest.mark.parametrize(
