@@ -58,7 +58,7 @@ def _responses(path: Path) -> Iterator[tuple[str, str, int, bytes]]:
         for record in ArchiveIterator(stream, check_digests="raise"):
             kind, url = str(record.rec_type), str(record.rec_headers.get_header("WARC-Target-URI") or "")
             if kind != "response" or record.http_headers is None:
-                record.content_stream().read()
+                record.raw_stream.read()  # of a revisit there is nothing to decode, and warcio fails at "br"
                 yield kind, url, 0, b""
                 continue
             status = int(record.http_headers.get_statuscode() or 0)
