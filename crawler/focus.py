@@ -164,14 +164,14 @@ class FocusMiddleware:
             self._revisits.read(page, response, lease, finding)
 
     def _repeats(self, lease: Lease, mark: bytes) -> bool:
-        """Whether this worker has met the mark on other pages of the authority, or the fleet has kept one with it."""
+        """Whether the fleet has kept another page of the authority with the mark, or this worker has met one."""
         if not mark:
             return False
         key = (lease.authority, mark)
         self._marks[key] = first = self._marks.pop(key, lease.url)
         while len(self._marks) > _MOST_MARKS:
             self._marks.popitem(last=False)
-        return first != lease.url or self._worker.stores.quality.repeats(lease, mark)
+        return self._worker.stores.quality.repeats(lease, mark, met=first != lease.url)
 
     def _judge(
         self, page: Page, response: Response, lease: Lease, directives: frozenset[str], *, known: bool

@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, LogUpdate
@@ -21,10 +22,11 @@ _FAR = 64
 
 class Likeness(NamedTuple):
     """How a page is like other pages of its host. bits: by which its main text differs from the nearest that is near,
-    None without one; equal: one has the same mark."""
+    None without one; equal: one has the same mark; own: the page itself was to be kept with this mark."""
 
     bits: int | None = None
     equal: bool = False
+    own: bool = False
 
 
 def log_entry(lease: Lease, simhash: int, mark: bytes) -> bytes:
@@ -44,19 +46,26 @@ class KnownTexts:
         self._pages = 0
 
     def likeness(self, page: bytes) -> Likeness:
-        """How like others of its host a page is, given as its log entry. A page is not compared with itself."""
+        """How like others of its host a page is, given as its log entry.
+
+        A page is not compared with itself; nor, when its worker was killed before it was reported and it is fetched
+        anew, with what came into the log behind it: that was compared with it, and of both neither would be kept."""
         host, url, simhash, mark = _ENTRY.unpack(page)
-        bits, equal = NEAR + 1, False
-        for known in (self._newer, self._older):
+        bits, equal, own, own_text = NEAR + 1, False, False, False
+        for known in (self._older, self._newer):
             if host not in known:
                 continue
             urls, simhashes, marks = np.frombuffer(known[host], np.uint64).reshape(-1, 3).T
-            if simhash:
-                apart = distances(simhashes, simhash)
-                apart[urls == url] = _FAR
-                bits = min(bits, int(apart.min()))
-            equal = equal or (mark != 0 and bool(((marks == mark) & (urls != url)).any()))
-        return Likeness(bits if bits <= NEAR else None, equal)
+            its = urls == url
+            if simhash and not own_text:
+                before, own_text = _before(its & (simhashes == simhash))
+                apart = distances(simhashes[before], simhash)
+                apart[its[before]] = _FAR
+                bits = min(bits, int(apart.min(initial=_FAR)))
+            if mark and not own:
+                before, own = _before(its & (marks == mark))
+                equal = equal or bool(((marks == mark) & ~its)[before].any())
+        return Likeness(bits if bits <= NEAR else None, equal, own)
 
     def add(self, entries: bytes) -> None:
         """Pages of ours that are kept."""
@@ -83,6 +92,12 @@ class KnownTexts:
         for host, its in zip(hosts.tolist(), np.split(pages, starts)[1:], strict=True):
             self._newer[host].frombytes(its[:, 1:].tobytes())
         self._pages += len(pages)
+
+
+def _before(found: npt.NDArray[np.bool_]) -> tuple[slice, bool]:
+    """The places before the first that is found, and whether there is one."""
+    place = int(found.argmax())
+    return (slice(place), True) if found[place] else (slice(None), False)
 
 
 def _column() -> array[int]:

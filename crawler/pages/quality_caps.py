@@ -61,10 +61,14 @@ class QualityCaps:
             over = [flag for flag, field in fields.items() if self._counts.get(field, 0) >= self._most > 0]
         return _left(verdict, f"capped_{over[0]}") if over and not fetched_before else verdict, found
 
-    def repeats(self, lease: Lease, mark: bytes) -> bool:
-        """Whether another page of the host with this mark was kept."""
+    def repeats(self, lease: Lease, mark: bytes, *, met: bool = False) -> bool:
+        """Whether another page of the host with this mark was kept; or was `met` by this worker, unless it is this page
+        that the fleet keeps of those."""
+        if not mark:
+            return False
         with self._lock:
-            return bool(mark) and self._texts.likeness(log_entry(lease, 0, mark)).equal
+            alike = self._texts.likeness(log_entry(lease, 0, mark))
+        return alike.equal or (met and not alike.own)
 
     def settle(self, batch: Sequence[Finished], patiently: Patiently) -> None:
         """The final verdict on pages that are to be stored: claims what they count for, and changes the findings of

@@ -160,6 +160,26 @@ def test_a_page_like_a_kept_one_but_for_numbers_is_left_whichever_worker_kept_it
     assert not two.caps.repeats(kept.lease, b"samesame")  # it is the page itself
 
 
+def test_a_page_whose_worker_was_killed_before_its_report_is_kept_whatever_came_meanwhile(server: redis.Redis) -> None:
+    killed, two = Worker(server), Worker(server)
+    text, mark = texts(1)[0], b"samesame"
+    killed.settle(killed.look(text, path="first", mark=mark))
+    copy = two.look(text, path="copy", mark=mark)
+    assert not two.caps.repeats(copy.lease, mark), "it has not heard of the first"
+    two.settle(copy)
+    assert reason(copy) == "near_identical"
+    three = Worker(server)
+    three.page(BIBLE)  # and hears of both
+    for worker in (two, three):
+        again = worker.look(text, path="first", mark=mark)
+        assert not worker.caps.repeats(again.lease, mark, met=True)
+        worker.settle(again)
+        assert reason(again) == "words_and_share"
+        assert flags(again) == set()
+        assert worker.caps.repeats(copy.lease, mark)
+        assert worker.caps.repeats(worker.look(text, path="other").lease, mark)
+
+
 def test_a_worker_that_starts_knows_what_was_kept(server: redis.Redis) -> None:
     before, (text, other) = Worker(server, "religious near_duplicate", 1), texts(2)
     before.page(text)
