@@ -20,6 +20,8 @@ from crawler.records.captures import Place, captures
 from frontier.payload import is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
+from seeds.harvest.history import FeedHistory, HistoryError
+from seeds.harvest.stats import duration
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
@@ -76,12 +78,34 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "expiries": waiting.expiries if waiting else None,
         "parked_reason": waiting.reason if waiting else "",
         "parked_until_ms": waiting.until_ms if waiting else 0,
+        "polls": _polls(waiting) if waiting else {},
         "refused": refused,
         "robots": found.robots,
         "host": asdict(found.host) if found.host else None,
         "host_state": host_words(found.host, state.frontier.status().now_ms) if found.host else "never met",
         "fetches": [asdict(fetch) for fetch in fetches],
     }
+
+
+def _polls(waiting: Waiting) -> dict[str, Any]:
+    """What a feed, an index page or a sitemap remembers of its polls; empty before the first, and for any other URL."""
+    if waiting.kind not in RECURRING or not waiting.memo:
+        return {}
+    try:
+        history = FeedHistory.unpack(waiting.memo)
+    except HistoryError:  # the next poll begins anew, and warns
+        return {}
+    names = ("polls", "last_s", "interval_s", "errors", "failing_since_s", "problem")
+    return {name: getattr(history, name) for name in names}
+
+
+def _poll_rows(polls: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    good = f"last good {clock(polls['last_s'] * 1000)}" if polls["last_s"] else "none good yet"
+    every = f", then due {duration(polls['interval_s'])} later" if polls["last_s"] else ""
+    yield "polls", f"{polls['polls']}, {good}{every}"
+    if polls["failing_since_s"]:
+        why = f": {polls['problem']}" if polls["problem"] else ""
+        yield "", f"failing since {clock(polls['failing_since_s'] * 1000)}, {polls['errors']} time(s) in a row{why}"
 
 
 def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
@@ -166,6 +190,8 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "score", f"{facts['score']:.2f}, tries so far {facts['attempt']}"
     for name, term in facts["score_terms"].items():
         yield "", f"{name}: {term:g}"
+    if polls := facts["polls"]:
+        yield from _poll_rows(polls)
     yield "robots.txt", facts["robots"]
     yield "refused by", facts["refused"] or "no rule"
     yield "host", facts["host_state"] or "has nothing to do"

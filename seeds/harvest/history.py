@@ -71,7 +71,7 @@ class FeedHistory:
     `window_age_s`: age of all but the oldest fifth of the items shown; `life_s`: the shortest time an item was lately
     seen to live before it vanished, 0 when none did. `same`: polls since something changed. `stored_us`: when what the
     validators speak of was fetched (epoch microseconds). `spelled`: how its server wants the address spelled, "":
-    as it is.
+    as it is. `problem`: what the last poll failed of, while the feed fails.
     """
 
     polls: int = 0
@@ -99,6 +99,7 @@ class FeedHistory:
     skip_days: int = 0
     stored_us: int = 0
     spelled: str = ""
+    problem: str = ""
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)

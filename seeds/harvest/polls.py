@@ -32,6 +32,7 @@ _ANCHORS = 5
 _FEW = 3
 _PAGE_AGAIN_MS = 1000
 _LONGEST_SPELLING = 200
+_LONGEST_PROBLEM = 100
 _ASK_ANEW_EVERY = 25  # unchanged answers before one poll without conditions
 
 
@@ -218,6 +219,7 @@ class _Visit:
     ) -> PollResult:
         history, now_s = self._history, self._now_s
         history.errors = history.failing_since_s = 0
+        history.problem = ""
         history.last_s = now_s
         history.max_age_s = cache_lifetime_s(self._answer)
         interval_s = schedule.next_interval_s(history, self._url, now_s, self._polling)
@@ -231,6 +233,7 @@ class _Visit:
         history, now_s = self._history, self._now_s
         history.errors += 1
         history.failing_since_s = history.failing_since_s or now_s
+        history.problem = reason[:_LONGEST_PROBLEM]
         if history.spelled:
             history.respell("")
         wait_s = schedule.retry_in_s(history, self._url, now_s, self._polling)
@@ -238,6 +241,8 @@ class _Visit:
         history.due_s = now_s + int(wait_s)
         if history.errors in (5, 50):
             self._warn("failing", f"{history.errors} times in a row, now {reason}")
+        elif history.polls == 1 and not self._warnings:  # the seed may be wrong, so a person wants to know at once
+            self._warn("failing", f"at its first poll: {reason}")
         return self._result(int(wait_s * 1000), PollStats(polls=1, errors=1))
 
     def _moved(self) -> PollResult:

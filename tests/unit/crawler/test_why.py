@@ -8,9 +8,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from crawler.actions.why import _answer
+from crawler.actions.why import _answer, _poll_rows, _polls
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
+from seeds.harvest import Answer, poll
 
 URL = "https://a.example/x"
 DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowed")
@@ -66,3 +67,17 @@ def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, sa
 def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | None, said: str) -> None:
     known = replace(DONE, host=Mock(spec=HostState))
     assert _answer(known, [], "", admitted).startswith(said)
+
+
+def test_of_a_feed_that_fails_it_says_why() -> None:
+    memo = poll(URL, b"", Answer(URL, 404, 1_790_000_000_000)).memo
+    waiting = Waiting(URL, Kind.FEED, "", 0, 1.0, 0, 0, memo=memo)
+    (name, told), (_, failing) = _poll_rows(_polls(waiting))
+    assert (name, told) == ("polls", "1, none good yet")
+    assert failing.startswith("failing since 2026-09-21 ")
+    assert failing.endswith("1 time(s) in a row: status 404")
+    assert _polls(replace(waiting, kind=Kind.PAGE)) == {}
+    assert _polls(replace(waiting, memo=b"no history")) == {}
+    good = poll(URL, memo, Answer(URL, 200, 1_790_000_100_000, body=b'<rss version="2.0"><channel/></rss>')).memo
+    ((_, told),) = _poll_rows(_polls(replace(waiting, memo=good)))
+    assert told.startswith("2, last good 2026-09-21 ")

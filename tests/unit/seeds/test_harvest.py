@@ -475,3 +475,15 @@ def test_polling_bounds_are_obeyed() -> None:
     polling = Polling(min_s=7200, jitter=0)
     result = poll(URL, b"", Answer(URL, 200, NOW_MS, body=rss(range(-1, -11, -1))), polling)
     assert result.again_in_ms == 2 * HOUR_MS
+
+
+def test_a_seed_that_fails_at_once_is_told_at_once() -> None:
+    first = ask(b"", NOW_MS, status=404)
+    (warning,) = first.warnings
+    assert (warning.reason, warning.detail) == ("failing", "at its first poll: status 404")
+    assert FeedHistory.unpack(first.memo).problem == "status 404"
+    assert not ask(first.memo, NOW_MS + HOUR_MS, status=404).warnings  # the second time it is known
+    page = ask(b"", NOW_MS, b"<!doctype html><html><body><p>x</p></body></html>")
+    assert reasons(page) == ["refused"]  # once is enough
+    good = ask(first.memo, NOW_MS + HOUR_MS, rss([-1]))
+    assert not FeedHistory.unpack(good.memo).problem
