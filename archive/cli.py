@@ -33,6 +33,7 @@ _EPILOG = """examples:
   python -m archive get crawl.warc.xz https://example.org/ > page.html
   python -m archive get --record crawl.warc.xz 81245+3071
   python -m archive verify data/zulu/warc/*.warc.xz
+  python -m archive verify data/zulu-2026-05/warc --earlier data/zulu-2026-04/warc
   python -m archive repair broken.warc.gz -o mended.warc.gz
   python -m archive remove example.org data/zulu/warc
   python -m archive index crawl.warc.gz

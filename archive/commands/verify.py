@@ -7,8 +7,11 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, each, files_argument, progress, spooled
+from archive.commands.common import FAULTS, GOOD, UsageFault, each, files_argument, progress, spooled
+from archive.errors import ArchiveError
+from archive.reading.record import Record
 from archive.terminal import printable
+from archive.tools.revisits import Revisits
 from archive.tools.verify import Problem, Verifier
 
 HELP = "check structure, lengths, digests, dates, packs and index"
@@ -18,16 +21,37 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     files_argument(sub, "WARC files, or folders of them")
     sub.add_argument("--no-index", action="store_true", help="do not compare with FILE.cdxj")
     sub.add_argument("--strict", action="store_true", help="warnings count as faults")
+    sub.add_argument(
+        "--revisits", action="store_true", help="also find the content of every repeat (revisit record), by the indexes"
+    )
+    sub.add_argument(
+        "--earlier",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="find it there, too: an earlier crawl's files, or their index; may be repeated",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
+    revisits = Revisits() if options.revisits or options.earlier else None
+    names: list[str] = []
+
     def verified(name: str) -> int:
-        def say(problem: Problem) -> None:
-            problem = replace(problem, path=name)
-            print(json.dumps(asdict(problem)) if options.json else printable(str(problem)))
+        if revisits is not None and not Path(name).is_file():
+            raise UsageFault(f"{name}: is no file that can be read twice, as --revisits does")
 
         with spooled(Path(name)) as file, progress(options, file) as tick:
-            summary = Verifier(file, say).run(index=not options.no_index, tick=tick)
+
+            def seen(record: Record) -> None:
+                if tick is not None:
+                    tick(record)
+                if revisits is not None:
+                    revisits.add(record, name)
+
+            verifier = Verifier(file, lambda problem: _say(replace(problem, path=name), options))
+            summary = verifier.run(index=not options.no_index, tick=seen)
+        names.append(name)
         if options.json:
             print(json.dumps({"file": name, **asdict(summary)}))
         else:
@@ -35,4 +59,30 @@ def run(options: argparse.Namespace) -> int:
             print(printable(f"{name}: {counts}"))
         return FAULTS if summary.errors or (options.strict and summary.warnings) else GOOD
 
-    return each(options, verified, folders=True)
+    code = each(options, verified, folders=True)
+    return code if revisits is None else max(code, _resolved(revisits, names, options))
+
+
+def _say(problem: Problem, options: argparse.Namespace) -> None:
+    print(json.dumps(asdict(problem)) if options.json else printable(str(problem)))
+
+
+def _resolved(revisits: Revisits, names: list[str], options: argparse.Namespace) -> int:
+    """Whether the content of all revisits is in the files that were verified, or in the earlier ones."""
+
+    def looked_into(name: str) -> int:
+        try:
+            revisits.look_into(Path(name))
+        except ArchiveError as error:
+            raise UsageFault(str(error)) from None
+        return GOOD
+
+    code = each(argparse.Namespace(files=[*names, *options.earlier]), looked_into, folders=True)
+    lost = 0
+    for lost, problem in enumerate(revisits.unresolved(), 1):  # noqa: B007
+        _say(problem, options)
+    if options.json:
+        print(json.dumps({"revisits": revisits.count, "unresolved": lost}))
+    else:
+        print(f"{revisits.count} repeats, the content of {lost} was not found")
+    return max(code, FAULTS if lost else GOOD)

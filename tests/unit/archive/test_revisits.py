@@ -1,0 +1,103 @@
+"""``archive verify --revisits``: every repeat leads to its content, or is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from archive import Exchange, RevisitTarget, WarcWriter, WriterConfig
+from archive.cli import main
+from archive.commands.common import FAULTS, GOOD, USAGE
+from archive.index.cdxj import instant, timestamp
+from archive.writing.earlier import Earlier, indexes_of
+from tests.unit.archive.pages import START, page
+
+
+def written(folder: Path, *exchanges: Exchange, earlier: Path | None = None) -> Path:
+    """A crawl's folder; of what an earlier one has it writes revisits."""
+    find = Earlier(indexes_of([str(earlier)])).find if earlier else None
+    with WarcWriter(folder, "crawl", config=WriterConfig(reserve_bytes=0, earlier=find)) as writer:
+        for exchange in exchanges:
+            writer.write(exchange)
+        writer.sync()
+    return folder
+
+
+@pytest.fixture
+def months(tmp_path: Path) -> tuple[Path, Path]:
+    """Of 20 pages of the second month 19 are as in the first."""
+    april = written(tmp_path / "april", *map(page, range(20)))
+    changed = page(7, payload=b"<html>new")
+    return april, written(tmp_path / "may", *map(page, range(7)), changed, *map(page, range(8, 20)), earlier=april)
+
+
+def verify(*arguments: object) -> int:
+    return main(["verify", *map(str, arguments)])
+
+
+def test_the_content_of_all_repeats_is_found(
+    months: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    april, may = months
+    assert verify(may, "--earlier", april) == GOOD
+    assert capsys.readouterr().out.endswith("19 repeats, the content of 0 was not found\n")
+    assert verify(april, may, "--revisits", "--json") == GOOD
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == {"revisits": 19, "unresolved": 0}
+    (index,) = april.glob("*.cdxj")
+    alone = tmp_path / "alone" / index.name
+    alone.parent.mkdir()
+    index.rename(alone)
+    assert verify(may, "--earlier", alone) == GOOD
+    assert verify(may, "--earlier", april) == GOOD  # without an index the file is read
+
+
+def test_a_repeat_whose_content_is_nowhere_is_told(
+    months: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    april, may = months
+    assert verify(may, "--revisits") == FAULTS
+    out = capsys.readouterr().out
+    assert out.endswith("19 repeats, the content of 19 was not found\n")
+    assert out.count("[revisit]") == 19
+    assert f"the content of {page(3).url} is that of {page(3).url} at " in out
+    assert main(["remove", "host1.example", str(april), "--force"]) == GOOD
+    capsys.readouterr()
+    assert verify(may, "--earlier", april, "--json") == FAULTS
+    rows = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    gone = [row for row in rows if row.get("code") == "revisit"]
+    assert rows[-1] == {"revisits": 19, "unresolved": 6}  # of seven pages of that host one has changed
+    assert len(gone) == 6
+    assert all("host1.example" in row["message"] and row["level"] == "error" for row in gone)
+    (file,) = (path for path in may.glob("*.warc*") if path.suffix != ".cdxj")
+    assert {row["path"] for row in gone} == {str(file)}
+
+
+def test_other_content_of_the_url_is_not_that_of_the_repeat(months: tuple[Path, Path], tmp_path: Path) -> None:
+    _, may = months
+    other = written(tmp_path / "other", *(page(number, payload=b"<html>%d" % number) for number in range(20)))
+    assert verify(may, "--earlier", other) == FAULTS
+
+
+def test_an_answer_not_modified_refers_to_a_date(tmp_path: Path) -> None:
+    date = instant(timestamp(START.isoformat()))
+    april = written(tmp_path / "april", page(0))
+    target = RevisitTarget(page(0).url, date)
+    head = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+    may = written(tmp_path / "may", page(0, response_head=head, payload=b"", not_modified=target))
+    assert verify(may, "--earlier", april) == GOOD
+    wrong = RevisitTarget(page(0).url, "2020-01-01T00:00:00Z")
+    june = written(tmp_path / "june", page(0, response_head=head, payload=b"", not_modified=wrong))
+    assert verify(june, "--earlier", april) == FAULTS
+
+
+def test_what_cannot_be_looked_into(months: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    april, may = months
+    assert verify(may, "--earlier", april / "none") == USAGE
+    assert verify("-", "--revisits") == USAGE
+    (index,) = april.glob("*.cdxj")
+    index.write_bytes(index.read_bytes() + b"no line\n")
+    capsys.readouterr()
+    assert verify(may, "--earlier", april) == USAGE
+    assert f"{index}:21: no line of an index" in capsys.readouterr().err
