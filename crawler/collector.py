@@ -150,11 +150,11 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
     suffix = next((end for end in sorted(SUFFIXES, key=len) if options.output.endswith(end)), "")
     if not suffix:
         parser.error(f"-o {options.output}: must end with {', '.join(SUFFIXES)}")
-    if Path(options.output).exists():
-        finish(Path(options.output))
-        parser.error(f"-o {options.output}: exists")
 
     def work(log: Log, clients: _Clients) -> None:
+        if Path(options.output).exists():
+            finish(Path(options.output))
+            raise CollectorError(f"-o {options.output}: exists")
         urls = _addresses(options.input)
         with one_archive(Path(options.output), suffix) as archive:
 
