@@ -7,7 +7,7 @@ not end the run; memory is bounded (a record's body is looked at up to 8 MiB, ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -18,10 +18,14 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES, Deduplicator
 from corpus.inputs import open_stored, stored_size
 from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord
+from corpus.repeats import Repeats, repeated
 from corpus.report import Report
 from corpus.tally import Tally, counted
 from corpus.told import with_what_is_told
 from relevance.language.identification import Identifier
+
+Made = Callable[[Reader], Iterator[tuple[Record, list[Document]]]]
+"""What is made of an archive's records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Extraction:
     processes: int = 1
     reading: ReadRecord | None = None
     _dedup: Deduplicator | None = field(default=None, init=False)
+    _repeats: Repeats | None = field(default=None, init=False)
     _reading: ReadRecord = field(init=False)
     _readers: Readers | None = field(default=None, init=False)
 
@@ -64,11 +69,15 @@ class Extraction:
         if self.processes > 1:
             self._readers = Readers(self._reading, self.processes)
 
-    def documents(self, files: Sequence[str]) -> Iterator[Document]:
-        """The documents of these archives, ``-`` being standard input."""
+    def documents(self, files: Sequence[str], earlier: Sequence[str] = ()) -> Iterator[Document]:
+        """The documents of these archives, ``-`` being standard input; then those of their revisits whose content is in
+        the ``earlier`` ones."""
+        self._repeats = Repeats() if earlier else None
         try:
             for name in files:
                 yield from counted(name, self._opened(name), self.report, self.tally)
+            for name in earlier:
+                yield from counted(name, self._opened(name, self._again), self.report, self.tally)
         finally:
             self.close()
         if self._dedup is not None and self._dedup.forgotten:
@@ -82,26 +91,42 @@ class Extraction:
         if self._readers is not None:
             self._readers.close()
 
-    def _opened(self, name: str) -> Iterator[Document]:
+    def _opened(self, name: str, made: Made | None = None) -> Iterator[Document]:
         with open_stored(name) as file:
-            yield from self.read(name, file)
+            yield from self.read(name, file, made)
 
-    def read(self, name: str, file: BinaryIO) -> Iterator[Document]:
-        """The documents of one archive, read from its start."""
+    def read(self, name: str, file: BinaryIO, made: Made | None = None) -> Iterator[Document]:
+        """The documents of one archive, read from its start; or what else is ``made`` of it."""
         with self.report.progress(Path(name).name, stored_size(name)) as tick, Reader(file) as reader:
             try:
-                for record, read in with_what_is_told(self._read(reader)):
+                for record, documents in (made or self._anew)(reader):
                     tick(record.offset)
-                    document = self._taken(record, read)
-                    if document is not None:
-                        yield document
+                    yield from documents
             finally:  # also where it cannot be read on
                 self._damages(reader)
 
-    def _read(self, reader: Reader) -> Iterator[tuple[Record, Read]]:
+    def _anew(self, reader: Reader) -> Iterator[tuple[Record, list[Document]]]:
+        for record, read in with_what_is_told(self._read(reader)):
+            document = self._taken(record, read)
+            yield record, [] if document is None else [document]
+
+    def _again(self, reader: Reader) -> Iterator[tuple[Record, list[Document]]]:
+        """Of an earlier archive: what the revisits that were met refer to."""
+        assert self._repeats is not None
+        for record, read in with_what_is_told(self._read(self._repeats.contents(reader))):
+            captures = self._repeats.taken(record)
+            self.tally.dropped["revisit"] -= len(captures)
+            again = []
+            for capture in captures:
+                document = self._judged(record, read)
+                kept = None if document is None else self.keep(repeated(document, capture))
+                again += [] if kept is None else [kept]
+            yield record, again
+
+    def _read(self, records: Iterable[Record]) -> Iterator[tuple[Record, Read]]:
         if self._readers is not None:
-            return self._readers.read(reader)
-        return ((record, self._reading(record)) for record in reader)
+            return self._readers.read(records)
+        return ((record, self._reading(record)) for record in records)
 
     def _damages(self, reader: Reader) -> None:
         for damage in reader.damages:
@@ -111,14 +136,20 @@ class Extraction:
     def _taken(self, record: Record, read: Read) -> Document | None:
         """The document of a record that has been read, when it is wanted."""
         self.tally.records += 1
+        if read.reason == "revisit" and self._repeats is not None:
+            self._repeats.note(record)
+        document = self._judged(record, read)
+        return None if document is None else self.keep(document)
+
+    def _judged(self, record: Record, read: Read) -> Document | None:
+        """What was read of a record, counted."""
         if read.reason == "failed":
             self.report.warn(f"failed: {record.url} at {record.path}:{record.offset}+{record.inner}: {read.why}")
         self.tally.dropped_paragraphs["aside"] += read.asides
         self.tally.notes.update(read.notes)
         if read.document is None:
             self.tally.dropped[read.reason] += 1
-            return None
-        return self.keep(read.document)
+        return read.document
 
     def keep(self, document: Document) -> Document | None:
         """What is wanted of a document, counted."""

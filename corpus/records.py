@@ -15,6 +15,7 @@ import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from archive import ArchiveError, Record
 from corpus.anchors import place_links
@@ -180,16 +181,16 @@ def document_of(
         Paragraph(_one_line(text), page.blocks[place].kind, language, places[place] if places else ())
         for text, place, language in zip(texts, chosen, paragraph_languages(texts, identifier), strict=True)
     )
-    said = page.publication
+    said, captured = page.publication, captured_as(record)
     document = Document(
-        id=_identity(record),
-        url=_valid_utf8(record.url),
+        id=captured.id,
+        url=captured.url,
         title=page.title,
-        date=_valid_utf8(record.date),
+        date=captured.date,
         language=main_language(paragraphs),
         paragraphs=paragraphs,
         charset=page.charset,
-        place=_valid_utf8(f"{record.path}:{record.offset}+{record.inner}"),
+        place=captured.place,
         truncated=_valid_utf8(record.field("WARC-Truncated")),
         published=said.published,
         author=said.author,
@@ -197,6 +198,20 @@ def document_of(
         licence=said.licence,
     )
     return Read(document, asides=asides)
+
+
+class Captured(NamedTuple):
+    """What a document says of its capture."""
+
+    id: str
+    url: str
+    date: str
+    place: str
+
+
+def captured_as(record: Record) -> Captured:
+    place = f"{record.path}:{record.offset}+{record.inner}"
+    return Captured(_identity(record), _valid_utf8(record.url), _valid_utf8(record.date), _valid_utf8(place))
 
 
 def _one_line(text: str) -> str:

@@ -69,7 +69,7 @@ class Tally:
             "words": self.words,
             "text_bytes": self.text_bytes,
             "damages": self.damages,
-            "dropped": dict(sorted(self.dropped.items())),
+            "dropped": dict(sorted((+self.dropped).items())),
             "dropped_paragraphs": dict(sorted(self.dropped_paragraphs.items())),
             "notes": dict(sorted(self.notes.items())),
         }

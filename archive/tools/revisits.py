@@ -27,6 +27,32 @@ Content = tuple[str, object]
 """The key of a URL, and what a capture of it must have: a digest, a date, or None for nothing more."""
 
 
+def sought(record: Record) -> Content | None:
+    """What a revisit refers to; None of another record, and of profiles of which nobody knows what they refer to."""
+    if record.type != "revisit" or record.damage is not None:
+        return None
+    url, date = _refers_to(record)
+    profile = record.field("WARC-Profile")
+    if _NOT_MODIFIED in profile:
+        return surt(url), timestamp(date) if date else None
+    has = split_digest(record.field("WARC-Payload-Digest"))
+    return (surt(url), has) if has is not None and _IDENTICAL in profile else None
+
+
+def had(record: Record) -> set[Content]:
+    """All that revisits to this response may seek."""
+    return _had(surt(record.url), record.field("WARC-Payload-Digest"), timestamp(record.date))
+
+
+def _had(key: str, checksum: str, stamp: str) -> set[Content]:
+    return {(key, split_digest(checksum)), (key, stamp), (key, None)}
+
+
+def _refers_to(record: Record) -> tuple[str, str]:
+    """URL and date."""
+    return record.field("WARC-Refers-To-Target-URI") or record.url, record.field("WARC-Refers-To-Date")
+
+
 class Revisits:
     """Told of all records, then of the files that may have what the revisits among them refer to."""
 
@@ -37,30 +63,24 @@ class Revisits:
 
     def add(self, record: Record, name: str) -> None:
         """A record of the file of that name."""
-        if record.type != "revisit" or record.damage is not None:
+        content = sought(record)
+        if content is None:
             return
-        url, date = record.field("WARC-Refers-To-Target-URI") or record.url, record.field("WARC-Refers-To-Date")
-        profile = record.field("WARC-Profile")
-        has: object = split_digest(record.field("WARC-Payload-Digest"))
-        if _NOT_MODIFIED in profile:
-            has = timestamp(date) if date else None
-        elif _IDENTICAL not in profile or has is None:
-            return  # of other profiles nobody knows what they refer to
         self.count += 1
+        url, date = _refers_to(record)
         when = f" at {date}" if date else ""
         message = f"the content of {record.url} is that of {url}{when}, which is in none of these files"
         problem = Problem(name, record.offset, record.inner, "error", "revisit", message)
-        self._sought[surt(url), has].append(problem)
+        self._sought[content].append(problem)
 
     def look_into(self, file: Path) -> None:
         """Find what a file has, or what an index (``.cdxj``) names. ArchiveError: the index is none; OSError."""
         for row in _captures(file):
             if row.get("mime") == _REVISIT:
                 continue
-            key, text = row["urlkey"], row.get("digest", "")
-            has = split_digest(text if ":" in text else f"sha1:{text}")
-            here = {(key, has), (key, row["timestamp"]), (key, None)}
-            self._found |= here & self._sought.keys()
+            text = row.get("digest", "")
+            checksum = text if ":" in text else f"sha1:{text}"
+            self._found |= _had(row["urlkey"], checksum, row["timestamp"]) & self._sought.keys()
 
     def unresolved(self) -> Iterator[Problem]:
         """The revisits whose content is nowhere, those of one content together."""

@@ -21,7 +21,7 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, SUFFIXES, WITH_HEADINGS, Form, form_of
-from corpus.inputs import DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
+from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.sources import kind_of
@@ -31,6 +31,7 @@ HELP = "WARC files to documents: main text, language by paragraph, without dupli
 EPILOG = """examples:
   python -m corpus extract data/zulu/warc -o zulu.jsonl.xz --language zul --min-words 20
   python -m corpus extract 'crawls/*/warc/*.warc.xz' -o zulu.vert.xz --language zul
+  python -m corpus extract zulu-2026-05/warc --earlier zulu-2026-04/warc -o zulu-2026-05.jsonl.xz
   zcat crawl.warc.gz | python -m corpus extract - -o - --format text
 
 Of each document JSON lines and vertical text (<doc ...>) also have what its page says of its publication: published
@@ -63,23 +64,34 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         help="memory for duplicates (default %(default)s; 0: keep duplicates)",
     )
     processes_argument(sub)
+    sub.add_argument(
+        "--earlier",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="files or a folder of an earlier crawl, with the content of revisits in FILE: what was captured again as "
+        "it was makes documents, too; may be repeated",
+    )
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
 
 def run(options: argparse.Namespace) -> int:
     choice = _choice(options)
     files = expand(options.files)
-    for name in files:
+    earlier = expand(options.earlier)
+    if STDIN in earlier:
+        raise UsageFault("--earlier -: standard input is read first, and once")
+    for name in files + earlier:
         if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
     if options.output != STDOUT:
-        expect_other(files, options.output)
+        expect_other(files + earlier, options.output)
     expect_form_or_format(options, SUFFIXES)
     form = _form(options)
     extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes_of(options))
     with open_output(options.output) as out:
-        for document in extraction.documents(files):
+        for document in extraction.documents(files, earlier):
             out.write(form(document).encode("utf-8", "replace"))
     _summary(extraction, options)
     return FAULTS if extraction.tally.faults else GOOD
@@ -110,7 +122,7 @@ def _summary(extraction: Extraction, options: argparse.Namespace) -> None:
     if options.json:
         extraction.report.line(json.dumps({"output": options.output, **tally.as_json()}))
         return
-    detail = [f"{count:>9,} records: {RECORD_REASONS[reason]}" for reason, count in tally.dropped.most_common()]
+    detail = [f"{count:>9,} records: {RECORD_REASONS[reason]}" for reason, count in (+tally.dropped).most_common()]
     for reason, count in tally.dropped_paragraphs.most_common():
         if count:
             detail.append(f"{count:>9,} paragraphs: {PARAGRAPH_REASONS[reason]}")

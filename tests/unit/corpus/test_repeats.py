@@ -1,0 +1,117 @@
+"""``corpus extract --earlier``: pages that a crawl has by reference are documents of that crawl, too."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive import Exchange, WarcWriter, WriterConfig
+from archive.writing.earlier import Earlier, indexes_of
+from corpus.cli import main
+
+APRIL, MAY = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+
+
+def url(number: int) -> str:
+    return f"https://news.example/izindaba/{number}"
+
+
+def page(number: int, month: datetime, text: str = "", **changes: Any) -> Exchange:
+    text = text or f"Namhlanje abantu baqoqane edolobheni ukuze bazwe izindaba ezintsha zosuku lwama-{number}."
+    payload = f"<!DOCTYPE html><html><title>{number}</title><p>{text}</p><p>{text[::-1] * 4}</p></html>".encode()
+    fields: dict[str, Any] = {
+        "url": url(number),
+        "ip": "192.0.2.7",
+        "started": month + timedelta(seconds=number),
+        "request_bytes": b"GET / HTTP/1.1\r\nHost: news.example\r\n\r\n",
+        "response_head": HEAD,
+        "payload": payload,
+        "protocol": "http/1.1",
+        "metadata": {"feed-published": "2026-03-30T10:00:00Z"} if number == 3 else {},
+        "fetch_ms": 12,
+    }
+    return Exchange(**{**fields, **changes})
+
+
+def crawl(folder: Path, *pages: Exchange, earlier: Path | None = None, kind: str = "xz") -> Path:
+    find = Earlier(indexes_of([str(earlier)])).find if earlier else None
+    with WarcWriter(folder, "crawl", kind, config=WriterConfig(reserve_bytes=0, earlier=find)) as writer:
+        for one in pages:
+            writer.write(one)
+        writer.sync()
+    return folder
+
+
+@pytest.fixture(params=["xz", "gz"])
+def months(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """Of ten pages of May eight are as in April, one has changed, one is new; a page of April is gone."""
+    april = crawl(tmp_path / "april", *(page(number, APRIL) for number in range(10)), kind=request.param)
+    changed = page(5, MAY, "Ngalolu suku izwi elisha lifike kubantu bonke abahlala emzini omkhulu.")
+    may = [page(number, MAY) for number in range(1, 10) if number != 5]
+    return april, crawl(tmp_path / "may", changed, *may, page(99, MAY), earlier=april, kind=request.param)
+
+
+def extract(*arguments: object, out: Path) -> tuple[int, list[dict[str, Any]]]:
+    code = main(["extract", *map(str, arguments), "-o", str(out), "-q"])
+    return code, [json.loads(row) for row in out.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_month_as_it_was(months: tuple[Path, Path], tmp_path: Path, processes: int) -> None:
+    april, may = months
+    out = tmp_path / "may.jsonl"
+    _, alone = extract(may, out=out)
+    assert sorted(row["url"] for row in alone) == [url(5), url(99)]
+    _, before = extract(april, out=tmp_path / "april.jsonl")
+    code, whole = extract(may, "--earlier", april, "--processes", processes, out=out)
+    assert code == 0
+    assert sorted(row["url"] for row in whole) == sorted(map(url, [*range(1, 10), 99]))
+    assert whole[:2] == alone
+    texts = {row["url"]: row["text"] for row in before}
+    for row in whole[2:]:
+        assert row["text"] == texts[row["url"]]
+        assert row["date"].startswith("2026-05-01")
+    ids = [row["id"] for row in whole]
+    assert len(set(ids)) == len(ids)
+    assert not set(ids) & {row["id"] for row in before}
+    assert {row["url"]: row.get("published_from") for row in whole}[url(3)] == "feed"
+
+
+def test_what_was_referred_to_is_counted(
+    months: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    april, may = months
+    out = tmp_path / "may.jsonl"
+    main(["extract", str(may), "-o", str(out), "--json", "-q"])
+    alone = json.loads(capsys.readouterr().err)
+    main(["extract", str(may), "-o", str(out), "--earlier", str(april), "--json", "-q"])
+    whole = json.loads(capsys.readouterr().err)
+    assert alone["dropped"]["revisit"] == 8
+    assert "revisit" not in whole["dropped"]
+    assert whole["records"] == alone["records"]
+    assert whole["documents"] == alone["documents"] + 8
+    main(["extract", str(may), "-o", str(out), "--earlier", str(april), "--min-words", "1000", "--json", "-q"])
+    assert json.loads(capsys.readouterr().err)["dropped"]["few_words"] == 10
+
+
+def test_texts_are_kept_once_also_of_repeats(tmp_path: Path) -> None:
+    """One page by two addresses: the second is a copy, in April and in May."""
+    text = "Amanzi omfula agcwele ngemva kwemvula enkulu ebinethe izolo ebusuku kuyo yonke indawo."
+    april = crawl(tmp_path / "april", page(1, APRIL, text), page(2, APRIL, text))
+    may = crawl(tmp_path / "may", page(1, MAY, text), page(2, MAY, text), earlier=april)
+    code, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert code == 0
+    assert len(rows) == 1
+
+
+def test_what_cannot_be(months: tuple[Path, Path], tmp_path: Path) -> None:
+    _, may = months
+    out = tmp_path / "may.jsonl"
+    assert main(["extract", str(may), "-o", str(out), "--earlier", "-"]) == 2
+    assert main(["extract", str(may), "-o", str(out), "--earlier", str(tmp_path / "none")]) == 2
+    assert not out.exists()
