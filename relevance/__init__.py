@@ -1,6 +1,6 @@
 """Text -> language -> verdict. Pure functions and small policies; no Scrapy, no network, nothing of the other rooms."""
 
-from relevance.errors import ModelError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
+from relevance.errors import ModelError, PdfError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.language.identification import codes, identify
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import load as load_model
@@ -17,6 +17,7 @@ __all__ = [
     "ModelError",
     "Page",
     "PageContext",
+    "PdfError",
     "Policy",
     "PolicyError",
     "RelevanceError",

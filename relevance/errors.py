@@ -31,3 +31,13 @@ class UnknownLanguageError(RelevanceError):
 
 class PolicyError(RelevanceError):
     """A policy or an option of one that does not exist."""
+
+
+class PdfError(RelevanceError):
+    """A PDF document that gives no text. `reason`: ``password``, ``protected``, ``damaged``, ``slow`` (it took too
+    long) or ``died`` (the process that read it)."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url}: {reason}")
+        self.url = url
+        self.reason = reason

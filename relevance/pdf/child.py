@@ -1,0 +1,66 @@
+"""The process that reads PDF documents: one after the other from standard input, answers to standard output.
+
+PDFium is a large program in C++, and documents come from strangers: what crashes it, takes all memory or never ends
+must cost the document only. So this process has bounds of its own, which hold whatever becomes of the one that asks: of
+memory, of time for a document, no file may be written; it ends when nobody has asked for a while, or nobody is there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import select
+import signal
+import struct
+import sys
+
+from relevance.pages.page import Block
+from relevance.pdf.layout import blocks_of
+from relevance.pdf.sheets import NotReadError, Paper, read_paper
+
+ASKED = struct.Struct(">dQ")
+"""Seconds that the document may take, and its bytes, which follow."""
+TOLD = struct.Struct(">Q")
+"""Bytes of the answer, which follow: an object in JSON, with ``reason`` or with title, language, blocks and links."""
+_MOST_MEMORY = 2 << 30
+_LONGEST_TITLE = 300
+_FILE_NAME = re.compile(r"microsoft (?:word|powerpoint) - |.*\.(?:docx?|indd|odt|p65|pdf|pptx?|pub|qxd|rtf|tmp)$", re.I)
+
+
+def main() -> None:
+    """Until the end of standard input, or until nothing has come for so many seconds as the argument says."""
+    idle_s = float(sys.argv[1])
+    for bound, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
+        resource.setrlimit(bound, (most, most))
+    asked, told = sys.stdin.buffer, sys.stdout.buffer
+    while select.select([asked], [], [], idle_s)[0] and len(head := asked.read(ASKED.size)) == ASKED.size:
+        seconds, size = ASKED.unpack(head)
+        body = asked.read(size)
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # nobody handles it: it ends the process, also within PDFium
+        answer = json.dumps(_read(body)).encode()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        told.write(TOLD.pack(len(answer)) + answer)
+        told.flush()
+
+
+def _read(body: bytes) -> dict[str, object]:
+    try:
+        paper = read_paper(body)
+    except NotReadError as error:
+        return {"reason": str(error)}
+    blocks = blocks_of(paper.sheets)
+    return {
+        "title": _title(paper, blocks),
+        "language": paper.language,
+        "blocks": [(block.text, block.kind, block.apart) for block in blocks],
+        "links": paper.links,
+    }
+
+
+def _title(paper: Paper, blocks: list[Block]) -> str:
+    """What it says, unless that is the name of a file; else its first heading."""
+    said = " ".join(paper.title.split())
+    if not said or _FILE_NAME.match(said):
+        said = next((block.text for block in blocks if block.kind == "heading"), "")
+    return said[:_LONGEST_TITLE]

@@ -1,0 +1,116 @@
+"""PDF documents for who may not die of them: each is read in :mod:`relevance.pdf.child`, a process that may."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from relevance.errors import PdfError
+from relevance.pages.page import Block, Link, Page
+from relevance.pdf.child import ASKED, TOLD
+
+MAX_BODY = 64 << 20
+"""Bytes of a document; a longer one is read so far, where it can be."""
+_CALL = "from relevance.pdf.child import main; main()"
+PDF = "application/pdf"
+_TYPES = frozenset((PDF, "application/x-pdf"))
+_UNTOLD = frozenset(
+    ("", "application/octet-stream", "binary/octet-stream", "application/download", "application/force-download")
+)
+_HEAD_BYTES = 1024
+
+
+def may_be_pdf(media: str) -> bool:
+    """Whether an answer of this media type (:func:`relevance.pages.media_type.media_type`) may be a PDF document."""
+    return media in _TYPES or media in _UNTOLD
+
+
+def is_pdf(media: str, body: bytes) -> bool:
+    """Whether it is one: by its first bytes where the type says nothing."""
+    return media in _TYPES or (media in _UNTOLD and b"%PDF-" in body[:_HEAD_BYTES])
+
+
+class PdfReader:
+    """Reads one document at a time, for any number of threads. The process begins with the first document, ends by
+    itself when nothing is to be read for `idle_s`, and begins anew. To be closed; pickled, it is a reader anew."""
+
+    def __init__(self, idle_s: float = 60.0) -> None:
+        self._idle_s = idle_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type[PdfReader], tuple[float]]:
+        return PdfReader, (self._idle_s,)
+
+    def read(self, body: bytes, url: str, most_s: float = 20.0) -> Page:
+        """PdfError. `most_s`: seconds for the reading, without the wait for other threads' documents."""
+        with self._lock:
+            answer = self._answer(ASKED.pack(most_s, len(body := body[:MAX_BODY])) + body, url)
+        if reason := answer.get("reason"):
+            raise PdfError(url, reason)
+        return Page(
+            url,
+            title=answer["title"],
+            html_lang=answer["language"],
+            charset="",
+            charset_source="pdf",
+            blocks=tuple(Block(*block) for block in answer["blocks"]),
+            links=tuple(Link(href, "") for href in answer["links"]),
+        )
+
+    def close(self) -> None:
+        """Ends the process."""
+        with self._lock:
+            self._end()
+
+    def _answer(self, asked: bytes, url: str) -> dict[str, Any]:
+        while True:
+            process = self._process = self._process or _begun(self._idle_s)
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(asked)
+                process.stdin.flush()
+            head = process.stdout.read(TOLD.size)
+            told = process.stdout.read(TOLD.unpack(head)[0]) if len(head) == TOLD.size else b""
+            if told:
+                answer: dict[str, Any] = json.loads(told)
+                return answer
+            status = self._end()
+            if status != 0:  # else it had been idle
+                raise PdfError(url, "slow" if status == -signal.SIGALRM else "died")
+
+    def _end(self) -> int:
+        """Its exit status."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        with contextlib.suppress(BrokenPipeError), process:  # closes its pipes and waits
+            pass
+        return process.returncode
+
+
+def _begun(idle_s: float) -> subprocess.Popen[bytes]:
+    # In a session of its own: Ctrl-C is for who asks.
+    path = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-c", _CALL, str(idle_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,
+    )

@@ -1,0 +1,187 @@
+"""A PDF document as sheets of lines: which letters stand where, and nothing yet of what belongs together.
+
+By PDFium, the engine of Chromium, which reads damaged files, too, puts spaces where glyphs stand apart, and gives text
+in the order in which the document draws it: as a rule that in which it is read, column by column. Called without
+pypdfium2's helpers, since a letter must cost less than a microsecond. To be used in a process that may crash
+(:mod:`relevance.pdf.child`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+MOST_SHEETS = 5000
+MOST_LETTERS = 4 << 20
+"""Of a document; the sheets that follow are not read."""
+MOST_LINKS = 3000
+_MOST_BYTES = 4096  # of a title or an address
+_LINE_ENDS = (0x0A, 0x0D)
+_BREAKS = (0x02, 0xFFFE)  # what PDFium has in place of a hyphen that breaks a word
+_WHY = {pdfium.FPDF_ERR_PASSWORD: "password", pdfium.FPDF_ERR_SECURITY: "protected"}
+
+Box = tuple[float, float, float, float]
+"""left, right, bottom, top"""
+
+
+class NotReadError(Exception):
+    """A document that cannot be read; the message is the reason, a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Letters on one base line. Lengths in points from the lower left corner of the sheet, which is turned so that its
+    text runs from left to right. `height`: from the lowest to the highest that letters of the font reach. `word`: how
+    wide the first word is. `broken`: the last word goes on in the next line; its hyphen is not in `text`."""
+
+    text: str
+    left: float
+    right: float
+    base: float
+    height: float
+    word: float
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Lines in the order in which they were drawn, and where the sheet ends below and above."""
+
+    lines: tuple[Line, ...]
+    bottom: float = 0.0
+    top: float = 0.0
+
+
+@dataclass(slots=True)
+class Paper:
+    """A document. `title` and `language` as it says them itself; `links`: addresses of its links into the web."""
+
+    title: str = ""
+    language: str = ""
+    sheets: list[Sheet] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+
+
+def read_paper(body: bytes) -> Paper:
+    """NotReadError. A sheet that is damaged is left out."""
+    pdfium.FPDF_InitLibrary()
+    document = pdfium.FPDF_LoadMemDocument64(body, len(body), None)
+    if not document:
+        raise NotReadError(_WHY.get(pdfium.FPDF_GetLastError(), "damaged"))
+    paper = Paper(_title(document), _language(document))
+    letters = links = 0
+    for number in range(min(pdfium.FPDF_GetPageCount(document), MOST_SHEETS)):
+        page = pdfium.FPDF_LoadPage(document, number)
+        if not page:
+            continue
+        sheet = _sheet(page)
+        paper.sheets.append(sheet)
+        letters += sum(len(line.text) for line in sheet.lines)
+        if len(paper.links) < MOST_LINKS:
+            paper.links += _links(document, page, MOST_LINKS - links)
+        pdfium.FPDF_ClosePage(page)
+        if letters > MOST_LETTERS:
+            break
+    pdfium.FPDF_CloseDocument(document)
+    return paper
+
+
+def _title(document: Any) -> str:
+    buffer = ctypes.create_string_buffer(_MOST_BYTES)
+    size = pdfium.FPDF_GetMetaText(document, b"Title", buffer, _MOST_BYTES)
+    return _utf16(buffer.raw) if size <= _MOST_BYTES else ""
+
+
+def _language(document: Any) -> str:
+    buffer = ctypes.create_string_buffer(_MOST_BYTES)
+    units = ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR))
+    size = pdfium.FPDFCatalog_GetLanguage(document, units, _MOST_BYTES)
+    return _utf16(buffer.raw) if size <= _MOST_BYTES else ""
+
+
+def _utf16(raw: bytes) -> str:
+    return raw.decode("utf-16-le", "replace").partition("\0")[0].strip()
+
+
+def _sheet(page: Any) -> Sheet:
+    """Of what is written in several directions, what most letters are."""
+    letters = pdfium.FPDFText_LoadPage(page)
+    if not letters:
+        return Sheet(())
+    found: list[list[Line]] = [[], [], [], []]
+    for line, turn in _lines(letters):
+        found[turn].append(line)
+    pdfium.FPDFText_ClosePage(letters)
+    sizes = [sum(len(line.text) for line in lines) for lines in found]
+    turn = sizes.index(max(sizes))
+    edges = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(edges))
+    _, _, bottom, top = _turned((edges.left, edges.right, edges.bottom, edges.top), turn)
+    return Sheet(tuple(found[turn]), bottom, top)
+
+
+def _lines(letters: Any) -> Iterator[tuple[Line, int]]:
+    """Each line and how often its sheet is to be turned by a quarter, clockwise, so that it can be read."""
+    letter_at = pdfium.FPDFText_GetUnicode
+    text: list[str] = []
+    seen: list[int] = []  # places of the letters that are no white space
+    for at in range(pdfium.FPDFText_CountChars(letters)):
+        code = letter_at(letters, at)
+        breaks = code in _BREAKS
+        if breaks or code in _LINE_ENDS:
+            if seen:
+                yield _line(letters, "".join(text), seen, breaks)
+            text, seen = [], []
+        elif 0 < code < 0x110000 and not 0xD800 <= code < 0xE000:
+            text.append(letter := chr(code))
+            if not letter.isspace():
+                seen.append(at)
+    if seen:
+        yield _line(letters, "".join(text), seen, broken=False)
+
+
+def _line(letters: Any, text: str, seen: list[int], broken: bool) -> tuple[Line, int]:
+    turn = -round(math.degrees(pdfium.FPDFText_GetCharAngle(letters, seen[0])) / 90) % 4
+    begins, ends = (_turned(_box(letters, at), turn) for at in (seen[0], seen[-1]))
+    left, right = min(begins[0], ends[0]), max(begins[1], ends[1])
+    word = _turned(_box(letters, seen[len(text.split(maxsplit=1)[0]) - 1]), turn)[1] - left
+    height = max(begins[3] - begins[2], ends[3] - ends[2])
+    return Line(text, left, right, _turned(_origin(letters, seen[0]), turn)[2], height, word, broken), turn
+
+
+def _box(letters: Any, at: int) -> Box:
+    box = pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(letters, at, ctypes.byref(box))
+    return box.left, box.right, box.bottom, box.top
+
+
+def _origin(letters: Any, at: int) -> Box:
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(letters, at, ctypes.byref(x), ctypes.byref(y))
+    return x.value, x.value, y.value, y.value
+
+
+def _turned(box: Box, turn: int) -> Box:
+    """The box on a sheet that is turned by so many quarters, clockwise."""
+    for _ in range(turn):
+        left, right, bottom, top = box
+        box = bottom, top, -right, -left
+    return box
+
+
+def _links(document: Any, page: Any, most: int) -> list[str]:
+    found: list[str] = []
+    place, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    buffer = ctypes.create_string_buffer(_MOST_BYTES)
+    while len(found) < most and pdfium.FPDFLink_Enumerate(page, ctypes.byref(place), ctypes.byref(link)):
+        action = pdfium.FPDFLink_GetAction(link)
+        if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
+            size = pdfium.FPDFAction_GetURIPath(document, action, buffer, _MOST_BYTES)
+            if 1 < size <= _MOST_BYTES:
+                found.append(buffer.raw[: size - 1].decode("utf-8", "replace").strip())
+    return found

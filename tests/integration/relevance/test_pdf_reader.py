@@ -1,0 +1,178 @@
+"""The process that reads PDF documents: what it may die of, and what becomes of those who asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relevance import Page, PdfError
+from relevance.pdf import PdfReader, is_pdf
+from tests.web.pdf import Piece, Style, document
+
+TEXT = "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye ukuze kuphele ububha emakhaya."
+URL = "https://a.example/umbiko.pdf"
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def reader() -> Iterator[PdfReader]:
+    with PdfReader() as made:
+        yield made
+
+
+def children() -> list[int]:
+    """Processes of ours that read documents."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == os.getpid() and b"relevance.pdf.child" in (folder / "cmdline").read_bytes():
+                    found.append(int(folder.name))
+    return found
+
+
+def long_document(sheets: int) -> bytes:
+    return document([Piece(TEXT)] * (30 * sheets), Style())
+
+
+def test_a_document_is_a_page(reader: PdfReader) -> None:
+    body = document(
+        [Piece("Umbiko", "h"), Piece(TEXT)], title="Umbiko 2026", language="zu", links=["https://b.example/"]
+    )
+    page = reader.read(body, URL)
+    assert (page.url, page.title, page.html_lang, page.charset_source) == (URL, "Umbiko 2026", "zu", "pdf")
+    assert [(block.text, block.kind) for block in page.blocks] == [("Umbiko", "heading"), (TEXT, "main")]
+    assert [link.href for link in page.links] == ["https://b.example/"]
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Umbiko 2026", "Umbiko 2026"),
+        ("", "Isihloko"),
+        ("Microsoft Word - Document1", "Isihloko"),
+        ("umbiko final.docx", "Isihloko"),
+        ("Izindaba.doc zethu", "Izindaba.doc zethu"),
+    ],
+)
+def test_a_title_that_is_the_name_of_a_file_is_none(reader: PdfReader, said: str, title: str) -> None:
+    assert reader.read(document([Piece("Isihloko", "h"), Piece(TEXT)], title=said), URL).title == title
+
+
+def test_documents_are_known_by_type_or_beginning() -> None:
+    assert is_pdf("application/pdf", b"")
+    assert is_pdf("application/octet-stream", b"\n%PDF-1.4")
+    assert is_pdf("", b"%PDF-1.4")
+    assert not is_pdf("", b"<html>%PDX-1.4")
+    assert not is_pdf("text/plain", b"%PDF-1.4")
+
+
+def test_one_that_takes_too_long_costs_itself_only(reader: PdfReader) -> None:
+    body = long_document(100)
+    with pytest.raises(PdfError, match=f"{URL}: slow"):
+        reader.read(body, URL, 0.01)
+    assert reader.read(document([Piece(TEXT)]), URL).blocks
+    assert reader.read(body, URL).blocks
+
+
+def test_a_process_that_is_killed_costs_one_document(reader: PdfReader) -> None:
+    reader.read(document([Piece(TEXT)]), URL)
+    [child] = children()
+    timer = threading.Timer(0.05, os.kill, (child, signal.SIGKILL))
+    timer.start()
+    with pytest.raises(PdfError, match="died"):
+        _read_on(reader)
+    assert reader.read(document([Piece(TEXT)]), URL).blocks
+    assert child not in children()
+
+
+def _read_on(reader: PdfReader) -> None:
+    while True:
+        reader.read(long_document(30), URL)
+
+
+def test_one_that_has_ended_for_want_of_work_begins_anew() -> None:
+    with PdfReader(idle_s=0.05) as reader:
+        for _ in range(3):
+            assert reader.read(document([Piece(TEXT)]), URL).blocks
+            while children():
+                time.sleep(0.02)
+
+
+def test_it_ends_with_its_reader_and_with_who_had_it(reader: PdfReader, tmp_path: Path) -> None:
+    reader.read(document([Piece(TEXT)]), URL)
+    assert children()
+    reader.close()
+    assert not children()
+    script = (
+        "import os, sys; from relevance.pdf import PdfReader; reader = PdfReader(); "
+        "reader.read(open(sys.argv[1], 'rb').read(), ''); print(reader._process.pid, flush=True); "
+        "os.kill(os.getpid(), 9)"
+    )
+    name = tmp_path / "umbiko.pdf"
+    name.write_bytes(document([Piece(TEXT)]))
+    ran = subprocess.run([sys.executable, "-c", script, name], cwd=ROOT, capture_output=True, check=False)
+    orphan = int(ran.stdout)
+    for _ in range(100):
+        if not Path(f"/proc/{orphan}").exists() or "Z" in Path(f"/proc/{orphan}/stat").read_text().split()[2]:
+            return
+        time.sleep(0.05)
+    pytest.fail("the process outlives who had it")
+
+
+def test_damaged_documents_cost_themselves_only(reader: PdfReader) -> None:
+    """Bytes that are changed, missing or doubled, at random."""
+    rng = random.Random(5)
+    body = document([Piece("Umbiko", "h"), Piece(TEXT), Piece(TEXT, "li")] * 9, Style(columns=2), links=[URL])
+    read, reasons = 0, set()
+    for _ in range(300):
+        damaged = bytearray(body)
+        for _ in range(rng.choice((1, 1, 3, 30))):
+            at, size = rng.randrange(len(damaged)), rng.choice((0, 1, 1, 4, 64))
+            damaged[at : at + size] = rng.randbytes(rng.choice((0, 1, 1, 4, 64)))
+        try:
+            page = reader.read(bytes(damaged), URL, 5.0)
+        except PdfError as error:
+            reasons.add(error.reason)
+        else:
+            assert isinstance(page, Page)
+            read += 1
+    assert read > 50
+    assert reasons <= {"damaged", "password", "protected", "slow", "died"}
+    assert reader.read(body, URL).blocks
+
+
+def test_threads_share_a_reader(reader: PdfReader) -> None:
+    found: list[str] = []
+
+    def ask(number: int) -> None:
+        for _ in range(10):
+            text = f"{TEXT} {number}"
+            found.append("right" if reader.read(document([Piece(text)]), URL).blocks[0].text == text else "wrong")
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["right"] * 40
+    assert len(children()) == 1
+
+
+def test_a_pickled_reader_is_one_anew(reader: PdfReader) -> None:
+    reader.read(document([Piece(TEXT)]), URL)
+    with pickle.loads(pickle.dumps(reader)) as another:
+        assert another.read(document([Piece(TEXT)]), URL).blocks
+        assert len(children()) == 2

@@ -1,0 +1,171 @@
+"""PDF documents read back: paragraphs as they were set."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from relevance.pages.page import Block
+from relevance.pdf.layout import blocks_of
+from relevance.pdf.sheets import Line, NotReadError, Sheet, read_paper
+from tests.web.pdf import Piece, Style, document
+from tests.web.text import pool
+
+STYLES = {
+    "report": Style(head="Umbiko wonyaka"),
+    "justified": Style(justified=True),
+    "newspaper": Style(columns=2, size=9, justified=True, broken=True, apart=4, head="Iphephandaba likaHulumeni"),
+    "indented": Style(columns=2, size=9, justified=True, indent=12, apart=4),
+    "narrow": Style(columns=3, size=8, broken=True, indent=8),
+    "tight": Style(apart=2.5),
+}
+WIDE = "Umongameli wezwe uthe abantu bakithi kufanele basebenze ndawonye"
+
+
+def pieces(seed: int) -> list[Piece]:
+    """Sections of isiZulu with headings, and some lists."""
+    stock, rng = pool("zul", 3), random.Random(seed)
+    found: list[Piece] = []
+    for section in range(6):
+        found.append(Piece(rng.choice(stock.anchors), "h"))
+        found += [Piece(" ".join(rng.sample(stock.sentences, rng.randint(1, 6)))) for _ in range(rng.randint(2, 5))]
+        if section % 3 == 1:
+            found += [Piece(rng.choice(stock.anchors), "li") for _ in range(4)]
+    return found
+
+
+def line(text: str, left: float = 60, base: float = 700, *, right: float = 0, height: float = 12, **more: bool) -> Line:
+    """Of letters that are half as wide as high."""
+    return Line(text, left, right or left + 6.0 * len(text), base, height, 6.0 * len(text.split()[0]), **more)
+
+
+def texts(*lines: Line) -> list[str]:
+    return [block.text for block in blocks_of([Sheet(lines, 0, 842)])]
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_paragraphs_come_back_as_they_were_set(name: str) -> None:
+    set_, exact, words = 0, 0, Counter[str]()
+    for seed in range(4):
+        wanted = pieces(seed)
+        blocks = blocks_of(read_paper(document(wanted, STYLES[name])).sheets)
+        found = Counter(block.text.removeprefix("\u2022 ") for block in blocks if block.kind != "nav")
+        set_ += len(wanted)
+        exact += (found & Counter(piece.text for piece in wanted)).total()
+        words.update(word for piece in wanted for word in piece.text.split())
+        words.subtract(word for text in found.elements() for word in text.split())
+    # What ends with a column, and behind a sentence, may be taken for the beginning of what follows.
+    assert exact >= 0.97 * set_
+    # Each word is there, and no other; but for those that a printer's hyphen is part of.
+    assert sum(map(abs, words.values())) <= 4
+
+
+def test_headings_lists_and_running_heads_are_told_apart() -> None:
+    wanted = [
+        Piece("Isahluko sokuqala", "h"),
+        Piece(f"{WIDE}. " * 9),
+        Piece("Okokuqala", "li"),
+        Piece("Okwesibili", "li"),
+    ]
+    blocks = blocks_of(read_paper(document(wanted * 8, Style(head="Umbiko"))).sheets)
+    assert {block.kind for block in blocks if block.text == "Isahluko sokuqala"} == {"heading"}
+    assert {block.kind for block in blocks if block.text.endswith("Okwesibili")} == {"list"}
+    assert {block.kind for block in blocks if len(block.text) > 200} == {"main"}
+    assert [block.text for block in blocks if block.kind == "nav"] == ["Umbiko", "1"]
+
+
+def test_what_a_document_says_of_itself() -> None:
+    paper = read_paper(document([Piece(WIDE)], title="Umbiko", language="zu", links=["https://a.example/(1)", "/b"]))
+    assert (paper.title, paper.language, paper.links) == ("Umbiko", "zu", ["https://a.example/(1)", "/b"])
+    assert read_paper(document([])).sheets == [Sheet((), 0, 842)]
+
+
+@pytest.mark.parametrize(
+    ("begun", "following", "joined"),
+    [
+        ("kwakukhona izi", "ndaba", "kwakukhona izindaba"),
+        ("abe", "ANC", "abe-ANC"),
+        ("angu", "60kW", "angu-60kW"),
+        ("uyi", "inspector", "uyi-inspector"),
+        ("upheka i", "albhamu", "upheka i-albhamu"),
+    ],
+)
+def test_a_word_that_a_line_ends_in_is_one_word(begun: str, following: str, joined: str) -> None:
+    below = line(following, base=686)
+    assert texts(line(begun, broken=True), below) == [joined]
+    assert texts(line(f"{begun}-"), below) == [joined]
+
+
+def test_a_hyphen_between_figures_stays() -> None:
+    assert texts(line(f"{WIDE} 1.92-"), line("1.97", base=686)) == [f"{WIDE} 1.92-1.97"]
+
+
+def test_a_line_that_had_room_for_the_next_word_was_ended() -> None:
+    last = line("ngoLwesithathu.", base=672)
+    assert texts(line(WIDE), line(WIDE, base=686), last, line(WIDE, base=658)) == [
+        f"{WIDE} {WIDE} ngoLwesithathu.",
+        WIDE,
+    ]
+
+
+def test_centred_lines_belong_together() -> None:
+    middle = [line("Umongameli wezwe uthe", left=200, right=400), line("abantu bakithi", left=240, right=360, base=686)]
+    assert texts(*middle) == ["Umongameli wezwe uthe abantu bakithi"]
+
+
+def test_cells_of_a_row_stay_apart() -> None:
+    assert texts(line("Igama", left=60), line("Isibongo", left=200)) == ["Igama", "Isibongo"]
+    assert texts(line("Igama", left=60, right=90), line("Isibongo", left=96)) == ["Igama Isibongo"]
+
+
+def test_a_paragraph_goes_on_in_the_next_column_and_sheet() -> None:
+    first = [line(WIDE, base=80), line(WIDE, base=66)]
+    then = [line("emakhaya nasemadolobheni.", left=400, base=700), line(WIDE, left=412, base=686)]
+    column = [Sheet((*first, *then), 0, 842)]
+    sheets = [Sheet(tuple(first), 0, 842), Sheet(tuple(then), 0, 842)]
+    wanted = [f"{WIDE} {WIDE} emakhaya nasemadolobheni.", WIDE]
+    assert [block.text for block in blocks_of(column)] == [block.text for block in blocks_of(sheets)] == wanted
+
+
+def test_letters_of_another_size_begin_anew_and_small_ones_stand_apart() -> None:
+    found = blocks_of(
+        [Sheet((line(WIDE), line(WIDE, base=686), line("Isithombe: nguZondi", base=672, height=8)), 0, 842)]
+    )
+    assert found == [Block(f"{WIDE} {WIDE}", "main"), Block("Isithombe: nguZondi", "short", apart=True)]
+
+
+def test_text_along_the_edge_of_a_sheet_is_read_in_its_direction() -> None:
+    """A table set sideways: each letter turned by a quarter."""
+    upright = document([Piece(WIDE), Piece(f"{WIDE} namhlanje")])
+    sideways = _turned(upright)
+    [sheet] = read_paper(sideways).sheets
+    assert [block.text for block in blocks_of([sheet])] == [WIDE, f"{WIDE} namhlanje"]
+
+
+def _turned(body: bytes) -> bytes:
+    """The document with its text from the foot to the head of the sheet; its table of objects no longer fits."""
+    import re
+    import zlib
+
+    [stream] = re.findall(rb"stream\n(.*?)\nendstream", body, re.S)
+    set_ = re.sub(
+        rb"1 0 0 1 (\S+) (\S+) Tm", lambda m: b"0 1 -1 0 %g %s Tm" % (842 - float(m[2]), m[1]), zlib.decompress(stream)
+    )
+    packed = zlib.compress(set_)
+    return re.sub(rb"/Length \d+", b"/Length %d" % len(packed), body).replace(stream, packed)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "damaged"),
+        (b"%PDF-1.7\n", "damaged"),
+        (b"<html>no document</html>", "damaged"),
+        (document([Piece(WIDE)]).replace(b"/Info 4 0 R", b"/Encrypt << /Filter /Own >>"), "protected"),
+    ],
+)
+def test_what_cannot_be_read_says_why(body: bytes, reason: str) -> None:
+    with pytest.raises(NotReadError, match=reason):
+        read_paper(body)
