@@ -22,6 +22,7 @@ from tests.web.sites import Site, short_code
 from tests.web.spec import WebSpec
 
 KEPT_BYTES = 48 * 2**20
+_PDF = "application/pdf"
 
 
 class Answers:
@@ -79,6 +80,8 @@ class Answers:
         return body
 
     def _draw_body(self, site: Site, i: int) -> bytes:
+        if self.graph.traits(site, i).pdf:
+            return self.pages.pdf(site, i)
         html = self.pages.html(site, i)
         charset = self.graph.traits(site, i).charset
         if charset == "utf-16":
@@ -98,7 +101,7 @@ class Answers:
             failed = self._flaky(site, i, traits)
             if failed is not None:
                 return failed
-        headers = [("Content-Type", _content_type(traits.charset))]
+        headers = [("Content-Type", _PDF if traits.pdf else _content_type(traits.charset))]
         language = self.graph.language(site, i)
         if i % 4 == 1:
             headers.append(("Content-Language", short_code(language)))
@@ -121,7 +124,7 @@ class Answers:
     def _flaky(self, site: Site, i: int, traits: Traits) -> Answer | None:
         how, _, form = traits.flaky.partition("-")
         if how == "cut":
-            return Answer(200, self.page_body(site, i)[:3000], (("Content-Type", HTML),), "cut")
+            return Answer(200, self.page_body(site, i)[:3000], (("Content-Type", _PDF if traits.pdf else HTML),), "cut")
         if how == "reset":
             return Answer(200, delivery="reset")
         wait = self.spec.retry_after_s if form else 0

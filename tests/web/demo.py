@@ -96,7 +96,7 @@ class Demo:
         log = (self.folder / _LOG).open("wb")
         command = [sys.executable, "-m", "tests.web", "serve", "--dir", str(self.folder / "web")]
         sizes = ["--seed", str(self.seed), "--hosts", str(self.hosts), "--pages", str(self.pages)]
-        sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.005"]
+        sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.005", "--rate", "pdf=0.06"]
         with log, subprocess.Popen([*command, *sizes], stdout=subprocess.PIPE, stderr=log) as process:
             try:
                 assert process.stdout is not None

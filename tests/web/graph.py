@@ -43,6 +43,7 @@ class Traits(NamedTuple):
     lang: str | None = ""
     robots: str = ""  # "meta noindex", "header nofollow", …
     etag: bool = True
+    pdf: bool = False
 
 
 class Link(NamedTuple):
@@ -87,6 +88,12 @@ class Graph:
         if i < SOUND_PAGES:
             return Traits(lang=lang if i else "")
         flaky = pick(FLAKY, d[1]) if share(d[0]) < rates.flaky else ""
+        robots = ""
+        if share(d[7]) < rates.robots_meta:
+            robots = pick(("meta noindex", "meta nofollow", "header noindex", "header nofollow", "meta none"), d[10])
+        is_leaf = BRANCHING * i + 1 >= site.pages
+        # A document has no meta elements.
+        may_be_pdf = rates.pdf and is_leaf and not robots.startswith("meta")
         return Traits(
             flaky,
             (1 + (d[1] >> 8) % 2) if flaky else 0,
@@ -94,10 +101,9 @@ class Graph:
             pick(ENCODINGS, d[4]) if share(d[3]) < rates.encoded else "",
             pick(CHARSETS, d[6]) if share(d[5]) < rates.charset else "",
             lang,
-            pick(("meta noindex", "meta nofollow", "header noindex", "header nofollow", "meta none"), d[10])
-            if share(d[7]) < rates.robots_meta
-            else "",
+            robots,
             d[11] % 4 != 0,
+            bool(may_be_pdf) and share(draws(1, self.spec.seed, "pdf", site.index, i)[0]) < rates.pdf,
         )
 
     def language(self, site: Site, i: int) -> str:

@@ -1,4 +1,5 @@
-"""HTML of the plain pages: five site templates with the boilerplate, meta data and link blocks of real sites.
+"""HTML of the plain pages: five site templates with the boilerplate, meta data and link blocks of real sites; of some
+PDF instead.
 
 Document order of the links is that of `Graph.links`. A page is put together from pieces drawn once (paragraphs, link
 blocks, a host's head and foot), so it costs some 30 us and is the same bytes whenever it is drawn.
@@ -6,12 +7,14 @@ blocks, a host's head and foot), so it costs some 30 us and is the same bytes wh
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
 from tests.web.graph import BlockKey, Graph, Link, Traits
 from tests.web.hashing import draws, share
 from tests.web.paths import Paths, Resource, section_of
+from tests.web.pdf import Piece, Style, document
 from tests.web.sites import BRANCHING, Site, short_code
 from tests.web.spec import WebSpec
 from tests.web.text import POOL_PARAGRAPHS, pool
@@ -21,6 +24,9 @@ _MOST_PARAGRAPHS = 130
 _FURNITURE_BYTES = 5600
 _INLINE = 3
 _DRAWS = 8
+_TAG = re.compile(r"<[^>]*>|\n")
+_NEWSPAPER = Style(columns=2, size=9, justified=True, broken=True, indent=10)
+_REPORT = Style(head="Umbiko")
 
 
 class Skin(NamedTuple):
@@ -49,18 +55,13 @@ class Pages:
         stock = pool(language, self.spec.seed)
         own, blocks = self.graph.parts(site, i)
         anchors = [self._anchor(site, link) for link in own]
-        model = self._model(site, i)
-        d = draws(_DRAWS + _MOST_PARAGRAPHS // 2, self.spec.seed, "text", site.index, model)
-        owned, sides = (own, blocks) if model == i else self.graph.parts(site, model)
-        paragraphs, count = stock.paragraphs, self._paragraphs(d[1], len(owned) + 8 * len(sides))
-        half = -(-count // 2)
-        text = [paragraphs[n % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + half]]
-        text += [paragraphs[(n >> 16) % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + count - half]]
+        text, d = self._text(site, i)
+        count = len(text)
         for place, anchor in enumerate(anchors[:_INLINE]):
             said = stock.sentences[d[2 + place] % len(stock.sentences)]
             text.insert((2 * place + 1) * count // 8, f"<p>{said} {anchor}</p>\n".encode())
         skin = self._skins.get(site.index) or self._skin(site)
-        title = stock.anchors[d[0] % len(stock.anchors)] + f" {i}" * (i > 0)
+        title = self._title(language, i, d[0])
         related = "\n".join([f"<li>{anchor}</li>" for anchor in anchors[_INLINE:]])
         return b"".join((
             self._head(site, i, traits, language, title).encode(), skin.head, self._robots_meta(traits), skin.top,
@@ -68,6 +69,33 @@ class Pages:
             *text, b'<ul class="related">', related.encode(), b"</ul></article></main>\n<aside>",
             *[self._blocks.get(key) or self._block(key) for key in blocks], b"</aside>\n", skin.foot,
         ))  # fmt: skip
+
+    def pdf(self, site: Site, i: int) -> bytes:
+        """The same text as a PDF document, newspapers in two columns, with the links that the page would have."""
+        language = self.graph.language(site, i)
+        text, d = self._text(site, i)
+        title = self._title(language, i, d[0])
+        pieces = [Piece(title, "h"), *(Piece(_TAG.sub("", paragraph.decode())) for paragraph in text)]
+        links = [self.href(link) for link in self.graph.links(site, i) if link.resource and not link.nofollow]
+        claimed = self.graph.traits(site, i).lang
+        said = short_code(language) if claimed == "" else claimed or ""
+        style = _NEWSPAPER if site.template == "news" else _REPORT
+        return document(pieces, style, title=title, language=said, links=links)
+
+    def _text(self, site: Site, i: int) -> tuple[list[bytes], tuple[int, ...]]:
+        """The page's paragraphs, and the draws that they and its title come from."""
+        model = self._model(site, i)
+        d = draws(_DRAWS + _MOST_PARAGRAPHS // 2, self.spec.seed, "text", site.index, model)
+        owned, sides = self.graph.parts(site, model)
+        stock = pool(self.graph.language(site, i), self.spec.seed).paragraphs
+        count = self._paragraphs(d[1], len(owned) + 8 * len(sides))
+        half = -(-count // 2)
+        text = [stock[n % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + half]]
+        return text + [stock[(n >> 16) % POOL_PARAGRAPHS] for n in d[_DRAWS : _DRAWS + count - half]], d
+
+    def _title(self, language: str, i: int, number: int) -> str:
+        anchors = pool(language, self.spec.seed).anchors
+        return anchors[number % len(anchors)] + f" {i}" * (i > 0)
 
     def href(self, link: Link) -> str:
         """The link's absolute URL as found (odd spelling included)."""

@@ -72,6 +72,7 @@ class Rates:
     lang: float = 0.15  # html lang wrong or missing
     robots_meta: float = 0.03  # noindex / nofollow by meta or X-Robots-Tag
     copied: float = 0.0  # nearly the text of a page nearer to the host's top
+    pdf: float = 0.0  # of the pages that none lies below: a PDF document
 
     redirect: float = 0.06
     spelling: float = 0.10
