@@ -61,6 +61,7 @@ _COMPONENTS: dict[str, dict[str, Any]] = {
     },
     "DOWNLOADER_MIDDLEWARES": {
         "crawler.poll_reader.PollReader": 50,
+        "crawler.pdf_documents.PdfDocuments": 60,
         "crawler.robots.RobotsMiddleware": 100,
         "crawler.fetch.unpacking.Unpacking": 590,
     },

@@ -26,8 +26,10 @@ from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site, without_secrets
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
+from crawler.pdf_documents import is_document
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
+from relevance.errors import PdfError
 from relevance.pages.media_type import media_type
 from relevance.pages.page import Page, read_page
 from relevance.pages.quality import Quality
@@ -129,11 +131,10 @@ class FocusMiddleware:
     # Kinds of answers
 
     def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
-        content_type = answers.header(response, "Content-Type")
-        if media_type(content_type) not in answers.PAGE_TYPES:
+        page = self._page(response, finding)
+        if page is None:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
             return
-        page = read_page(response.body, response.url, content_type or None, self._user_agent)
         directives = answers.directives(response, page.robots_meta, self._user_agent)
         finding.title = page.title
         fetched_before = read_link_memo(lease.memo) is None
@@ -153,6 +154,18 @@ class FocusMiddleware:
         finding.metadata = page_metadata(page, verdict, quality)
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
+
+    def _page(self, response: Response, finding: Finding) -> Page | None:
+        """What is read of an answer; None: it is no page, or a document that cannot be read."""
+        read = response.meta.get("pdf_read")  # by crawler.pdf_documents
+        if isinstance(read, Page):
+            return read
+        if isinstance(read, PdfError):
+            finding.metadata = {"unread": read.reason}
+        content_type = answers.header(response, "Content-Type")
+        if media_type(content_type) not in answers.PAGE_TYPES or is_document(response):
+            return None
+        return read_page(response.body, response.url, content_type or None, self._user_agent)
 
     def _read_item(self, page: Page, response: Response, lease: Lease, finding: Finding) -> None:
         """A page that a feed led to: when that says it was published, how soon it was fetched, and when to look at it

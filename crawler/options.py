@@ -114,6 +114,7 @@ OPTIONS: tuple[Option, ...] = (
         "File of a language model (docs/relevance.md); default: the seed file's, or the shipped one.",
     ),
     Option("RELEVANCE_OPTIONS", "", "Options of the policy as a comma list of name=value."),
+    Option("RELEVANCE_PDF", True, "Read the text of PDF documents; off: they are archived and not judged."),
     Option(
         "RELEVANCE_CAPPED",
         ["machine", "near_duplicate"],

@@ -139,8 +139,10 @@ def _answer(
         judged = ""
         if verdict := last.told.get("verdict"):
             judged = f"; verdict: {verdict} ({last.told.get('verdict-reason', '')})"
+        elif unread := last.told.get("unread"):
+            judged = f"; a PDF that could not be read ({unread}), so it was not judged"
         elif last.told.get("kind") == Kind.PAGE and last.status == "200" and last.mime not in _JUDGED:
-            judged = f"; {last.mime} is no page, so it was not judged"
+            judged = f"; {last.mime} was not read as a page, so it was not judged"
         return f"fetched {len(fetches)} time(s), last with status {last.status or 'unknown'}{judged}"
     if found.waiting and found.waiting.until_ms:
         return f"parked ({found.waiting.reason}) until {clock(found.waiting.until_ms)}"

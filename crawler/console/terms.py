@@ -62,7 +62,7 @@ WORDS = {
     "http_410": "gone for good",
     "http_4xx": "refused by the server (other 4xx)",
     "http_other": "answered with another status",
-    "unwanted": "answered, but no page (a PDF, a picture)",
+    "unwanted": "answered, but no page (a picture, a PDF that cannot be read)",
     "too_large": "answer beyond DOWNLOAD_MAXSIZE",
     "part": "a part that nobody asked for (206)",
     "http_429": "asked too often, says the host",

@@ -15,11 +15,11 @@ class HeldLease:
     """A lease with its instants on ``time.monotonic()``, which stopping the process or setting the clock cannot fool.
 
     A grant was made between `asked`, when it was asked for, and `arrived`, when it was received; a process may stand
-    still in between. Each instant is taken from the end that errs on the polite side: `due` from the later one,
-    `start_by`, the last instant at which a fetch can still end within its lease, from the earlier one.
+    still in between. Each instant is taken from the end that errs on the polite side: `due` from the later one; `ends`,
+    when the lease runs out, and `start_by`, the last instant at which a fetch can still end before, from the earlier.
     """
 
-    __slots__ = ("_bind", "address", "due", "lease", "start_by")
+    __slots__ = ("_bind", "address", "due", "ends", "lease", "start_by")
 
     def __init__(
         self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, bind: BindCall
@@ -29,7 +29,8 @@ class HeldLease:
         self.lease = lease
         self.address = lease.address
         self.due = arrived + max(0, lease.due_ms - now_ms) / 1000
-        self.start_by = asked + (lease.expires_ms - now_ms) / 1000 - fetch_timeout_s - _RESERVE_S
+        self.ends = asked + (lease.expires_ms - now_ms) / 1000
+        self.start_by = self.ends - fetch_timeout_s - _RESERVE_S
         self._bind = bind
 
     async def bind(self, address: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -246,3 +247,26 @@ def test_a_redis_that_refuses_writes_is_waited_for(begin: Begin) -> None:
     assert len(crawl.requests()) > before
     findings = crawl.judge(refetches=30)
     assert findings.ok, findings.to_json()
+
+
+def test_documents_are_read_judged_and_followed(begin: Begin) -> None:
+    """Every page below which none lies is a PDF document; to some pages only documents lead."""
+    crawl = begin(SMALL.replace(rates=replace(NO_ODDITIES, pdf=1.0), hosts=6, pages=120))
+    crawl.start()
+    assert crawl.wait() == [0]
+    findings = crawl.judge()
+    assert findings.ok, findings.to_json()
+    web = crawl.running.web
+    demanded = [page for page in web.truth.pages if web.graph.traits(web.sites[page.site], page.n).pdf]
+    assert len(demanded) > 60
+    verdicts = Counter[tuple[str, bool]]()
+    for path in (crawl.folder / "warc").glob("*.warc.xz"):
+        with Reader(path) as reader:
+            for record in reader:
+                told = fields(record.block()) if record.type == "metadata" else {}
+                if told.get("charset-source") == "pdf":
+                    page = web.read_url(record.url)
+                    assert page is not None
+                    verdicts[told["verdict"], web.truth.pages[page].language == "zul"] += 1
+    assert set(verdicts) == {("keep", True), ("leave", False)}
+    assert verdicts.total() == len(demanded)

@@ -20,8 +20,8 @@ DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowe
 @pytest.mark.parametrize(
     ("mime", "status", "kind", "said"),
     [
-        ("application/pdf", "200", "page", "; application/pdf is no page, so it was not judged"),
-        ("application/pdf", "404", "page", ""),
+        ("image/png", "200", "page", "; image/png was not read as a page, so it was not judged"),
+        ("image/png", "404", "page", ""),
         ("application/rss+xml", "200", "feed", ""),
         ("text/html", "200", "page", ""),
         ("unk", "200", "page", ""),
@@ -31,6 +31,12 @@ DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowe
 def test_what_is_no_page_is_said_to_be_none(mime: str, status: str, kind: str, said: str) -> None:
     fetch = Place(URL, "20260101000000", status, Path("a.warc.xz"), 0, 1, 0, {"kind": kind}, mime)
     assert _answer(DONE, [fetch], "") == f"fetched 1 time(s), last with status {status}{said}"
+
+
+def test_why_a_document_was_not_judged_is_said() -> None:
+    told = {"kind": "page", "unread": "password"}
+    fetch = Place(URL, "20260101000000", "200", Path("a.warc.xz"), 0, 1, 0, told, "application/pdf")
+    assert _answer(DONE, [fetch], "").endswith("; a PDF that could not be read (password), so it was not judged")
 
 
 def test_a_verdict_is_said_with_its_reason() -> None:
