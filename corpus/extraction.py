@@ -23,6 +23,7 @@ from corpus.report import Report
 from corpus.tally import Tally, counted
 from corpus.told import with_what_is_told
 from relevance.language.identification import Identifier
+from relevance.pdf import PdfReader
 
 Made = Callable[[Reader], Iterator[tuple[Record, list[Document]]]]
 """What is made of an archive's records."""
@@ -58,6 +59,7 @@ class Extraction:
     reading: ReadRecord | None = None
     _dedup: Deduplicator | None = field(default=None, init=False)
     _repeats: Repeats | None = field(default=None, init=False)
+    _pdf: PdfReader = field(default_factory=PdfReader, init=False)
     _reading: ReadRecord = field(init=False)
     _readers: Readers | None = field(default=None, init=False)
 
@@ -65,7 +67,7 @@ class Extraction:
         if self.choice.dedup_bytes:
             self._dedup = Deduplicator(self.choice.dedup_bytes)
         choice = self.choice
-        self._reading = self.reading or Reading(choice.identifier, choice.links, choice.whole_pages)
+        self._reading = self.reading or Reading(choice.identifier, choice.links, choice.whole_pages, self._pdf)
         if self.processes > 1:
             self._readers = Readers(self._reading, self.processes)
 
@@ -90,6 +92,7 @@ class Extraction:
         """Ends the processes that read, when there are any."""
         if self._readers is not None:
             self._readers.close()
+        self._pdf.close()
 
     def _opened(self, name: str, made: Made | None = None) -> Iterator[Document]:
         with open_stored(name) as file:
@@ -143,8 +146,8 @@ class Extraction:
 
     def _judged(self, record: Record, read: Read) -> Document | None:
         """What was read of a record, counted."""
-        if read.reason == "failed":
-            self.report.warn(f"failed: {record.url} at {record.path}:{record.offset}+{record.inner}: {read.why}")
+        if read.reason in ("failed", "unreadable"):
+            self.report.warn(f"{read.reason}: {record.url} at {record.path}:{record.offset}+{record.inner}: {read.why}")
         self.tally.dropped_paragraphs["aside"] += read.asides
         self.tally.notes.update(read.notes)
         if read.document is None:

@@ -3,9 +3,10 @@
 In three steps, so that who needs less can stop or choose in between: :func:`capture_of`, :func:`page_of`,
 :func:`document_of`; :func:`read_record` is all of them.
 
-Read are answers with status 200 (``response``), ``resource`` and ``conversion`` records (WET) that hold HTML, XHTML or
-plain text. Transfer- and content-codings (gzip, deflate, br, zstd) are taken off, at most :data:`MAX_BODY` bytes of a
-page are looked at. Encodings: byte order mark, HTTP, meta, then UTF-8 or windows-1252
+Read are answers with status 200 (``response``), ``resource`` and ``conversion`` records (WET) that hold HTML, XHTML,
+plain text or, with a reader for them, PDF. Transfer- and content-codings (gzip, deflate, br, zstd) are taken off, at
+most :data:`MAX_BODY` bytes of a page are looked at (of a PDF document: :data:`relevance.pdf.MAX_BODY`). Encodings: byte
+order mark, HTTP, meta, then UTF-8 or windows-1252
 (:mod:`relevance.pages.encoding`).
 """
 
@@ -22,11 +23,13 @@ from corpus.anchors import place_links
 from corpus.document import Document, Link, Paragraph, main_language
 from corpus.languages import paragraph_languages
 from corpus.selection import main_blocks, without_markup
-from relevance import Page, RelevanceError, read_page
+from relevance import Page, PdfError, RelevanceError, read_page
 from relevance.language.identification import Identifier
 from relevance.pages.media_type import media_type
 from relevance.pages.page import MAX_BODY
 from relevance.pages.robots_tag import robots_tag
+from relevance.pdf import MAX_BODY as MAX_PDF
+from relevance.pdf import PDF, PdfReader, is_pdf, may_be_pdf
 
 _CAPTURES = frozenset(("response", "resource", "conversion"))
 _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
@@ -44,7 +47,7 @@ _OURS = "ulwembu"
 class Read:
     """What became of a record: a ``document``, or a ``reason`` of :data:`corpus.tally.RECORD_REASONS` why not.
 
-    ``why``: of "failed", in words. ``asides``: blocks that are no main text. ``notes``: names of
+    ``why``: of "failed" and "unreadable", in words. ``asides``: blocks that are no main text. ``notes``: names of
     :attr:`corpus.tally.Tally.notes`.
     """
 
@@ -66,9 +69,10 @@ class Reading:
     identifier: Identifier | None = None
     links: bool = False
     whole: bool = False
+    pdf: PdfReader | None = None
 
     def __call__(self, record: Record) -> Read:
-        return never_failing(lambda: read_record(record, self.identifier, links=self.links, whole=self.whole))
+        return never_failing(lambda: read_record(record, self))
 
 
 def never_failing(read: Callable[[], Read]) -> Read:
@@ -79,22 +83,21 @@ def never_failing(read: Callable[[], Read]) -> Read:
         return Read(reason="failed", why=str(error))
 
 
-def read_record(
-    record: Record, identifier: Identifier | None = None, *, links: bool = False, whole: bool = False
-) -> Read:
-    """``identifier``: names the languages (None: the shipped model). ``links``: also find where the links stand in the
-    text (as much work again). ``whole``: also what stands apart from the page's main part."""
-    capture = capture_of(record)
+def read_record(record: Record, how: Reading = Reading()) -> Read:
+    """``how``: ``identifier`` names the languages (None: the shipped model); ``links``: also find where the links stand
+    in the text (as much work again); ``whole``: also what stands apart from the page's main part; ``pdf``: reads PDF
+    documents (None: they are not read)."""
+    capture = capture_of(record, pdf=how.pdf is not None)
     if isinstance(capture, Read):
         return capture
-    page = page_of(record, capture, dated=True)
+    page = page_of(record, capture, dated=True, pdf=how.pdf)
     if isinstance(page, Read):
         return page
-    chosen = main_blocks(page.blocks, whole=whole)
-    placing = links and capture.is_html and bool(page.links)
+    chosen = main_blocks(page.blocks, whole=how.whole)
+    placing = how.links and capture.is_html and bool(page.links)
     places = place_links(capture.body, capture.content_type, page, frozenset(chosen)) if placing else None
     notes = capture.notes + (("links",) if placing and places is None else ())
-    return replace(document_of(record, page, chosen, places, identifier), notes=notes)
+    return replace(document_of(record, page, chosen, places, how.identifier), notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +114,38 @@ class Capture:
         return self.media in _HTML
 
 
-def capture_of(record: Record) -> Capture | Read:
-    """What a record captured, its codings taken off, or why it is no page."""
+def capture_of(record: Record, *, pdf: bool = False) -> Capture | Read:
+    """What a record captured, its codings taken off, or why it is no page. ``pdf``: a PDF document is one, too."""
     reason = _unfit(record)
     if reason:
         return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
     media, content_type = media_type(record.content_type), record.content_type or None
-    body = record.body(MAX_BODY + 1)
-    if not media and _LOOKS_HTML.search(body, 0, 1024):
+    most = MAX_PDF if pdf and may_be_pdf(media) else MAX_BODY
+    body = record.body(most + 1)
+    if pdf and is_pdf(media, body):
+        media = PDF
+    elif not media and _LOOKS_HTML.search(body, 0, 1024):
         media = "text/html"
-    if media not in _HTML | _TEXT:
+    if media not in _HTML | _TEXT and not (pdf and media == PDF):
         return Read(reason="media_type")
     if not record.in_memory and not record.whole():
         return Read(reason="damaged")
-    return Capture(body, media, content_type, ("cut",) if len(body) > MAX_BODY else ())
+    return Capture(body, media, content_type, ("cut",) if len(body) > (most if media == PDF else MAX_BODY) else ())
 
 
-def page_of(record: Record, capture: Capture, *, dated: bool = False) -> Page | Read:
-    """The page that was captured, or why it is not to be read. ``dated``: with what it says of its publication."""
+def page_of(record: Record, capture: Capture, *, dated: bool = False, pdf: PdfReader | None = None) -> Page | Read:
+    """The page that was captured, or why it is not to be read. ``dated``: with what it says of its publication; a PDF
+    document needs its reader."""
     captured = record.date if dated else None
-    page = read_page(capture.body, _valid_utf8(record.url), capture.content_type, _OURS, captured)
+    url = _valid_utf8(record.url)
+    if capture.media == PDF:
+        assert pdf is not None
+        try:
+            page = pdf.read(capture.body, url)
+        except PdfError as error:
+            return Read(reason="unreadable", why=error.reason, notes=capture.notes)
+    else:
+        page = read_page(capture.body, url, capture.content_type, _OURS, captured)
     if _is_binary(page):
         return Read(reason="binary", notes=capture.notes)
     if record.type == "conversion" and capture.media in _TEXT:

@@ -20,11 +20,12 @@ RECORD_REASONS = {
     "record_type": "no capture: warcinfo, request, metadata, ...",
     "revisit": "says only that the content was captured before",
     "status": "the answer was not 200",
-    "media_type": "neither HTML nor plain text",
+    "media_type": "neither HTML nor plain text nor PDF",
     "robots_txt": "a robots.txt",
     "robots_meta": "the page asks robots not to keep it (noindex, noarchive)",
     "damaged": "its bytes in the archive are damaged",
     "binary": "said to be text, but its bytes are not",
+    "unreadable": "a PDF document that is protected or damaged",
     "failed": "could not be read",
     "no_text": "no main text",
     "language": "nothing in a wanted language",
@@ -36,7 +37,10 @@ PARAGRAPH_REASONS = {
     "language": "not in a wanted language",
     "duplicate": "a paragraph seen before, or short ones before it",
 }
-NOTES = {"cut": "longer than 8 MiB, only the beginning was read", "links": "their links could not be placed"}
+NOTES = {
+    "cut": "longer than 8 MiB (PDF: 64 MiB), only the beginning was read",
+    "links": "their links could not be placed",
+}
 FAULTS = frozenset(("damaged", "failed"))
 
 

@@ -32,6 +32,7 @@ from tests.integration.corpus.warcs import ENGLISH, ZULU, exchange, page, write
 from tests.integration.crawler.harness import wait_for
 from tests.small_model import CZECH, write_small_model
 from tests.small_model import ENGLISH as ENGLISH_NEWS
+from tests.web.pdf import Piece, Style, document
 
 REPO = Path(__file__).parents[3]
 SHARED = REPO.parent / "shared" / "data"
@@ -616,3 +617,31 @@ def test_a_stopped_run_leaves_nothing_behind(tmp_path: Path) -> None:
     assert said == "corpus: interrupted; no file was written\n"
     assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]
     assert (tmp_path / "old.jsonl").read_text(encoding="utf-8") == "old"
+
+
+def test_pdf_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = document([Piece("Umbiko", "h"), *map(Piece, ZULU)], Style(columns=3, broken=True), title="Umbiko wonyaka")
+    exchanges = [
+        exchange("a", report, "application/pdf"),
+        exchange("b", page(ZULU[0]).encode()),
+        exchange("c", report.replace(b"/Info 4 0 R", b"/Encrypt << /Filter /Own >>"), "application/pdf"),
+        exchange("d", document([Piece(ENGLISH[0])]), "application/octet-stream", head="Content-Disposition: x\r\n"),
+        exchange("e", b"\x00" * 99, "application/octet-stream"),
+    ]
+    path = write(tmp_path / "w", exchanges)
+    for processes in (1, 2):
+        out = tmp_path / f"{processes}.jsonl"
+        assert run("extract", path, "-o", out, "--json", "--processes", processes, "--dedup-mib", 0) == 0
+        told = capsys.readouterr().err
+        assert f"unreadable: https://a.example/c at {path}" in told
+        dropped = json.loads(told.splitlines()[-1])["dropped"]
+        assert {name: dropped[name] for name in ("unreadable", "media_type")} == {"unreadable": 1, "media_type": 1}
+        found = rows(out)
+        assert [(row["url"][-1], row["title"], row["language"]) for row in found] == [
+            ("a", "Umbiko wonyaka", "zul"),
+            ("b", "Izindaba", "zul"),
+            ("d", "", "eng"),
+        ]
+        assert found[0]["text"].splitlines() == ["Umbiko", *ZULU]
+        assert found[2]["text"] == ENGLISH[0]
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
