@@ -20,6 +20,7 @@ from scrapy.http import Request, Response
 from crawler.harvest.item_dates import memo_elsewhere
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import Revisits, published_of
+from crawler.harvest.site_sitemaps import sitemaps_of
 from crawler.pages import answers
 from crawler.pages.detour import detour_memo
 from crawler.pages.findings import Finding
@@ -96,6 +97,7 @@ class FocusMiddleware:
             self._follow_redirect(response, lease, finding)
         elif lease.kind is Kind.ROBOTS:
             finding.robots = answers.record_of(response, self._robots_age_ms)
+            finding.links = sitemaps_of(self._worker.stores.spec, lease.source, finding.robots)
         elif finding.result in ("ok", "too_large"):
             self._read_page(response, lease, finding)
         elif finding.result == "not_modified" and self._revisits is not None:

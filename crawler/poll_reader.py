@@ -16,6 +16,7 @@ from scrapy.http import Request, Response
 
 from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import started_us
+from crawler.harvest.site_sitemaps import ranked
 from crawler.pages import answers
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
@@ -62,6 +63,8 @@ class PollReader:
         finding = polls.finding(lease, facts, polled, answers.result_of(response))
         for warning in finding.warnings:
             logger.warning("Feed %s", warning)
+        if polls.is_of_a_site(lease):
+            finding.links = await ranked(finding.links, lease.url, self._worker.stores.policy)
         request.meta["finding"] = finding
         return response
 

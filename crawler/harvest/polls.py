@@ -118,6 +118,10 @@ class Polls:
         delay_s = max(0, _now_ms() // 1000 - link.published_s)
         return harvest_stats.as_counts(lease.source, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
 
+    def is_of_a_site(self, lease: Lease) -> bool:
+        """Whether it is a sitemap that the seed file does not name, but a site's robots.txt or an index of its own."""
+        return lease.kind is Kind.SITEMAP and self._spec is not None and self._seed(lease) not in self._listed
+
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:
             return "sitemap"
@@ -137,8 +141,8 @@ class Polls:
 
     def _links(self, lease: Lease, polled: harvest.PollResult, facts: harvest.Answer) -> list[Candidate]:
         depth, source = lease.depth + 1, _source_of(lease.url)
-        wanted = self._spec.wants_item if self._spec else bool
-        entries = {entry.url: entry for entry in self._recent(lease, polled, facts.now_ms) if wanted(entry.url)}
+        recent = self._recent(lease, polled, facts.now_ms)
+        entries = {entry.url: entry for entry in recent if self._may_lead_to(entry.url, lease)}
         counted = bool(polled.stats.dated or polled.stats.recovered)  # what the first poll finds may be of any age
         links = [
             Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
@@ -147,6 +151,13 @@ class Polls:
         seed = _source_of(self._seed(lease))
         links += [Candidate(up.url, _FOLLOW_UPS[up.kind], seed, depth, _NEWS) for up in polled.follow_ups]
         return links
+
+    def _may_lead_to(self, url: str, lease: Lease) -> bool:
+        if self._spec is None:
+            return True
+        if self.is_of_a_site(lease):
+            return self._spec.may_follow(url, 1)  # an index of sitemaps is no step
+        return self._spec.wants_item(url)
 
     def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:
         """The new items, of a sitemap with a limit of age only those within it."""

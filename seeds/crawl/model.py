@@ -24,7 +24,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place to crawl. None or 0 leaves a limit to the crawl's settings."""
+    """A place to crawl. None or 0 leaves a limit to the crawl's settings. `sitemaps`: what its sitemaps name, too."""
 
     url: str
     scope: str = "host"
@@ -33,6 +33,7 @@ class Site:
     max_pages: int = 0
     max_bytes: int = 0
     max_depth: int = 0
+    sitemaps: bool = False
     tags: tuple[str, ...] = ()
 
 

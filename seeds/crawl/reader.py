@@ -118,6 +118,7 @@ class Reader:
             max_pages=table.count("max_pages"),
             max_bytes=table.count("max_bytes"),
             max_depth=table.count("max_depth"),
+            sitemaps=table.flag("sitemaps"),
             tags=table.texts("tags"),
         )
 

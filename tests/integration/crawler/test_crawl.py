@@ -18,8 +18,10 @@ from crawler.records.captures import fields
 from crawler.records.provenance import program_commit
 from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import FORGETFUL, Crawl, wait_for
+from tests.web.paths import SITEMAPS
 from tests.web.server import serve
 from tests.web.spec import NO_ODDITIES, WebSpec, calm
+from tests.web.web import CRAWL_FILE
 
 SMALL = calm(WebSpec(hosts=4, pages=60, min_links=6, max_links=12, page_bytes=4000))
 Begin = Callable[..., Crawl]
@@ -270,3 +272,23 @@ def test_documents_are_read_judged_and_followed(begin: Begin) -> None:
                     verdicts[told["verdict"], web.truth.pages[page].language == "zul"] += 1
     assert set(verdicts) == {("keep", True), ("leave", False)}
     assert verdicts.total() == len(demanded)
+
+
+def test_a_site_is_crawled_by_its_sitemaps(begin: Begin) -> None:
+    """No link is followed; index, plain text and gzip name every page."""
+    crawl = begin(SMALL.replace(hosts=2, pages=60))
+    web = crawl.running.web
+    site = web.sites[0]
+    (crawl.running.folder / CRAWL_FILE).write_text(
+        '[crawl]\nname = "zulu"\nlanguage = "und"\ncontact = "https://example.org/crawler"\n'
+        f'[relevance]\npolicy = "all"\n[[site]]\nurl = "{site.authority}/"\nmax_depth = 1\nsitemaps = true\n'
+    )
+    crawl.start()
+    assert crawl.wait() == [0]
+    asked = [web.read_url(f"http://{row.host}{row.path}") for row in crawl.requests()]
+    pages = Counter(page for page in asked if page and page.kind == "page")
+    assert {page.site for page in pages} == {site.index}
+    assert set(pages.values()) == {1}
+    left = {web.paths.page(site, i) for i in range(site.pages)} - set(map(web.paths.path, pages))
+    assert left == {"/private/"}, "which robots.txt forbids"
+    assert sum(page is not None and page.kind == "sitemap" for page in asked) == len(SITEMAPS)

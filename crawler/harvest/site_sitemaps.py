@@ -1,0 +1,48 @@
+"""Sitemaps of the sites that are to be crawled by them, too (``sitemaps = true`` of a ``[[site]]``).
+
+They are found with robots.txt, which is asked for before any page and read anew each day. What they name is fetched
+within the scope of the sites only, and ranked as links are: a large one would keep all else waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from crawler.pages.link_memo import NO_LINK, read_link_memo
+from frontier.types import Candidate, Kind, RobotsRecord
+from relevance.steering.policy import LinkContext, Policy
+from seeds.crawl.model import Crawl
+from seeds.sitemaps.addresses import in_robots, well_known
+
+_MOST_NAMED = 100
+_AT_ONCE = 200
+"""Pages that are ranked before other answers have their turn."""
+
+
+def sitemaps_of(spec: Crawl | None, authority: str, record: RobotsRecord | None) -> list[Candidate]:
+    """The sitemaps of a host whose robots.txt was read: those that it names, else the usual address; none of a site
+    that does not want them."""
+    home = f"{authority}/"
+    site = spec.site_of(home) if spec else None
+    if spec is None or site is None or not site.sitemaps or record is None or record.kind == "disallow":
+        return []
+    source = f"{authority}/robots.txt"
+    named = in_robots(record.body, source)[:_MOST_NAMED] or well_known(home)[:1]
+    return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in named if spec.in_scope(url)]
+
+
+async def ranked(links: Sequence[Candidate], sitemap: str, policy: Policy) -> list[Candidate]:
+    """What a site's sitemap names, as the policy ranks it; further sitemaps as they are."""
+    found: list[Candidate] = []
+    for start in range(0, len(links), _AT_ONCE):
+        some = links[start : start + _AT_ONCE]
+        contexts = [LinkContext(link.url, source_url=sitemap, depth=link.depth) for link in some]
+        for link, (score, bucket) in zip(some, policy.rank(contexts), strict=True):
+            if link.kind is Kind.PAGE:
+                memo = (read_link_memo(link.memo) or NO_LINK)._replace(bucket=bucket)
+                link = replace(link, score=score, memo=memo.pack())
+            found.append(link)
+        await asyncio.sleep(0)
+    return found

@@ -1,0 +1,112 @@
+"""Sitemaps that a site's robots.txt names, where the seed file wants them."""
+
+from __future__ import annotations
+
+import asyncio
+from unittest.mock import AsyncMock, Mock
+
+import pytest
+from scrapy.http import Request, Response
+
+from crawler.harvest.polls import Polls
+from crawler.harvest.site_sitemaps import sitemaps_of
+from crawler.pages.link_memo import read_link_memo
+from crawler.poll_reader import PollReader
+from crawler.work.worker import Worker
+from frontier.payload import source_tag
+from frontier.types import Candidate, Kind, Lease, RobotsRecord
+from relevance.steering.policies import make_policy
+from seeds.crawl import parse_crawl
+from seeds.errors import SeedError
+from tests.unit.crawler.test_polls import HEAD, settings
+
+HOME = "https://a.example"
+SITE = f'[[site]]\nurl = "{HOME}/zu/"\nscope = "domain"\nmax_depth = 1\nsitemaps = true\n'
+NAMED = f"Sitemap: {HOME}/one.xml\nsitemap: /two.xml\nSitemap: https://b.example/three.xml\nSitemap: {HOME}/one.xml\n"
+
+
+def found(tables: str, record: RobotsRecord | None, authority: str = HOME) -> list[str]:
+    return [link.url for link in sitemaps_of(parse_crawl(HEAD + tables), authority, record)]
+
+
+def test_those_that_robots_txt_names_or_the_usual_one() -> None:
+    assert found(SITE, RobotsRecord("rules", NAMED.encode())) == [f"{HOME}/one.xml", f"{HOME}/two.xml"]
+    assert found(SITE, RobotsRecord("rules", b"User-agent: *\n")) == [f"{HOME}/sitemap.xml"]
+    assert found(SITE, RobotsRecord("allow")) == [f"{HOME}/sitemap.xml"]
+    assert found(SITE, RobotsRecord("allow"), "https://izindaba.a.example") == [
+        "https://izindaba.a.example/sitemap.xml"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tables", "record", "authority"),
+    [
+        (SITE.replace("sitemaps = true", ""), RobotsRecord("allow"), HOME),
+        (SITE, RobotsRecord("allow"), "https://b.example"),
+        (SITE, RobotsRecord("disallow"), HOME),
+        (SITE, None, HOME),
+    ],
+)
+def test_none_of_hosts_that_are_not_asked_for_them(tables: str, record: RobotsRecord | None, authority: str) -> None:
+    assert found(tables, record, authority) == []
+
+
+def test_none_without_a_seed_file() -> None:
+    assert sitemaps_of(None, HOME, RobotsRecord("allow")) == []
+
+
+def polled(url: str, source: str, body: bytes, tables: str = SITE) -> list[Candidate]:
+    """The links of a sitemap that has answered."""
+    worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
+    worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
+    worker.stores.policy = make_policy("yield", "zul")
+    lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source)
+    request = Request(url, meta={"lease": lease})
+    answer = Response(url, body=body, headers={"Content-Type": "application/xml"}, request=request)
+    asyncio.run(PollReader(worker).process_response(request, answer))
+    links: list[Candidate] = request.meta["finding"].links
+    return links
+
+
+def urls(*paths: str, more: str = "") -> bytes:
+    rows = "".join(f"<url><loc>{path}</loc>{more}</url>" for path in paths)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'.encode()
+
+
+def test_what_they_name_is_in_scope_and_ranked_as_links_are() -> None:
+    pages = [f"{HOME}/zu/{n}" for n in range(250)]
+    links = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", urls(*pages, "https://b.example/1"))
+    assert [link.url for link in links] == pages
+    memos = [read_link_memo(link.memo) for link in links]
+    assert all(memo is not None and memo.bucket for memo in memos), "so that they are scored anew"
+    assert all(0 < link.score <= 1 for link in links)
+
+
+def test_an_index_is_no_step_and_leads_to_more_of_the_site() -> None:
+    index = f"<sitemapindex><sitemap><loc>{HOME}/deep.xml</loc></sitemap></sitemapindex>".encode()
+    [deep] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", index)
+    assert (deep.url, deep.kind) == (f"{HOME}/deep.xml", Kind.SITEMAP)
+    source = source_tag(deep.source)
+    assert [link.url for link in polled(deep.url, source, urls(f"{HOME}/1", "https://b.example/1"))] == [f"{HOME}/1"]
+
+
+def test_a_sitemap_that_the_seed_file_names_leads_anywhere_first_of_all() -> None:
+    listed = f'[[sitemap]]\nurl = "{HOME}/one.xml"\n'
+    links = polled(f"{HOME}/one.xml", "seed", urls("https://b.example/1"), SITE + listed)
+    assert [(link.url, link.score) for link in links] == [("https://b.example/1", 1.0)]
+
+
+def test_when_news_was_published_goes_along() -> None:
+    news = "<news:news><news:publication_date>2026-03-01</news:publication_date></news:news>"
+    body = urls(f"{HOME}/zu/1", more=news).replace(
+        b"<urlset ", b'<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
+    )
+    [link] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", body)
+    memo = read_link_memo(link.memo)
+    assert memo is not None
+    assert (memo.published, bool(memo.bucket)) == ("2026-03-01", True)
+
+
+def test_a_flag_is_true_or_false() -> None:
+    with pytest.raises(SeedError, match="sitemaps"):
+        parse_crawl(HEAD + SITE.replace("sitemaps = true", 'sitemaps = "yes"'))
