@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from archive.terminal import escape_what_does_not_fit, give_up_stdout, say
-from corpus.commands import dedup, extract, links, links_tables, manatee, select, stats, tag, train_tagger
+from corpus.commands import card, dedup, extract, links, links_tables, manatee, select, stats, tag, train_tagger
 from corpus.commands.common import GOOD, INTERRUPTED, USAGE, Command
 from corpus.errors import CorpusError
 from relevance import RelevanceError
@@ -22,6 +22,7 @@ COMMANDS: dict[str, Command] = {
     "dedup": dedup,
     "select": select,
     "stats": stats,
+    "card": card,
     "links": links,
     "links-tables": links_tables,
     "tag": tag,

@@ -25,6 +25,12 @@ def warc_date(instant: datetime, version: str) -> str:
     return instant.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def pairs_of(block: bytes) -> dict[str, str]:
+    """The pairs of a block in the form of ``application/warc-fields``, as warcinfo and metadata records have it."""
+    pairs = (line.partition(":") for line in block.decode("utf-8", "replace").splitlines())
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
+
+
 def record_ids(count: int) -> list[str]:
     """``count`` new ids of the form ``<urn:uuid:…>`` (version 4).
 

@@ -79,6 +79,12 @@ def expect_vertical(files: Sequence[str]) -> None:
                 raise UsageFault(f"{name}: JSON lines, no vertical text; extract writes that, too: -o NAME.vert.xz")
 
 
+def is_archive(name: str) -> bool:
+    """By its first bytes, else by its name."""
+    with open_stored(name) as file:
+        return kind_of(name, beginning(file)[0]) == "archive"
+
+
 def summarise(report: Report, text: str, left_out: Sequence[str], damages: int, failed: int = 0) -> None:
     """The end of a run in words: what there is now, what was left out and why, what was wrong with the input."""
     report.ok(f"{text}; left out:", left_out or ["nothing"])

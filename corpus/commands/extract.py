@@ -11,6 +11,7 @@ from corpus.commands.common import (
     GOOD,
     expect_form_or_format,
     expect_other,
+    is_archive,
     language_arguments,
     languages_of,
     processes_argument,
@@ -21,10 +22,9 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES
 from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, SUFFIXES, WITH_HEADINGS, Form, form_of
-from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, expand, open_stored
+from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
-from corpus.sources import kind_of
 from corpus.tally import NOTES, PARAGRAPH_REASONS, RECORD_REASONS
 
 HELP = "WARC files to documents: main text, language by paragraph, without duplicates"
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if STDIN in earlier:
         raise UsageFault("--earlier -: standard input is read first, and once")
     for name in files + earlier:
-        if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not _is_archive(name):
+        if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
     check_target(options.output)
     if options.output != STDOUT:
@@ -95,11 +95,6 @@ def run(options: argparse.Namespace) -> int:
             out.write(form(document).encode("utf-8", "replace"))
     _summary(extraction, options)
     return FAULTS if extraction.tally.faults else GOOD
-
-
-def _is_archive(name: str) -> bool:
-    with open_stored(name) as file:
-        return kind_of(name, beginning(file)[0]) == "archive"
 
 
 def _form(options: argparse.Namespace) -> Form:

@@ -18,10 +18,9 @@ from pathlib import Path
 
 from archive import Reader, WarcWriter, WriterConfig, recover
 from archive.index.cdxj import index_file
-from archive.messages.fields import clean
+from archive.messages.fields import clean, pairs_of
 from archive.tools.convert import join
 from crawler.fetch.handler import Capture
-from crawler.records.captures import fields
 from crawler.version import VERSION
 from crawler.work.committer import exchange_of
 
@@ -127,7 +126,7 @@ def _kept(parts: Sequence[Path]) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in parts:
         with Reader(part) as reader:
-            told = (fields(record.block()) for record in reader if record.type == "metadata")
+            told = (pairs_of(record.block()) for record in reader if record.type == "metadata")
             found |= {it["asked"]: it.get("problem", "") for it in told if "asked" in it}
     return found
 

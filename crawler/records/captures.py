@@ -13,6 +13,7 @@ from pathlib import Path
 from archive import Reader
 from archive.index import cdxj
 from archive.index.surt import surt
+from archive.messages.fields import pairs_of
 from frontier.payload import source_tag
 from sieve.urls import authority, canonicalize, canonicalize_many
 
@@ -67,12 +68,6 @@ def url_of_source(folder: Path, source: str) -> str:
     return ""
 
 
-def fields(block: bytes) -> dict[str, str]:
-    """The pairs of a block in the form of ``application/warc-fields``."""
-    pairs = (line.partition(":") for line in block.decode("utf-8", "replace").splitlines())
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
-
-
 def _indexes(folder: Path) -> Iterable[Path]:
     return sorted(folder.glob(f"*{cdxj.SUFFIX}"))
 
@@ -97,7 +92,7 @@ def _told(path: Path, offset: int, inner: int, url: str) -> dict[str, str]:
             if not seen and record.inner == inner and record.url == url:
                 seen = record.id
             elif seen and record.type == "metadata" and record.field("WARC-Concurrent-To") == seen:
-                return fields(record.block())
+                return pairs_of(record.block())
             elif seen and record.url != url:
                 break
     return {}

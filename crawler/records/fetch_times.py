@@ -19,8 +19,8 @@ from datetime import datetime
 from pathlib import Path
 
 from archive import Reader, Record
+from archive.messages.fields import pairs_of
 from archive.storage.codecs import SUFFIXES
-from crawler.records.captures import fields
 from frontier.audit import Visit
 from frontier.robots import crawl_delay
 from sieve.urls import authority
@@ -45,7 +45,7 @@ def written_with(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     found = {}
     for path in files:
         with Reader(path, types=("warcinfo",), sound=True) as reader:
-            said = next((fields(record.block()).get("frontier", "") for record in reader), "")
+            said = next((pairs_of(record.block()).get("frontier", "") for record in reader), "")
         with contextlib.suppress(ValueError, KeyError, TypeError):
             rules = json.loads(said)
             found[path] = (int(rules["delay_ms"]), int(rules["address_delay_ms"]))
@@ -67,7 +67,7 @@ def fetch_times(
                     if len(met) > _MOST_OPEN:
                         met.popitem(last=False)
                 elif exchange := met.get(record.field("WARC-Concurrent-To")):
-                    for visit in _visit(exchange, fields(record.block()).get("fetchTimeMs", ""), asked):
+                    for visit in _visit(exchange, pairs_of(record.block()).get("fetchTimeMs", ""), asked):
                         yield visit._replace(least=(least or {}).get(path))
 
 

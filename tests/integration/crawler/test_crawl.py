@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from archive import Reader
-from crawler.records.captures import fields
+from archive.messages.fields import pairs_of
 from crawler.records.provenance import program_commit
 from crawler.state.embedded_redis import EmbeddedRedis
 from tests.integration.crawler.harness import FORGETFUL, Crawl, wait_for
@@ -75,7 +75,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
     for path in (crawl.folder / "warc").glob("*.warc.xz"):
         with Reader(path) as reader:
             for record in reader:
-                told = fields(record.block()) if record.type in ("warcinfo", "metadata") else {}
+                told = pairs_of(record.block()) if record.type in ("warcinfo", "metadata") else {}
                 if record.type == "warcinfo":
                     infos.append(told)
                 elif told.get("kind") == "page":
@@ -265,7 +265,7 @@ def test_documents_are_read_judged_and_followed(begin: Begin) -> None:
     for path in (crawl.folder / "warc").glob("*.warc.xz"):
         with Reader(path) as reader:
             for record in reader:
-                told = fields(record.block()) if record.type == "metadata" else {}
+                told = pairs_of(record.block()) if record.type == "metadata" else {}
                 if told.get("charset-source") == "pdf":
                     page = web.read_url(record.url)
                     assert page is not None

@@ -16,7 +16,7 @@ import pytest
 
 from archive import Reader
 from archive.index import cdxj
-from crawler.records.captures import fields
+from archive.messages.fields import pairs_of
 from crawler.state.embedded_redis import EmbeddedRedis
 from relevance.pages.simhash import NEAR, distance
 from tests.integration.crawler.fleet import fleet, judge, spec
@@ -37,7 +37,7 @@ def told(crawl: Crawl) -> Iterator[tuple[str, dict[str, str]]]:
     """URL and metadata of each archived page."""
     for path in sorted((crawl.folder / "warc").glob("*.warc.xz")):
         for record in Reader(path):
-            if record.type == "metadata" and "verdict" in (said := fields(record.block())):
+            if record.type == "metadata" and "verdict" in (said := pairs_of(record.block())):
                 yield record.url, said
 
 

@@ -1,0 +1,249 @@
+"""What is to be said of a corpus that is published, as far as its documents and archives know: how much, in which
+languages, from whom, under which licences, of when, and how it was made.
+
+After Gebru et al., Datasheets for Datasets (2021), and Bender and Friedman, Data Statements (2018). Markdown whose head
+is what the Hugging Face Hub reads of a data set. Nothing is guessed: what no document says is counted as not said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from archive import Reader
+from archive.messages.fields import pairs_of
+from corpus.document import Document, host_of
+from corpus.statistics import UNKNOWN, Row, Statistics, shortened
+from relevance.pages.licences import licence_of
+from relevance.types import UNDETERMINED
+
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+)
+_MANY = "n>10M"
+_YEAR = re.compile(r"\d{4}")
+_LEAST_SHARE = 0.01
+"""Of the words: languages with less are in the table, not in the head."""
+_MOST_ROWS = 25
+_QUANTILES = (0.1, 0.5, 0.9)
+
+
+@dataclass(slots=True)
+class Host:
+    """What is known of a host's part."""
+
+    row: Row = field(default_factory=Row)
+    licences: Counter[str] = field(default_factory=Counter)
+    first: str = ""
+    last: str = ""
+
+
+@dataclass(slots=True)
+class Datasheet:
+    """Memory grows with the number of hosts, and of different lengths."""
+
+    statistics: Statistics = field(default_factory=Statistics)
+    hosts: dict[str, Host] = field(default_factory=dict)
+    licences: dict[str, Row] = field(default_factory=dict)
+    years: dict[str, Row] = field(default_factory=dict)
+    lengths: Counter[int] = field(default_factory=Counter)
+
+    def add(self, document: Document) -> None:
+        self.statistics.add(document)
+        size = (1, document.words, document.size_bytes)
+        self.lengths[document.words] += 1
+        licence = _licence(document.licence)
+        self.licences.setdefault(licence, Row()).count(*size)
+        year = _YEAR.match(document.published)
+        self.years.setdefault(year[0] if year else UNKNOWN, Row()).count(*size)
+        host = self.hosts.setdefault(host_of(document.url) or UNKNOWN, Host())
+        host.row.count(*size)
+        host.licences[licence] += 1
+        day = document.date[:10]
+        host.first = min(host.first or day, day)
+        host.last = max(host.last, day)
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What the first record of an archive file says of the crawl that it is of."""
+
+    name: str
+    software: str
+    operator: str
+    user_agent: str
+    robots: str
+    delay_s: str
+    policy: str
+
+
+def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
+    """The crawls that archive files are of, and of how many each. OSError, ArchiveError."""
+    found: Counter[Crawl] = Counter()
+    for name in names:
+        with Reader(name) as reader:
+            first = next(iter(reader), None)
+        told = pairs_of(first.block()) if first is not None and first.type == "warcinfo" else {}
+        found[_crawl(told)] += 1
+    return dict(found)
+
+
+def _crawl(told: Mapping[str, str]) -> Crawl:
+    frontier, settings = (_object(told.get(name, "")) for name in ("frontier", "settings"))
+    delay_ms = frontier.get("delay_ms")
+    commit = told.get("commit", "")[:12]
+    return Crawl(
+        name=told.get("isPartOf", ""),
+        software=told.get("software", "") + (f" ({commit})" if commit else ""),
+        operator=told.get("operator", ""),
+        user_agent=told.get("http-header-user-agent", ""),
+        robots=told.get("robots", ""),
+        delay_s=f"{delay_ms / 1000:g}" if isinstance(delay_ms, int | float) else "",
+        policy=str(settings.get("RELEVANCE_POLICY") or ""),
+    )
+
+
+def _object(text: str) -> Mapping[str, object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _licence(said: str) -> str:
+    """As it is known by, of Creative Commons ("cc-by-4.0"); else as the page says it."""
+    kind, _, rest = licence_of(said).partition("/")
+    if kind == "publicdomain":
+        return "cc0-1.0" if rest.startswith("zero") else "public domain mark 1.0"
+    if kind:
+        return "cc-" + "-".join(rest.split("/")[:2])
+    return " ".join(said.split()) or UNKNOWN
+
+
+def written(sheet: Datasheet, title: str, files: Sequence[str], crawls: Mapping[Crawl, int]) -> str:
+    """The card. `files`: what the documents were read from, as it is to be named."""
+    parts = (
+        _head(sheet, title),
+        _amount(sheet, title),
+        _origin(sheet),
+        _rights(sheet),
+        _times(sheet),
+        _making(files, crawls),
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _head(sheet: Datasheet, title: str) -> Iterator[str]:
+    total = sheet.statistics.total
+    languages = [
+        name
+        for name, row in sheet.statistics.ranked("language")
+        if name != UNDETERMINED and row.words >= _LEAST_SHARE * total.words
+    ]
+    known = [name for name in sheet.licences if name.startswith("cc")]
+    size = next((name for most, name in _SIZES if total.documents < most), _MANY)
+    yield "---"
+    yield f"pretty_name: {json.dumps(title, ensure_ascii=False)}"
+    yield "language:"
+    yield from (f"- {name}" for name in languages)
+    yield f"license: {known[0] if len(sheet.licences) == 1 and known else 'other'}"
+    yield "size_categories:"
+    yield f"- {size}"
+    yield "task_categories:"
+    yield "- text-generation"
+    yield "---"
+
+
+def _amount(sheet: Datasheet, title: str) -> Iterator[str]:
+    total = sheet.statistics.total
+    yield from ("", f"# {_plain(title)}", "")
+    yield (
+        f"{total.documents:,} documents, {total.words:,} words, {total.bytes:,} bytes of text in UTF-8, "
+        f"from {len(sheet.hosts):,} hosts."
+    )
+    if total.documents:
+        least, middle, most = (_quantile(sheet.lengths, share) for share in _QUANTILES)
+        yield f"Half of them have {middle:,} words or more, a tenth {least:,} at most, a tenth {most:,} at least."
+    yield from _table("Languages", "language, by paragraph", sheet.statistics.ranked("language"), total)
+
+
+def _quantile(lengths: Counter[int], share: float) -> int:
+    wanted = share * lengths.total()
+    seen = 0
+    for length in sorted(lengths):
+        seen += lengths[length]
+        if seen >= wanted:
+            return length
+    return 0
+
+
+def _origin(sheet: Datasheet) -> Iterator[str]:
+    ranked = sorted(sheet.hosts.items(), key=lambda item: (-item[1].row.words, item[0]))
+    yield from (
+        "",
+        "## Where it is from",
+        "",
+        "| host | documents | words | licence stated | captured |",
+        "|---|---:|---:|---|---|",
+    )
+    for name, host in ranked[:_MOST_ROWS]:
+        licences = ", ".join(_plain(licence) for licence, _ in host.licences.most_common(3) if licence != UNKNOWN)
+        when = host.first if host.first == host.last else f"{host.first} to {host.last}"
+        yield f"| {_plain(name)} | {host.row.documents:,} | {host.row.words:,} | {licences} | {_plain(when)} |"
+    if len(ranked) > _MOST_ROWS:
+        rest = Row()
+        for _, host in ranked[_MOST_ROWS:]:
+            rest.count(host.row.documents, host.row.words, host.row.bytes)
+        yield f"| {len(ranked) - _MOST_ROWS} others | {rest.documents:,} | {rest.words:,} | | |"
+
+
+def _rights(sheet: Datasheet) -> Iterator[str]:
+    ranked = sorted(sheet.licences.items(), key=lambda item: (item[0] == UNKNOWN, -item[1].words, item[0]))
+    named = [(name if name != UNKNOWN else "none stated", row) for name, row in ranked]
+    yield from _table("Rights", "licence that the page states of itself", named, sheet.statistics.total)
+    yield from ("", "Where none is stated the text is its publisher's. Each document has its URL.")
+
+
+def _times(sheet: Datasheet) -> Iterator[str]:
+    years = sorted(sheet.years.items())
+    named = [(name if name != UNKNOWN else "not said", row) for name, row in years]
+    total = sheet.statistics.total
+    yield from _table("Published", "year, as page or feed say", named, total, most=0)
+    yield from _table("Captured", "month", sheet.statistics.ranked("month"), total, most=0)
+
+
+def _making(files: Sequence[str], crawls: Mapping[Crawl, int]) -> Iterator[str]:
+    yield from ("", "## How it was made", "", "Read from " + ", ".join(f"`{_plain(name)}`" for name in files) + ".")
+    for crawl, count in crawls.items():
+        facts = {
+            "software": crawl.software,
+            "operator, to whom site owners can turn": crawl.operator,
+            "user agent": crawl.user_agent,
+            "robots.txt": crawl.robots,
+            "least seconds between requests to a host": crawl.delay_s,
+            "policy": crawl.policy,
+        }
+        yield from ("", f"Crawl {_plain(crawl.name) or 'of an unknown name'}, {count} archive files:", "")
+        yield from (f"* {name}: {_plain(value)}" for name, value in facts.items() if value)
+
+
+def _table(
+    heading: str, what: str, rows: Sequence[tuple[str, Row]], total: Row, most: int = _MOST_ROWS
+) -> Iterator[str]:
+    yield from ("", f"## {heading}", "", f"| {what} | documents | words | share |", "|---|---:|---:|---:|")
+    for name, row in shortened(list(rows), most):
+        share = f"{row.words / total.words:.1%}" if total.words else ""
+        yield f"| {_plain(name)} | {row.documents:,} | {row.words:,} | {share} |"
+
+
+def _plain(text: str) -> str:
+    """In a cell or a line; what documents say may be anything."""
+    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", " ".join(text.split()))

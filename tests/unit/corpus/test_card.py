@@ -1,0 +1,131 @@
+"""The card of a corpus: what its documents and archives say, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive import WarcWriter, WriterConfig
+from corpus.cli import main
+from corpus.datasheet import Datasheet, crawls_of, written
+from corpus.document import Document, Paragraph, to_json
+from tests.integration.corpus.warcs import exchange
+
+BY = "https://creativecommons.org/licenses/by/4.0/deed.en"
+
+
+def document(host: str = "a.example", words: int = 3, language: str = "zul", **said: Any) -> Document:
+    text = Paragraph(" ".join(["igama"] * words), language=language)
+    return Document("1", f"https://{host}/1", language=language, paragraphs=(text,), **said)
+
+
+def card(*documents: Document) -> list[str]:
+    sheet = Datasheet()
+    for one in documents:
+        sheet.add(one)
+    return written(sheet, "Izindaba", ["a.jsonl"], {}).splitlines()
+
+
+def test_the_head_is_what_hubs_read() -> None:
+    found = card(document(licence=BY, words=300), document(language="xho", licence=BY, words=5), document(words=0))
+    head = found[: found.index("---", 1) + 1]
+    assert head == [
+        "---",
+        'pretty_name: "Izindaba"',
+        "language:",
+        "- zul",
+        "- xho",
+        "license: other",
+        "size_categories:",
+        "- n<1K",
+        "task_categories:",
+        "- text-generation",
+        "---",
+    ]
+    assert "license: cc-by-4.0" in card(document(licence=BY), document(licence="//creativecommons.org/licenses/by/4.0"))
+    assert "license: other" in card(document(licence="All rights reserved"))
+
+
+def test_a_language_of_a_few_words_is_in_the_table_alone() -> None:
+    found = card(document(words=1000), document(words=5, language="eng"), document(words=900, language="und"))
+    assert "- eng" not in found
+    assert "- und" not in found
+    assert "| eng | 1 | 5 | 0.3% |" in found
+
+
+@pytest.mark.parametrize(
+    ("said", "row"),
+    [
+        (BY, "| cc-by-4.0 | 1 | 3 | 100.0% |"),
+        ("https://creativecommons.org/publicdomain/zero/1.0/", "| cc0-1.0 | 1 | 3 | 100.0% |"),
+        ("https://creativecommons.org/licenses/by-nc-sa/3.0/za/", "| cc-by-nc-sa-3.0 | 1 | 3 | 100.0% |"),
+        ("Ours | [mine](x)", r"| Ours \| \[mine\](x) | 1 | 3 | 100.0% |"),
+        ("", "| none stated | 1 | 3 | 100.0% |"),
+    ],
+)
+def test_licences_are_told_as_stated(said: str, row: str) -> None:
+    assert row in card(document(licence=said))
+
+
+def test_hosts_with_their_licences_and_days() -> None:
+    found = card(
+        document("b.example", 9, date="2026-02-03T04:05:06Z"),
+        document("b.example", 1, date="2026-01-02T03:04:05Z", licence=BY),
+        document("a.example", 2, date="2026-01-02T03:04:05Z"),
+    )
+    start = found.index("## Where it is from") + 4
+    assert found[start : start + 2] == [
+        "| b.example | 2 | 10 | cc-by-4.0 | 2026-01-02 to 2026-02-03 |",
+        "| a.example | 1 | 2 |  | 2026-01-02 |",
+    ]
+    many = card(*(document(f"{n}.example", 100 - n) for n in range(40)))
+    assert f"| 15 others | 15 | {sum(range(61, 76)):,} | | |" in many
+
+
+def test_years_of_publication_and_lengths() -> None:
+    found = card(*(document(words=n, published="2025-05-01" if n > 4 else "") for n in range(1, 11)))
+    assert "| 2025 | 6 | 45 | 81.8% |" in found
+    assert "| not said | 4 | 10 | 18.2% |" in found
+    assert "Half of them have 5 words or more, a tenth 1 at most, a tenth 9 at least." in found
+
+
+def test_how_it_was_made_by_the_archives_own_word(tmp_path: Path) -> None:
+    told = {
+        "software": "Ulwembu/0.1.0",
+        "commit": "0123456789abcdef",
+        "isPartOf": "zulu",
+        "operator": "https://example.org/crawler",
+        "frontier": {"delay_ms": 2500},
+        "settings": {"RELEVANCE_POLICY": "all"},
+    }
+    for folder, facts in (("one", told), ("two", told), ("three", {"frontier": "no object"})):
+        with WarcWriter(tmp_path / folder, "test", config=WriterConfig(warcinfo=facts)) as writer:
+            writer.write(exchange("1", b"<p>igama"))
+            writer.sync()
+    files = [str(path) for path in sorted(tmp_path.glob("*/*.warc.xz"))]
+    crawls = crawls_of(files)
+    assert sorted(crawls.values()) == [1, 2]
+    found = written(Datasheet(), "x", ["a"], crawls).splitlines()
+    start = found.index("Crawl zulu, 2 archive files:") + 2
+    assert found[start : start + 4] == [
+        "* software: Ulwembu/0.1.0 (0123456789ab)",
+        "* operator, to whom site owners can turn: https://example.org/crawler",
+        "* least seconds between requests to a host: 2.5",
+        "* policy: all",
+    ]
+    assert "Crawl of an unknown name, 1 archive files:" in found
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, out = tmp_path / "zulu.jsonl", tmp_path / "README.md"
+    corpus.write_text(to_json(document(licence=BY)) + "\n")
+    assert main(["card", str(corpus), "-o", str(out)]) == 0
+    assert "# zulu" in out.read_text().splitlines()
+    assert main(["card", str(corpus), "-o", "-", "--title", "Izindaba", "-q"]) == 0
+    assert capsys.readouterr().out.endswith("Read from `zulu.jsonl`.\n")
+    for wrong in (["-o", str(tmp_path / "card.html")], ["-o", str(corpus)], ["-o", "-", "--warc", "-"]):
+        assert main(["card", str(corpus), *wrong]) == 2
+    assert main(["card", str(corpus), "-o", str(out), "--warc", str(corpus)]) == 2
+    assert main(["card", str(tmp_path / "none.jsonl"), "-o", str(out)]) == 2
