@@ -34,7 +34,7 @@ _ASIDE = frozenset({"nav", "header", "footer", "form", "select", "noscript", "te
 _ASIDE_CLASS = re.compile(
     r"\b(?:nav|menu|breadcrumb|footer|social|share|cookie|pagination|login|tag-?cloud)", re.IGNORECASE
 )
-_FILE = re.compile(r"\.(?:jpe?g|png|gif|svg|webp|css|js|ico|mp[34]|pdf|zip|xml|rss)$", re.IGNORECASE)
+_FILE = re.compile(r"\.(?:jpe?g|png|gif|svg|webp|css|js|ico|mp[34]|zip|xml|rss)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -394,6 +394,17 @@ def test_index_pages_become_feeds() -> None:
     assert reasons(empty) == ["refused"]
 
 
+def test_an_index_page_may_list_documents() -> None:
+    """As newspapers do that appear as PDF; pictures and scripts are none."""
+    issues = "".join(
+        f'<li><a href="/izinhlelo/2026-0{n}.pdf">Uhlelo lwenyanga ka-{n} 2026</a></li>' for n in range(1, 6)
+    )
+    body = f'<html><body><main><ul>{issues}<li><a href="/x.JPG">Isithombe senyanga</a></li></ul></main></body></html>'
+    front = "https://news.example/izinhlelo/"
+    found = poll(front, b"", Answer(front, 200, NOW_MS, body=body.encode(), kind="index")).new_items
+    assert [item.url for item in found] == [f"https://news.example/izinhlelo/2026-0{n}.pdf" for n in range(1, 6)]
+
+
 def test_sitemaps_are_polled_too() -> None:
     url = "https://news.example/sitemap.xml"
     index = b"<sitemapindex><sitemap><loc>/a.xml</loc></sitemap></sitemapindex>"
