@@ -7,9 +7,21 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, UsageFault, each, files_argument, progress, spooled
+from archive.commands.common import (
+    FAULTS,
+    GOOD,
+    UsageFault,
+    each,
+    files_argument,
+    progress,
+    report_error,
+    spooled,
+    tell_damages,
+)
 from archive.errors import ArchiveError
+from archive.index.cdxj import SUFFIX
 from archive.reading.record import Record
+from archive.storage.warcfile import finished_in
 from archive.terminal import printable
 from archive.tools.revisits import Revisits
 from archive.tools.verify import Problem, Verifier
@@ -29,7 +41,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         action="append",
         default=[],
-        help="find it there, too: an earlier crawl's files, or their index; may be repeated",
+        help="find it there, too: an earlier crawl's files, or indexes of them by any name; may be repeated",
     )
 
 
@@ -63,6 +75,13 @@ def run(options: argparse.Namespace) -> int:
     return code if revisits is None else max(code, _resolved(revisits, names, options))
 
 
+def _with_content(name: str) -> list[str]:
+    """What is looked into for an earlier crawl: of a folder that has indexes and no WARC file, these."""
+    folder = Path(name)
+    alone = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() and not finished_in(folder) else []
+    return [str(index) for index in alone] or [name]
+
+
 def _say(problem: Problem, options: argparse.Namespace) -> None:
     print(json.dumps(asdict(problem)) if options.json else printable(str(problem)))
 
@@ -72,12 +91,13 @@ def _resolved(revisits: Revisits, names: list[str], options: argparse.Namespace)
 
     def looked_into(name: str) -> int:
         try:
-            revisits.look_into(Path(name))
+            damages = revisits.look_into(Path(name))
         except ArchiveError as error:
-            raise UsageFault(str(error)) from None
-        return GOOD
+            return report_error(error)
+        return GOOD if name in names else tell_damages(damages, options.json)  # those of the others have been told
 
-    code = each(argparse.Namespace(files=[*names, *options.earlier]), looked_into, folders=True)
+    earlier = [file for name in options.earlier for file in _with_content(name)]
+    code = each(argparse.Namespace(files=[*names, *earlier]), looked_into, folders=True)
     lost = 0
     for lost, problem in enumerate(revisits.unresolved(), 1):  # noqa: B007
         _say(problem, options)

@@ -96,7 +96,7 @@ def entry_of(record: Record) -> Entry | None:
     fields = {"url": url, "mime": "warc/revisit" if record.type == "revisit" else record.media_type or "unk"}
     if http is not None and http.status:
         fields["status"] = str(http.status)
-    if checksum := record.field("WARC-Payload-Digest") or _checksum(record):
+    if checksum := payload_digest(record):
         fields["digest"] = checksum.removeprefix("sha1:")
     languages = record.field("WARC-Identified-Content-Language")
     if languages:
@@ -120,10 +120,13 @@ def _flags(block: bytes) -> list[str]:
     return sorted(flag for flag in found if isinstance(flag, str))
 
 
-def _checksum(record: Record) -> str:
-    """The digest of a payload that has none in its record (ARC has none at all), as other indexers compute it: replay
+def payload_digest(record: Record) -> str:
+    """That of the record; of a payload that has none there (ARC has none at all) as other indexers compute it: replay
     looks up what older revisits stand for by it. "" for what is too large for memory."""
-    return digest("sha1", record.payload()) if record.type != "revisit" and record.in_memory else ""
+    declared = record.field("WARC-Payload-Digest")
+    if declared or record.type == "revisit" or not record.in_memory:
+        return declared
+    return digest("sha1", record.payload())
 
 
 class IndexBuilder:

@@ -1,19 +1,20 @@
 """Do repeats lead anywhere? Whether the content that ``revisit`` records refer to is in these files.
 
 A revisit of profile identical-payload-digest leads to an answer of the URL that it refers to with its payload digest;
-one of profile server-not-modified to a capture of that URL at the date that it refers to, as far as it says one. What
-files have is read from their indexes (``archive verify`` compares these with the files), of a file without one from the
-file itself. Memory: some 400 bytes a revisit, however large the files.
+one of profile server-not-modified to a capture of that URL at the date that it refers to, as far as it says one; that
+may be a revisit of the first kind. What files have is read from their indexes (``archive verify`` compares these with
+the files), of a file without one from the file itself. Memory: some 1,000 bytes a revisit, however large the files.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from archive.errors import ArchiveError
-from archive.index.cdxj import SUFFIX, file_lines, parse, timestamp
+from archive.errors import ArchiveError, Damage
+from archive.index.cdxj import SUFFIX, file_lines, parse, payload_digest, timestamp
 from archive.index.surt import surt
 from archive.messages.digests import split_digest
 from archive.reading.reader import Reader
@@ -22,6 +23,7 @@ from archive.tools.verify import Problem
 
 _IDENTICAL, _NOT_MODIFIED = "/revisit/identical-payload-digest", "/revisit/server-not-modified"
 _REVISIT = "warc/revisit"
+_LONGEST_LINE = 1 << 16
 
 Content = tuple[str, object]
 """The key of a URL, and what a capture of it must have: a digest, a date, or None for nothing more."""
@@ -31,7 +33,7 @@ def sought(record: Record) -> Content | None:
     """What a revisit refers to; None of another record, and of profiles of which nobody knows what they refer to."""
     if record.type != "revisit" or record.damage is not None:
         return None
-    url, date = _refers_to(record)
+    url, date = refers_to(record)
     profile = record.field("WARC-Profile")
     if _NOT_MODIFIED in profile:
         return surt(url), timestamp(date) if date else None
@@ -40,16 +42,18 @@ def sought(record: Record) -> Content | None:
 
 
 def had(record: Record) -> set[Content]:
-    """All that revisits to this response may seek."""
-    return _had(surt(record.url), record.field("WARC-Payload-Digest"), timestamp(record.date))
+    """All that revisits to this response may seek, as the index has it."""
+    return _had(surt(record.url), payload_digest(record), timestamp(record.date))
 
 
-def _had(key: str, checksum: str, stamp: str) -> set[Content]:
-    return {(key, split_digest(checksum)), (key, stamp), (key, None)}
+def _had(key: str, checksum: object, stamp: str) -> set[Content]:
+    """``checksum``: of an index, which may have anything there."""
+    text = checksum if isinstance(checksum, str) else ""
+    return {(key, split_digest(text if ":" in text else f"sha1:{text}")), (key, stamp), (key, None)}
 
 
-def _refers_to(record: Record) -> tuple[str, str]:
-    """URL and date."""
+def refers_to(record: Record) -> tuple[str, str]:
+    """URL and date of what a revisit refers to; "" for a date that it does not say."""
     return record.field("WARC-Refers-To-Target-URI") or record.url, record.field("WARC-Refers-To-Date")
 
 
@@ -59,6 +63,7 @@ class Revisits:
     def __init__(self) -> None:
         self.count = 0
         self._sought: defaultdict[Content, list[Problem]] = defaultdict(list)
+        self._same: dict[Content, Content] = {}
         self._found: set[Content] = set()
 
     def add(self, record: Record, name: str) -> None:
@@ -67,41 +72,55 @@ class Revisits:
         if content is None:
             return
         self.count += 1
-        url, date = _refers_to(record)
+        url, date = refers_to(record)
         when = f" at {date}" if date else ""
         message = f"the content of {record.url} is that of {url}{when}, which is in none of these files"
         problem = Problem(name, record.offset, record.inner, "error", "revisit", message)
         self._sought[content].append(problem)
+        if not isinstance(content[1], str):  # an answer "not modified" may refer to the date of this one
+            self._same[surt(record.url), timestamp(record.date)] = content
 
-    def look_into(self, file: Path) -> None:
-        """Find what a file has, or what an index (``.cdxj``) names. ArchiveError: the index is none; OSError."""
-        for row in _captures(file):
-            if row.get("mime") == _REVISIT:
+    def look_into(self, file: Path) -> list[Damage]:
+        """Find what a file has, or what an index names; returns the damage met in a file that has no index.
+        ArchiveError: a line of an index is none, what all others name has been found; OSError."""
+        index = _index_of(file)
+        if index is None:
+            with Reader(file) as reader:
+                self._find(file_lines(reader, file.name), file)
+                return reader.damages
+        with index.open("rb") as lines:
+            self._find(lines, index)
+        return []
+
+    def _find(self, lines: Iterable[bytes], path: Path) -> None:
+        fault = ""
+        for number, line in enumerate(lines, 1):
+            try:
+                row = parse(line)
+            except ValueError as error:
+                fault = fault or f"{path}:{number}: no line of an index: {error}"
                 continue
-            text = row.get("digest", "")
-            checksum = text if ":" in text else f"sha1:{text}"
-            self._found |= _had(row["urlkey"], checksum, row["timestamp"]) & self._sought.keys()
+            if row.get("mime") != _REVISIT:
+                self._found |= _had(row["urlkey"], row.get("digest"), row["timestamp"]) & self._sought.keys()
+        if fault:
+            raise ArchiveError(fault)
 
     def unresolved(self) -> Iterator[Problem]:
         """The revisits whose content is nowhere, those of one content together."""
         for content, problems in self._sought.items():
-            if content not in self._found:
+            if self._found.isdisjoint((content, self._same.get(content, content))):
                 yield from problems
 
 
-def _captures(file: Path) -> Iterator[dict[str, str]]:
-    index = file if file.suffix == SUFFIX else file.with_name(file.name + SUFFIX)
-    if index.exists():
-        with index.open("rb") as lines:
-            yield from _parsed(lines, index)
-        return
-    with Reader(file) as reader:
-        yield from _parsed(file_lines(reader, file.name), file)
+def _index_of(file: Path) -> Path | None:
+    """The index beside a file; the file itself where it is one, whatever it is called; None where there is none."""
+    beside = file.with_name(file.name + SUFFIX)
+    if file.suffix == SUFFIX or not beside.exists():
+        return file if file.suffix == SUFFIX or _begins_as_index(file) else None
+    return beside
 
 
-def _parsed(lines: Iterable[bytes], path: Path) -> Iterator[dict[str, str]]:
-    for number, line in enumerate(lines, 1):
-        try:
-            yield parse(line)
-        except ValueError as error:
-            raise ArchiveError(f"{path}:{number}: no line of an index: {error}") from None
+def _begins_as_index(file: Path) -> bool:
+    with file.open("rb") as lines, suppress(ValueError):
+        return bool(parse(lines.readline(_LONGEST_LINE)))
+    return False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -92,12 +94,61 @@ def test_an_answer_not_modified_refers_to_a_date(tmp_path: Path) -> None:
     assert verify(june, "--earlier", april) == FAULTS
 
 
-def test_what_cannot_be_looked_into(months: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_not_modified_may_refer_to_a_repeat(tmp_path: Path) -> None:
+    """The first answer of May is that of April, the next one says that it is still so."""
+    april = written(tmp_path / "april", page(0))
+    again, later = START + timedelta(days=30), START + timedelta(days=31)
+    target = RevisitTarget(page(0).url, instant(timestamp(again.isoformat())))
+    head = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+    unchanged = page(0, started=later, response_head=head, payload=b"", not_modified=target)
+    may = written(tmp_path / "may", page(0, started=again), unchanged, earlier=april)
+    assert verify(may, "--earlier", april) == GOOD
+    assert verify(may, "--revisits") == FAULTS
+
+
+def test_an_index_may_have_any_name_and_lie_alone(months: tuple[Path, Path], tmp_path: Path) -> None:
+    """As those that WARC_EARLIER is given."""
+    april, may = months
+    (index,) = april.glob("*.cdxj")
+    merged = shutil.copy(index, tmp_path / "all.index")
+    (alone := tmp_path / "alone").mkdir()
+    shutil.copy(index, alone)
+    assert verify(may, "--earlier", merged) == GOOD
+    assert verify(may, "--earlier", alone) == GOOD
+
+
+@pytest.mark.parametrize("odd", ["5", "null", '["sha1:A"]'])
+def test_odd_lines_of_an_index_hide_no_others(
+    months: tuple[Path, Path], capsys: pytest.CaptureFixture[str], odd: str
+) -> None:
+    april, may = months
+    (index,) = april.glob("*.cdxj")
+    rows = index.read_text()
+    index.write_text('zulu,a)/ 20260401000000 {"url": "http://a.zulu/", "digest": ' + odd + "}\n" + rows)
+    assert verify(may, "--earlier", april) == GOOD
+    index.write_text("!a header\n" + rows)
+    capsys.readouterr()
+    assert verify(may, "--earlier", april) == FAULTS
+    out, err = capsys.readouterr()
+    assert out.endswith("19 repeats, the content of 0 was not found\n")
+    assert f"{index}:1: no line of an index" in err
+    assert "Traceback" not in err
+
+
+def test_damage_of_an_earlier_file_without_an_index_is_told(
+    months: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    april, may = months
+    (index,) = april.glob("*.cdxj")
+    index.unlink()
+    (file,) = april.glob("*.warc.xz")
+    file.write_bytes(file.read_bytes()[:-40])
+    assert verify(may, "--earlier", april) == FAULTS
+    assert capsys.readouterr().err.startswith(f"damage: {file}:")
+
+
+def test_what_cannot_be_looked_into(months: tuple[Path, Path], tmp_path: Path) -> None:
     april, may = months
     assert verify(may, "--earlier", april / "none") == USAGE
+    assert verify(may, "--earlier", tmp_path) == USAGE
     assert verify("-", "--revisits") == USAGE
-    (index,) = april.glob("*.cdxj")
-    index.write_bytes(index.read_bytes() + b"no line\n")
-    capsys.readouterr()
-    assert verify(may, "--earlier", april) == USAGE
-    assert f"{index}:21: no line of an index" in capsys.readouterr().err
