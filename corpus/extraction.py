@@ -18,7 +18,7 @@ from corpus.duplicates.paragraphs import DEFAULT_BYTES, Deduplicator
 from corpus.inputs import open_stored, stored_size
 from corpus.parallel import Readers
 from corpus.records import Read, Reading, ReadRecord
-from corpus.repeats import Repeats, repeated
+from corpus.repeats import Repeats
 from corpus.report import Report
 from corpus.tally import Tally, counted
 from corpus.told import with_what_is_told
@@ -80,6 +80,7 @@ class Extraction:
                 yield from counted(name, self._opened(name), self.report, self.tally)
             for name in earlier:
                 yield from counted(name, self._opened(name, self._again), self.report, self.tally)
+            self._lost()
         finally:
             self.close()
         if self._dedup is not None and self._dedup.forgotten:
@@ -122,9 +123,20 @@ class Extraction:
             again = []
             for capture in captures:
                 document = self._judged(record, read)
-                kept = None if document is None else self.keep(repeated(document, capture))
+                kept = None if document is None else self.keep(capture.document(document))
                 again += [] if kept is None else [kept]
             yield record, again
+
+    def _lost(self) -> None:
+        """What is in none of the earlier archives is told."""
+        lost = self._repeats.lost if self._repeats is not None else 0
+        if lost:
+            self.tally.dropped["revisit"] -= lost
+            self.tally.dropped["lost"] += lost
+            self.report.warn(
+                f"{lost:,} revisits refer to earlier content that is in none of the files of --earlier: name those of "
+                "all months before (archive verify --revisits tells which revisits these are)"
+            )
 
     def _read(self, records: Iterable[Record]) -> Iterator[tuple[Record, Read]]:
         if self._readers is not None:
@@ -139,8 +151,10 @@ class Extraction:
     def _taken(self, record: Record, read: Read) -> Document | None:
         """The document of a record that has been read, when it is wanted."""
         self.tally.records += 1
-        if read.reason == "revisit" and self._repeats is not None:
+        if self._repeats is not None:
             self._repeats.note(record)
+            if read.reason == "revisit":
+                self._repeats.seek(record)
         document = self._judged(record, read)
         return None if document is None else self.keep(document)
 

@@ -40,6 +40,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ROBOTS_TXT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.txt(?:[?#]|\Z)")
 _BINARY_SHARE = 0.05
 _NOT_KEPT = frozenset(("noindex", "none", "noarchive"))
+_NOT_MODIFIED = 304
 _OURS = "ulwembu"
 
 
@@ -158,7 +159,7 @@ def page_of(record: Record, capture: Capture, *, dated: bool = False, pdf: PdfRe
 def _unfit(record: Record) -> str:
     kind = record.type
     if kind == "revisit":
-        return "revisit"
+        return _unfit_again(record) or "revisit"
     if kind not in _CAPTURES:
         return "record_type"
     if record.damage is not None:
@@ -169,6 +170,20 @@ def _unfit(record: Record) -> str:
     if http is not None and http.status != 200:
         return "status"
     return "robots_txt" if _ROBOTS_TXT.match(record.url) else ""
+
+
+def _unfit_again(revisit: Record) -> str:
+    """Why the answer of a revisit makes no document, whatever its content is: it has a head of its own."""
+    http = revisit.http
+    if http is None or http.status == _NOT_MODIFIED:
+        media = ""
+    elif http.status != 200:
+        return "status"
+    else:
+        media = media_type(revisit.content_type)
+    if media and media not in _HTML | _TEXT:
+        return "media_type"
+    return "robots_meta" if _NOT_KEPT & _robots_tag(revisit) else ""
 
 
 def _robots_tag(record: Record) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Documents of pages that a crawl has only by reference: its ``revisit`` records say whose content theirs is.
 
 The crawl's own files are read first, then those of the earlier crawls, of which no more than the content that was
-referred to is made into documents: with the id, URL, date and place of the revisit, so that they are of the month that
-was asked for. Memory: some 400 bytes a revisit.
+referred to is made into documents: with the id, URL, date and place of the revisit, and the date of publication that
+this crawl's feeds say, so that they are of the month that was asked for. Memory: some 1,000 bytes a revisit.
 """
 
 from __future__ import annotations
@@ -11,22 +11,57 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from archive import Record
-from archive.tools.revisits import Content, had, sought
-from corpus.document import Document
+from archive.index.cdxj import timestamp
+from archive.tools.revisits import Content, had, refers_to, sought
+from corpus.document import FEED, Document
 from corpus.records import Captured, captured_as
+from corpus.told import dated, feed_published
+
+Place = tuple[str, int, int]
+"""File, and offsets in it."""
+
+
+@dataclass(slots=True)
+class Again:
+    """A capture of what was captured before. ``of``: when, 14 digits, "" when it does not say. ``published``: when a
+    feed says so."""
+
+    capture: Captured
+    of: str
+    published: str = ""
+
+    def document(self, before: Document) -> Document:
+        """The document as it was captured again."""
+        again = replace(before, **self.capture._asdict())
+        return again if again.published and again.published_from != FEED else dated(again, self.published)
 
 
 @dataclass(slots=True)
 class Repeats:
-    """The revisits of which the content has not been met. ``found``: those of the record with this id."""
+    """The revisits of which the content has not been met. ``_found``: those of the record there. ``_began``: least
+    date of the crawl's own records; ``_last``: the revisit before, and its id."""
 
-    _sought: dict[Content, list[Captured]] = field(default_factory=dict)
-    _found: dict[str, list[Captured]] = field(default_factory=dict)
+    _sought: dict[Content, list[Again]] = field(default_factory=dict)
+    _found: dict[Place, list[Again]] = field(default_factory=dict)
+    _began: str = "9"
+    _last: tuple[str, Again] | None = None
 
-    def note(self, revisit: Record) -> None:
+    def note(self, record: Record) -> None:
+        """A record of the crawl's own; of revisits those of which the answer may be a document."""
+        self._began = min(self._began, timestamp(record.date or self._began))
+        if record.type == "metadata" and self._last is not None:
+            last, again = self._last
+            if record.field("WARC-Concurrent-To") == last:
+                again.published = feed_published(record)
+
+    def seek(self, revisit: Record) -> None:
+        """Its answer may be a document, when its content is found."""
         content = sought(revisit)
         if content is not None:
-            self._sought.setdefault(content, []).append(captured_as(revisit))
+            _, date = refers_to(revisit)
+            again = Again(captured_as(revisit), timestamp(date) if date else "")
+            self._sought.setdefault(content, []).append(again)
+            self._last = revisit.id, again
 
     def contents(self, records: Iterable[Record]) -> Iterator[Record]:
         """Those of an earlier crawl that have what is sought, each followed by its metadata."""
@@ -34,19 +69,24 @@ class Repeats:
         for record in records:
             if record.type == "metadata" and last and record.field("WARC-Concurrent-To") == last:
                 yield record
-            if record.type != "response" or not record.id or record.damage is not None:
+            if record.type != "response" or record.damage is not None:
                 continue
             here = had(record) & self._sought.keys()
             if here:
                 last = record.id
-                self._found[last] = [again for content in here for again in self._sought.pop(content)]
+                self._found[_place(record)] = [again for content in here for again in self._sought.pop(content)]
                 yield record
 
-    def taken(self, record: Record) -> list[Captured]:
+    def taken(self, record: Record) -> list[Again]:
         """The captures that have this content, told once."""
-        return self._found.pop(record.id, []) if record.type == "response" else []
+        return self._found.pop(_place(record), [])
+
+    @property
+    def lost(self) -> int:
+        """Of how many the content should have been met: what they refer to was there before this crawl began, so it is
+        none of its own."""
+        return sum(again.of < self._began for waiting in self._sought.values() for again in waiting if again.of)
 
 
-def repeated(document: Document, again: Captured) -> Document:
-    """The document as it was captured again."""
-    return replace(document, id=again.id, url=again.url, date=again.date, place=again.place)
+def _place(record: Record) -> Place:
+    return record.path, record.offset, record.inner

@@ -19,6 +19,7 @@ T = TypeVar("T")
 RECORD_REASONS = {
     "record_type": "no capture: warcinfo, request, metadata, ...",
     "revisit": "says only that the content was captured before",
+    "lost": "captured before, and that is in none of the files of --earlier",
     "status": "the answer was not 200",
     "media_type": "neither HTML nor plain text nor PDF",
     "robots_txt": "a robots.txt",
@@ -41,7 +42,7 @@ NOTES = {
     "cut": "longer than 8 MiB (PDF: 64 MiB), only the beginning was read",
     "links": "their links could not be placed",
 }
-FAULTS = frozenset(("damaged", "failed"))
+FAILED = frozenset(("damaged", "failed"))
 
 
 @dataclass(slots=True)
@@ -60,9 +61,15 @@ class Tally:
     notes: Counter[str] = field(default_factory=Counter)
 
     @property
+    def failed(self) -> int:
+        """Records that could not be read."""
+        return sum(self.dropped[reason] for reason in FAILED)
+
+    @property
     def faults(self) -> int:
-        """Damaged places and records that failed: when there are any, the run is not all good."""
-        return self.damages + sum(self.dropped[reason] for reason in FAULTS)
+        """Damaged places, records that failed, and those whose content is lost: when there are any, the run is not all
+        good."""
+        return self.damages + self.failed + self.dropped["lost"]
 
     def as_json(self) -> dict[str, Any]:
         return {

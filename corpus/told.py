@@ -32,7 +32,7 @@ def with_what_is_told(found: Iterable[Found]) -> Iterator[Found]:
         if held and record.type in _BEHIND and len(held) < _MOST_HELD:
             held.append((record, read))
             if record.type == "metadata" and record.field("WARC-Concurrent-To") == held[0][0].id:
-                held[0] = (held[0][0], _dated(held[0][1], record))
+                held[0] = (held[0][0], _dated(held[0][1], feed_published(record)))
                 yield from held
                 held.clear()
             continue
@@ -45,18 +45,22 @@ def with_what_is_told(found: Iterable[Found]) -> Iterator[Found]:
     yield from held
 
 
-def _dated(read: Read, metadata: Record) -> Read:
-    document = read.document
-    assert document is not None  # only behind such something is held
-    day = _published(metadata, document)
-    return replace(read, document=replace(document, published=day, published_from=FEED)) if day else read
-
-
-def _published(metadata: Record, document: Document) -> str:
-    """When the feed says that the document's page was published; "" where that cannot be."""
-    if not metadata.in_memory or metadata.damage is not None or is_start_or_list(document.url):
+def feed_published(metadata: Record) -> str:
+    """When a feed says that the page was published which this record is behind; "" where it says nothing."""
+    if not metadata.in_memory or metadata.damage is not None:
         return ""
     match = _PUBLISHED.search(metadata.block())
-    day = instant(match[1].decode("ascii").strip()) if match else ""
+    return instant(match[1].decode("ascii").strip()) if match else ""
+
+
+def dated(document: Document, day: str) -> Document:
+    """The document, published when a feed says so; as it is where that cannot be."""
     captured = instant(document.date[:10]) or instant(document.date[:8])
-    return "" if day and captured and is_after(day, captured) else day
+    if not day or is_start_or_list(document.url) or (captured and is_after(day, captured)):
+        return document
+    return replace(document, published=day, published_from=FEED)
+
+
+def _dated(read: Read, day: str) -> Read:
+    assert read.document is not None  # only behind such something is held
+    return replace(read, document=dated(read.document, day))

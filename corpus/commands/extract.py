@@ -39,7 +39,8 @@ Of each document JSON lines and vertical text (<doc ...>) also have what its pag
 
 Paragraphs and documents that were there before are dropped (the first stays), as are paragraphs in other languages when
 --language is given. Why something was left out is counted and told at the end, with --json as one JSON object.
-Exit code: 0 all good, 1 some records failed or were damaged (the good ones are in the output), 2 wrong usage.
+Exit code: 0 all good, 1 some records failed, were damaged, or have their content in no file of --earlier (the good
+ones are in the output), 2 wrong usage.
 """
 
 
@@ -70,7 +71,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="files or a folder of an earlier crawl, with the content of revisits in FILE: what was captured again as "
-        "it was makes documents, too; may be repeated",
+        "it was makes documents, too; to be repeated for each of the crawls before",
     )
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
@@ -126,4 +127,4 @@ def _summary(extraction: Extraction, options: argparse.Namespace) -> None:
         f"{options.output}: {tally.documents:,} documents, {tally.paragraphs:,} paragraphs, {tally.words:,} words "
         f"from {tally.records:,} records of {tally.files} files"
     )
-    summarise(extraction.report, text, detail, tally.damages, tally.faults - tally.damages)
+    summarise(extraction.report, text, detail, tally.damages, tally.failed)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from archive import Exchange, WarcWriter, WriterConfig
+from archive import Exchange, RevisitTarget, WarcWriter, WriterConfig
+from archive.index.cdxj import index_file, instant, timestamp
 from archive.writing.earlier import Earlier, indexes_of
 from corpus.cli import main
 
@@ -107,6 +109,86 @@ def test_texts_are_kept_once_also_of_repeats(tmp_path: Path) -> None:
     code, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
     assert code == 0
     assert len(rows) == 1
+
+
+def test_the_answer_of_the_month_counts_not_only_its_content(tmp_path: Path) -> None:
+    """What says "not found" now, or asks not to be kept, is none of this month's documents."""
+    heads = [
+        HEAD.replace(b"200 OK", b"404 Not Found"),
+        HEAD.replace(b"\r\n\r\n", b"\r\nX-Robots-Tag: noindex\r\n\r\n"),
+        HEAD.replace(b"text/html", b"application/pdf"),
+        HEAD,
+    ]
+    pages = [page(number, MAY, response_head=head) for number, head in enumerate(heads)]
+    april = crawl(tmp_path / "april", *(page(number, APRIL) for number in range(4)))
+    may = crawl(tmp_path / "may", *pages, earlier=april)
+    _, whole = extract(crawl(tmp_path / "whole", *pages), out=tmp_path / "whole.jsonl")
+    _, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert [row["url"] for row in rows] == [row["url"] for row in whole] == [url(3)]
+
+
+def test_not_modified_is_as_it_was(tmp_path: Path) -> None:
+    april = crawl(tmp_path / "april", page(0, APRIL), page(1, APRIL))
+    pages = []
+    for number, said in enumerate((b"all", b"noarchive")):
+        target = RevisitTarget(url(number), instant(timestamp(page(number, APRIL).started.isoformat())))
+        head = b"HTTP/1.1 304 Not Modified\r\nX-Robots-Tag: %s\r\n\r\n" % said
+        pages.append(page(number, MAY, response_head=head, payload=b"", not_modified=target))
+    _, rows = extract(crawl(tmp_path / "may", *pages), "--earlier", april, out=tmp_path / "may.jsonl")
+    assert [row["url"] for row in rows] == [url(0)]
+
+
+def test_this_month_s_feed_says_when_it_was_published(tmp_path: Path) -> None:
+    april = crawl(tmp_path / "april", page(1, APRIL), page(3, APRIL), page(4, APRIL))
+    said = {"feed-published": "2026-04-02T10:00:00Z"}
+    pages = page(1, MAY, metadata=said), page(3, MAY, metadata=said), page(4, MAY)
+    may = crawl(tmp_path / "may", *pages, earlier=april)
+    _, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert {row["url"]: row["published"] for row in rows} == {
+        url(1): "2026-04-02T10:00:00Z",
+        url(3): "2026-04-02T10:00:00Z",
+        url(4): "",
+    }
+
+
+def test_content_in_files_of_others(tmp_path: Path) -> None:
+    """Without digests or ids of records, as ARC has them; an index computes the digests."""
+    april = tmp_path / "april"
+    april.mkdir()
+    payload = page(1, APRIL).payload
+    body = HEAD + payload
+    block = b"http://news.example/1 192.0.2.7 20260401000000 text/html %d\n%s\n" % (len(body), body)
+    head = b"1 0 Example\nURL IP-address Archive-date Content-type Archive-length\n"
+    arc = april / "old.arc"
+    arc.write_bytes(b"filedesc://old.arc 0.0.0.0 20260401000000 text/plain %d\n%s\n" % (len(head), head) + block)
+    index_file(arc)
+    may = crawl(tmp_path / "may", page(1, MAY, url="http://news.example/1"), earlier=april)
+    code, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert code == 0
+    assert [row["url"] for row in rows] == ["http://news.example/1"]
+    assert rows[0]["date"].startswith("2026-05-01")
+
+
+def test_a_month_that_was_not_named_is_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What May has by reference to April, June does not find in May. What June itself has twice is none of that."""
+    april = crawl(tmp_path / "april", page(1, APRIL), page(2, APRIL))
+    may = crawl(tmp_path / "may", page(1, MAY), page(2, MAY), earlier=april)
+    (tmp_path / "all").mkdir()
+    for path in (*april.iterdir(), *may.iterdir()):
+        shutil.copy(path, tmp_path / "all")
+    text = "Amanzi omfula agcwele ngemva kwemvula enkulu ebinethe izolo ebusuku kuyo yonke indawo."
+    month = datetime(2026, 6, 1, tzinfo=UTC)
+    copies = [page(3, month, text), page(3, month, text, url="https://news.example/copy")]
+    june = crawl(tmp_path / "june", page(1, month), page(2, month), *copies, earlier=tmp_path / "all")
+    out = tmp_path / "june.jsonl"
+    code, rows = extract(june, "--earlier", may, out=out)
+    assert code == 1
+    assert len(rows) == 1
+    assert "-WARN 2 revisits refer to earlier content" in capsys.readouterr().err
+    code, rows = extract(june, "--earlier", may, "--earlier", april, out=out)
+    assert code == 0
+    assert len(rows) == 3
+    assert not capsys.readouterr().err
 
 
 def test_what_cannot_be(months: tuple[Path, Path], tmp_path: Path) -> None:
