@@ -1,10 +1,11 @@
 """``corpus select``: part of a corpus, by site, date, id or chance.
 
 Chance is a hash of the document's id: the same documents are drawn of JSON lines and of vertical text, on every machine
-and in every order, and of a larger draw with the same seed the smaller one is a part. :data:`Wanted.per_host` and
-:data:`Wanted.number` draw with the least hashes, of what fits otherwise (bottom-k sampling: Cohen and Kaplan,
-"Summarizing Data Using Bottom-k Sketches", 2007), and each by hashes of its own, so that what is drawn of the hosts'
-shares is not drawn twice over from large ones.
+and in every order, and of a larger draw with the same seed the smaller one is a part. Of documents that share an id (or
+a URL, where they have no id) the first ones are drawn. :data:`Wanted.per_host` and :data:`Wanted.number` draw with the
+least hashes, of what fits otherwise (bottom-k sampling: Cohen and Kaplan, "Summarizing Data Using Bottom-k Sketches",
+2007), and each by hashes of its own, so that what is drawn of the hosts' shares is not drawn twice over from large
+ones.
 
 Guarantees: what is chosen is written byte for byte as it stood (:mod:`corpus.units`), in its order; memory is that of
 one document and of one pair of hashes for each document that ``per_host`` and ``number`` let through.
@@ -16,7 +17,9 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import xxhash
@@ -35,7 +38,8 @@ REASONS = {
 }
 _ALL = 1 << 64
 _OF_HOST, _OF_ALL = 0, 1
-_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?\Z")
+_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}\Z")
+_FIRST_DAY = "0001-01-01"
 _NO_DIGIT = re.compile(r"\D")
 
 
@@ -58,13 +62,20 @@ class Period:
 def period(text: str) -> Period:
     """``2023``, ``2023-06-15``, ``2023-06..2024`` (both included), ``2023..``, ``..2024``. ValueError for others."""
     first, dots, last = text.partition("..")
-    dates = (first, last if dots else first)
-    if not any(dates) or not all(date == "" or _DATE.match(date) for date in dates):
+    bounds = (first, last if dots else first)
+    if not any(bounds) or not all(bound == "" or _is_date(bound) for bound in bounds):
         raise ValueError("a period is a year, a month, a day (2023, 2023-06, 2023-06-15), or FROM..TO, FROM.., ..TO")
-    begin, end = (date.replace("-", "") for date in dates)
+    begin, end = (bound.replace("-", "") for bound in bounds)
     if begin and end and begin[: len(end)] > end[: len(begin)]:
         raise ValueError("it ends before it begins")
     return Period(begin, end)
+
+
+def _is_date(text: str) -> bool:
+    """Of a year, a month or a day that there is."""
+    with suppress(ValueError):
+        return bool(_DATE.match(text) and date.fromisoformat(text + _FIRST_DAY[len(text) :]))
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,24 @@ class Counts:
         }
 
 
+@dataclass(slots=True)
+class _Bound:
+    """Hashes that are drawn: those below ``most``, and so many as great as that, which documents of one name share."""
+
+    most: int
+    left: int = _ALL
+
+    def takes(self, lot: int) -> bool:
+        if lot == self.most:
+            self.left -= 1
+            return self.left >= 0
+        return lot < self.most
+
+
+_EVERY = _Bound(_ALL)
+_NONE = _Bound(-1)
+
+
 class _Least:
     """The ``most`` pairs that are least by their first numbers."""
 
@@ -133,15 +162,16 @@ class _Least:
     def add(self, first: int, second: int) -> None:
         if len(self._pairs) < self._most:
             heapq.heappush(self._pairs, (-first, second))
-        elif self._most:
+        else:
             heapq.heappushpop(self._pairs, (-first, second))
 
     @property
-    def bound(self) -> int:
-        """Those at most as great are among them."""
+    def bound(self) -> _Bound:
+        """Which are among them."""
         if len(self._pairs) < self._most:
-            return _ALL
-        return -self._pairs[0][0] if self._pairs else -1
+            return _Bound(_ALL)
+        greatest = self._pairs[0][0]
+        return _Bound(-greatest, sum(first == greatest for first, _ in self._pairs))
 
     @property
     def seconds(self) -> Iterator[int]:
@@ -156,8 +186,8 @@ class Subcorpus:
         self._wanted = wanted
         self._report = report
         self._form = form
-        self._of_host: dict[str, int] = {}
-        self._of_all = _ALL if wanted.share is None else round(wanted.share * _ALL) - 1
+        self._of_host: dict[str, _Bound] = {}
+        self._of_all = _EVERY if wanted.share is None else _Bound(round(wanted.share * _ALL) - 1)
 
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
         """What is chosen of these files, in order. A file that cannot be read on is told, and the others follow."""
@@ -181,7 +211,7 @@ class Subcorpus:
     def _draw(self, files: Sequence[str]) -> None:
         """Which hashes are small enough: that of each host's, and of all's."""
         wanted = self._wanted
-        every = _Least(wanted.number if wanted.number is not None else 0)
+        every = _Least(wanted.number or 1)
         hosts: dict[str, _Least] = {}
         silent = UnitReader(None, self._form)  # what is wrong is told when it is read again
         for name in files:
@@ -201,9 +231,9 @@ class Subcorpus:
             self._of_all = every.bound
 
     def _not_drawn(self, unit: Unit) -> str:
-        if self._wanted.per_host is None and self._of_all == _ALL:
+        if self._wanted.per_host is None and self._of_all is _EVERY:
             return ""
         of_host, of_all = self._wanted.lots(unit)
-        if self._wanted.per_host is not None and of_host > self._of_host[host_of(unit.url)]:
+        if self._wanted.per_host is not None and not self._of_host.get(host_of(unit.url), _NONE).takes(of_host):
             return "per_host"
-        return "sample" if of_all > self._of_all else ""
+        return "" if self._of_all.takes(of_all) else "sample"

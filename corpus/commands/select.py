@@ -31,7 +31,7 @@ of one archive, and --sample 10% has all that --sample 5% has. --per-host and --
 Exit code: 0 all good, 1 something was damaged, or nothing fits (what was good is in the output), 2 wrong usage.
 """
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%\Z", re.ASCII)
-_NUMBER = re.compile(r"[1-9]\d{0,17}\Z", re.ASCII)
+_NUMBER = re.compile(r"0\Z|[1-9]\d{0,17}\Z", re.ASCII)
 Made = TypeVar("Made")
 
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     files = expand_documents(options.files, options.output)
     check_target(options.output)
     if options.output != STDOUT:
-        expect_other(files, options.output)
+        expect_other([*files, *([options.ids] if options.ids else [])], options.output)
     expect_form(options.output, OUTPUT_SUFFIXES)
     if wanted.twice:
         _expect_files(files)
@@ -83,10 +83,10 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         captured=_given("--captured", options.captured, period),
         published=_given("--published", options.published, period),
         ids=_ids(options.ids),
-        per_host=_given("--per-host", options.per_host, _number),
+        per_host=_given("--per-host", options.per_host, _number_above_0),
         share=share,
         number=number,
-        seed=0 if options.seed == "0" else _given("--seed", options.seed, _number) or 0,
+        seed=_given("--seed", options.seed, _number) or 0,
     )
 
 
@@ -102,6 +102,12 @@ def _given(option: str, text: str | None, made: Callable[[str], Made]) -> Made |
 
 def _number(text: str) -> int:
     if not _NUMBER.match(text):
+        raise ValueError("no number from 0 on")
+    return int(text)
+
+
+def _number_above_0(text: str) -> int:
+    if not _NUMBER.match(text) or text == "0":
         raise ValueError("no number from 1 on")
     return int(text)
 
@@ -110,7 +116,7 @@ def _drawn(text: str | None) -> tuple[float | None, int | None]:
     """A share, or a number."""
     found = _SHARE.match(text or "")
     if not found:
-        return None, _given("--sample", text, _number)
+        return None, _given("--sample", text, _number_above_0)
     share = float(found[1]) / 100
     if not 0 < share <= 1:
         raise UsageFault(f"--sample {text}: above 0%, at most 100%")

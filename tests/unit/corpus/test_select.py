@@ -213,8 +213,12 @@ def test_vertical_that_keeps_not_to_the_form_is_left_out(tmp_path: Path, capsys:
         (["--sample", "101%"], "--sample 101%: above 0%, at most 100%"),
         (["--sample", "half"], "--sample half: no number from 1 on"),
         (["--per-host", "-1"], "--per-host -1: no number from 1 on"),
-        (["--seed", "x"], "--seed x: no number from 1 on"),
+        (["--seed", "x"], "--seed x: no number from 0 on"),
+        (["--seed", "-1"], "--seed -1: no number from 0 on"),
         (["--captured", "2024-13"], "--captured 2024-13: a period is"),
+        (["--captured", "2023-02-29"], "--captured 2023-02-29: a period is"),
+        (["--captured", "0000"], "--captured 0000: a period is"),
+        (["--captured", "２０２４"], "--captured ２０２４: a period is"),
         (["--captured", ".."], "--captured ..: a period is"),
         (["--published", "2024..2023"], "--published 2024..2023: it ends before it begins"),
         (["--site", "*.example"], "--site *.example: '*.example' is neither a host nor how URLs begin"),
@@ -229,6 +233,36 @@ def test_what_cannot_be_asked_for(
     assert main(["select", str(corpus["jsonl"]), "-o", str(out), *(f"{arguments[0]}={arguments[1]}",)]) == 2
     assert told in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_the_list_of_ids_is_not_written_over(
+    corpus: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = tmp_path / "ids.jsonl"
+    ids.write_text("small.example-1\n")
+    assert select(corpus["jsonl"], "-o", ids, "--ids", ids) == 2
+    assert ids.read_text() == "small.example-1\n"
+    assert f"{ids}: is one of the files to read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "1", "url": "https://a.example/", "text": "Sawubona"},
+        {"url": "https://a.example/", "text": "Sawubona"},
+    ],
+    ids=["one id", "one URL"],
+)
+def test_of_documents_of_one_name_no_more_are_drawn_than_asked_for(row: dict[str, str], tmp_path: Path) -> None:
+    source, out = tmp_path / "zulu.jsonl", tmp_path / "out.jsonl"
+    rows = [json.dumps({**row, "text": str(place)}) + "\n" for place in range(20)]
+    other = [json.dumps({"id": "x", "url": "https://b.example/", "text": "x"}) + "\n"]
+    source.write_text("".join(rows + other))
+    for draw, most in (["--sample", "5"], 5), (["--per-host", "4"], 5), (["--per-host", "4", "--sample", "3"], 3):
+        assert select(source, "-o", out, *draw) == 0
+        drawn = [line for line in out.read_text().splitlines(keepends=True) if line in rows]
+        assert drawn == rows[: len(drawn)]
+        assert len(out.read_text().splitlines()) == most
 
 
 def test_what_must_be_read_twice_is_no_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
