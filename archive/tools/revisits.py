@@ -2,7 +2,7 @@
 
 A revisit of profile identical-payload-digest leads to an answer of the URL that it refers to with its payload digest;
 one of profile server-not-modified to a capture of that URL at the date that it refers to, as far as it says one; that
-may be a revisit of the first kind. What files have is read from their indexes (``archive verify`` compares these with
+may be a revisit. What files have is read from their indexes (``archive verify`` compares these with
 the files), of a file without one from the file itself. Memory: some 1,000 bytes a revisit, however large the files.
 """
 
@@ -77,8 +77,7 @@ class Revisits:
         message = f"the content of {record.url} is that of {url}{when}, which is in none of these files"
         problem = Problem(name, record.offset, record.inner, "error", "revisit", message)
         self._sought[content].append(problem)
-        if not isinstance(content[1], str):  # an answer "not modified" may refer to the date of this one
-            self._same[surt(record.url), timestamp(record.date)] = content
+        self._same[surt(record.url), timestamp(record.date)] = content  # an answer "not modified" may refer to this
 
     def look_into(self, file: Path) -> list[Damage]:
         """Find what a file has, or what an index names; returns the damage met in a file that has no index.

@@ -32,6 +32,9 @@ COMMANDS = {
     "repair": (["repair", "--force", "{}", "-o", "{}.copy.warc"], ""),
 }
 
+WHOLE = {"convert", "repair"}
+"""Of them a new file comes after its index."""
+
 
 def begun(folder: Path, over: str) -> Path:
     """A folder with an archive file, and at `over` another one with its index."""
@@ -93,7 +96,7 @@ def trial(name: str, step: int) -> bool:
         path = begun(folder, over)
         words = [word.format(path) for word in words]
         killed = in_child(words, step)
-        found = faults(folder, whole=not killed)
+        found = faults(folder, whole=not killed or name in WHOLE)
         if killed:
             main(words)
             found += faults(folder, whole=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterable
@@ -15,7 +17,8 @@ from archive import ArchiveFull, Reader, Record, WarcWriter, WriterConfig
 from archive.cli import main
 from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index import cdxj
-from archive.index.cdxj import lookup
+from archive.index.cdxj import SUFFIX, index_file, lookup
+from archive.tools.convert import FRESH_INDEX, convert
 from archive.tools.remove import below, remove
 from tests.unit.archive.pages import page
 
@@ -79,6 +82,53 @@ def test_nothing_is_replaced_where_there_is_no_room_for_the_index(
     assert "archive is full" in capsys.readouterr().err
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
     assert main(["remove", "--force", "host0.example", str(path)]) == GOOD
+
+
+def test_an_index_is_made_only_where_a_killed_run_has_left_none(tmp_path: Path) -> None:
+    """A file that its owner keeps without one stays so."""
+    path = tmp_path / "a[1].warc"
+    path.write_bytes(warc("resource", "http://a.example/", "1"))
+    index = path.with_name(path.name + SUFFIX)
+    assert not remove(path, below("b.example"), write=True).removed
+    assert not index.exists()
+    path.with_name(path.name + FRESH_INDEX.format(1)).touch()
+    assert not remove(path, below("b.example"), write=True).removed
+    assert index.exists()
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "replaced"])
+@pytest.mark.parametrize("at", ["rename", "after"])
+def test_what_is_interrupted_at_the_rename_leaves_file_and_index_of_one_state(
+    there: bool, at: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "copy.warc.gz"
+    index = target.with_name(target.name + SUFFIX)
+    if there:
+        shutil.copy(path, old := tmp_path / "old.warc")
+        remove(old, below("host0.example"), write=True)
+        convert(old, target)
+    before = target.read_bytes() if there else None
+    rename = os.replace
+
+    def interrupted(source: Path, to: Path) -> None:
+        if Path(to) != target:
+            rename(source, to)
+            return
+        if at == "after":
+            rename(source, to)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        convert(path, target)
+    monkeypatch.undo()
+    assert not list(tmp_path.glob("*-new"))
+    if at == "after":
+        index_file(target, expected := tmp_path / "expected")
+        assert index.read_bytes() == expected.read_bytes()
+    else:
+        assert (target.read_bytes() if target.exists() else None) == before
+        assert not index.exists()
 
 
 def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from archive import Exchange, RevisitTarget, WarcWriter, WriterConfig
 from archive.cli import main
 from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index.cdxj import instant, timestamp
+from archive.messages.fields import record
 from archive.writing.earlier import Earlier, indexes_of
 from tests.unit.archive.pages import START, page
 
@@ -145,6 +146,55 @@ def test_damage_of_an_earlier_file_without_an_index_is_told(
     file.write_bytes(file.read_bytes()[:-40])
     assert verify(may, "--earlier", april) == FAULTS
     assert capsys.readouterr().err.startswith(f"damage: {file}:")
+    assert verify(file, "--revisits") == FAULTS
+    assert "damage" not in capsys.readouterr().err  # it is among what was verified
+
+
+def foreign(file: Path, *revisits: dict[str, str]) -> Path:
+    """A file of another tool, of revisits with these fields beside those that all have."""
+    records = []
+    for number, fields in enumerate(revisits):
+        whole = {
+            "WARC-Type": "revisit",
+            "WARC-Record-ID": f"<urn:uuid:00000000-0000-4000-8000-{number:012}>",
+            "WARC-Date": "2026-05-01T00:00:00Z",
+            **fields,
+        }
+        records.append(record("1.1", list(whole.items()), b""))
+    file.write_bytes(b"".join(records))
+    return file
+
+
+def test_revisits_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without an address or a date that they refer to; of a profile that nobody knows."""
+    april = written(tmp_path / "april", page(0), page(1))
+    (index,) = april.glob("*.cdxj")
+    digests = [json.loads(row.partition(" {")[2].join(("{", "")))["digest"] for row in index.read_text().splitlines()]
+    profile = "http://netpreserve.org/warc/1.1/revisit/"
+    same = {"WARC-Profile": profile + "identical-payload-digest", "WARC-Payload-Digest": f"sha1:{digests[0]}"}
+    unchanged = {"WARC-Profile": profile + "server-not-modified"}
+    here, gone = {"WARC-Target-URI": page(0).url}, {"WARC-Target-URI": page(2).url}
+    unknown = {**same, "WARC-Profile": "http://example.org/a-profile-of-ours"}
+    revisits = [{**same, **here}, {**unchanged, **here}, {**same, **gone}, {**unchanged, **gone}, {**unknown, **gone}]
+    may = foreign(tmp_path / "may.warc", *revisits)
+    assert verify(may, "--earlier", april, "--json") == FAULTS
+    rows = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    assert rows[-1] == {"revisits": 4, "unresolved": 2}
+    assert all(page(2).url in row["message"] for row in rows if row.get("code") == "revisit")
+
+
+def test_a_damaged_revisit_is_told_as_damage_only(
+    months: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, may = months
+    (file,) = may.glob("*.warc.xz")
+    plain = tmp_path / "may.warc"
+    assert main(["convert", str(file), "--to", "none", "-o", str(plain), "--quiet"]) == GOOD
+    place = plain.read_bytes().rindex(b"WARC-Type: revisit")
+    plain.write_bytes(plain.read_bytes()[: plain.read_bytes().index(b"HTTP/1.1", place)])
+    capsys.readouterr()
+    assert verify(plain, "--revisits", "--no-index", "--json") == FAULTS
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == {"revisits": 18, "unresolved": 18}
 
 
 def test_what_cannot_be_looked_into(months: tuple[Path, Path], tmp_path: Path) -> None:

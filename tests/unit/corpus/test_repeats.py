@@ -12,8 +12,10 @@ import pytest
 
 from archive import Exchange, RevisitTarget, WarcWriter, WriterConfig
 from archive.index.cdxj import index_file, instant, timestamp
+from archive.messages.fields import record
 from archive.writing.earlier import Earlier, indexes_of
 from corpus.cli import main
+from corpus.extraction import Extraction
 
 APRIL, MAY = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
@@ -139,15 +141,19 @@ def test_not_modified_is_as_it_was(tmp_path: Path) -> None:
 
 
 def test_this_month_s_feed_says_when_it_was_published(tmp_path: Path) -> None:
-    april = crawl(tmp_path / "april", page(1, APRIL), page(3, APRIL), page(4, APRIL))
+    own = page(5, APRIL).payload.replace(b"<title>", b'<meta name="pubdate" content="2026-03-01"><title>')
+    april = crawl(tmp_path / "april", page(1, APRIL), page(3, APRIL), page(4, APRIL), page(5, APRIL, payload=own))
     said = {"feed-published": "2026-04-02T10:00:00Z"}
-    pages = page(1, MAY, metadata=said), page(3, MAY, metadata=said), page(4, MAY)
+    pages = [page(1, MAY, metadata=said), page(3, MAY, metadata=said), page(4, MAY), page(9, MAY, metadata=said)]
+    pages.append(page(5, MAY, metadata=said, payload=own))
     may = crawl(tmp_path / "may", *pages, earlier=april)
     _, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
     assert {row["url"]: row["published"] for row in rows} == {
         url(1): "2026-04-02T10:00:00Z",
         url(3): "2026-04-02T10:00:00Z",
         url(4): "",
+        url(5): "2026-03-01",
+        url(9): "2026-04-02T10:00:00Z",
     }
 
 
@@ -185,15 +191,53 @@ def test_a_month_that_was_not_named_is_missed(tmp_path: Path, capsys: pytest.Cap
     assert code == 1
     assert len(rows) == 1
     assert "-WARN 2 revisits refer to earlier content" in capsys.readouterr().err
+    main(["extract", str(june), "-o", str(out), "--earlier", str(may), "--json", "-q"])
+    dropped = json.loads(capsys.readouterr().err.splitlines()[-1])["dropped"]
+    assert (dropped["lost"], dropped["revisit"]) == (2, 1)
     code, rows = extract(june, "--earlier", may, "--earlier", april, out=out)
     assert code == 0
     assert len(rows) == 3
     assert not capsys.readouterr().err
 
 
+def test_what_is_said_without_dates(tmp_path: Path) -> None:
+    """A record without a date does not hide that a month is missing; a revisit of who knows when is none of that."""
+    april = crawl(tmp_path / "april", page(1, APRIL))
+    may = crawl(tmp_path / "may", page(1, MAY), earlier=april, kind="none")
+    (file,) = may.glob("*.warc")
+    ids = [("WARC-Record-ID", f"<urn:uuid:00000000-0000-4000-8000-{number:012}>") for number in range(2)]
+    undated = record("1.1", [("WARC-Type", "metadata"), ids[0]], b"x")
+    fields = [("WARC-Target-URI", url(2)), ("WARC-Date", "2026-05-01T00:00:00Z")]
+    profile = ("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified")
+    someday = record("1.1", [("WARC-Type", "revisit"), ids[1], *fields, profile], b"")
+    file.write_bytes(file.read_bytes() + undated + someday)
+    extraction = Extraction()
+    other = crawl(tmp_path / "other", page(3, APRIL), kind="none")
+    assert not list(extraction.documents([str(file)], [str(path) for path in other.glob("*.warc")]))
+    assert (extraction.tally.dropped["lost"], extraction.tally.dropped["revisit"]) == (1, 1)
+
+
+def test_a_damaged_copy_of_a_month_does_not_hide_a_sound_one(tmp_path: Path) -> None:
+    april = crawl(tmp_path / "april", page(1, APRIL), page(2, APRIL), kind="none")
+    may = crawl(tmp_path / "may", page(1, MAY), page(2, MAY), earlier=april)
+    (file,) = april.glob("*.warc")
+    broken = tmp_path / "broken.warc"
+    stored = file.read_bytes()
+    broken.write_bytes(stored[: stored.rindex(b"</html>")])
+    code, rows = extract(may, "--earlier", broken, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert code == 1
+    assert [row["url"] for row in rows] == [url(1), url(2)]
+
+
 def test_what_cannot_be(months: tuple[Path, Path], tmp_path: Path) -> None:
-    _, may = months
+    april, may = months
     out = tmp_path / "may.jsonl"
     assert main(["extract", str(may), "-o", str(out), "--earlier", "-"]) == 2
     assert main(["extract", str(may), "-o", str(out), "--earlier", str(tmp_path / "none")]) == 2
     assert not out.exists()
+    out.write_text('{"id": "1", "text": "a"}\n')
+    assert main(["extract", str(may), "-o", str(tmp_path / "other.jsonl"), "--earlier", str(out)]) == 2
+    (file,) = (path for path in april.glob("*.warc*") if path.suffix != ".cdxj")
+    stored = file.read_bytes()
+    assert main(["extract", str(may), "-o", str(file), "--format", "jsonl", "--earlier", str(april)]) == 2
+    assert file.read_bytes() == stored

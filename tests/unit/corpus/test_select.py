@@ -1,6 +1,7 @@
 """``corpus select``: what is chosen, that it stays as it is, and that one draw is the same everywhere."""
 
 import json
+import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -163,7 +164,7 @@ def test_by_site_and_date(arguments, fits, form: str, corpus: dict[str, Path], t
 
 def test_ids_take_the_same_documents_out_of_another_form(corpus: dict[str, Path], tmp_path: Path) -> None:
     ids, out = tmp_path / "ids", tmp_path / "out.vert"
-    ids.write_text("small.example-1\r\n\nbig.example-7\nnobody\n")
+    ids.write_text("\ufeffsmall.example-1\r\n\nbig.example-7\nnobody\n")
     assert select(corpus["vertical"], "-o", out, "--ids", ids) == 0
     assert sorted(chosen(out)) == ["big.example-7", "small.example-1"]
 
@@ -203,6 +204,10 @@ def test_vertical_that_keeps_not_to_the_form_is_left_out(tmp_path: Path, capsys:
     assert select(source, "-o", out) == 1
     assert out.read_text() == good.format(1) + good.format(3)
     assert f"{source}:10: <p> nested" in capsys.readouterr().err
+    source.write_text(good.format(1) + '<doc id="2">\n<p>\n<s>\nSawu')
+    assert select(source, "-o", out) == 1
+    assert out.read_text() == good.format(1)
+    assert f"{source}:11: the file ends inside a document" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -250,8 +255,9 @@ def test_the_list_of_ids_is_not_written_over(
     [
         {"id": "1", "url": "https://a.example/", "text": "Sawubona"},
         {"url": "https://a.example/", "text": "Sawubona"},
+        {"id": "\ud800", "url": "https://a.example/", "text": "Sawubona"},
     ],
-    ids=["one id", "one URL"],
+    ids=["one id", "one URL", "half a letter"],
 )
 def test_of_documents_of_one_name_no_more_are_drawn_than_asked_for(row: dict[str, str], tmp_path: Path) -> None:
     source, out = tmp_path / "zulu.jsonl", tmp_path / "out.jsonl"
@@ -268,6 +274,9 @@ def test_of_documents_of_one_name_no_more_are_drawn_than_asked_for(row: dict[str
 def test_what_must_be_read_twice_is_no_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert select("-", "-o", tmp_path / "out.jsonl", "--per-host", "2") == 2
     assert "-: cannot be read twice" in capsys.readouterr().err
+    os.mkfifo(pipe := tmp_path / "pipe.jsonl")
+    assert select(pipe, "-o", tmp_path / "out.jsonl", "--sample", "2") == 2
+    assert f"{pipe}: cannot be read twice" in capsys.readouterr().err
 
 
 def test_the_form_of_the_output_is_that_of_the_files(
@@ -275,12 +284,16 @@ def test_the_form_of_the_output_is_that_of_the_files(
 ) -> None:
     assert select(corpus["vertical"], "-o", tmp_path / "out.jsonl") == 2
     assert "the output is named as jsonl" in capsys.readouterr().err
+    assert select(corpus["vertical"], corpus["jsonl"], "-o", tmp_path / "out") == 2
+    assert "jsonl, but the files before it are vertical" in capsys.readouterr().err
+    assert not list(tmp_path.glob("out*"))
 
 
 def test_periods() -> None:
     assert period("2023") == Period("2023", "2023")
     assert period("2023-06..2024") == Period("202306", "2024")
     assert period("..2024-01-31") == Period("", "20240131")
+    assert period("2023-06..2023") == Period("202306", "2023")
     inside = {
         "2023-06..2024": ["2023-06-01", "2024-12-31T23:59:59Z", "20230601120000", "2023"],
         "2024-05-31": ["2024-05-31T00:00:00+02:00", "20240531000000", "2024-05"],
