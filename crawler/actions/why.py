@@ -20,6 +20,7 @@ from crawler.records.captures import Place, captures
 from frontier.payload import is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
+from seeds.crawl import Crawl
 from seeds.harvest.history import FeedHistory, HistoryError
 from seeds.harvest.stats import duration
 from sieve.fingerprint import fingerprint
@@ -122,12 +123,20 @@ def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
 
 
 def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
-    """The rule that speaks against the URL: trap, opt-out, seed file, robots.txt; "" for none."""
+    """The rule that speaks against the URL: trap, opt-out, seed file, robots.txt; "" for none. A scope says where links
+    may lead: it is not asked of what the seed file names, nor of what waits already."""
     if found.refused:
         return found.refused
-    if state.spec is not None and not state.spec.may_follow(found.url, depth):
-        return f"scope: outside what {state.spec.path or state.spec.name} allows"
+    spec = state.spec
+    if spec is not None and not (found.waiting or spec.may_follow(found.url, depth) or _is_named(spec, found.url)):
+        return f"scope: outside what {spec.path or spec.name} allows"
     return f"robots.txt {found.robots}" if found.robots.startswith("denied") else ""
+
+
+def _is_named(spec: Crawl, url: str, *, to_poll: bool = False) -> bool:
+    """Does the seed file name it? ``to_poll``: as a feed, an index page or a sitemap."""
+    named = [seed.url for seed in spec.seeds() if seed.kind != "page" or not to_poll]
+    return canonicalize(url) in canonicalize_many(named)
 
 
 def _answer(
@@ -173,9 +182,8 @@ def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str
         return f"; polled again {again}" if waiting.kind in RECURRING else ""
     if any(fetch.told.get("kind") in RECURRING for fetch in fetches):
         return "; not polled any more"
-    named = state.spec.seeds() if state.spec else ()
-    urls = [seed.url for seed in named if seed.kind != "page"]
-    return "; to be polled from the next start on" if canonicalize(found.url) in canonicalize_many(urls) else ""
+    named = state.spec is not None and _is_named(state.spec, found.url, to_poll=True)
+    return "; to be polled from the next start on" if named else ""
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

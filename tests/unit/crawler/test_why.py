@@ -8,9 +8,11 @@ from unittest.mock import Mock
 
 import pytest
 
-from crawler.actions.why import _answer, _poll_rows, _polls
+from crawler.actions.why import _answer, _poll_rows, _polls, _refused
+from crawler.console.crawl_state import CrawlState
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
+from seeds.crawl import load_crawl
 from seeds.harvest import Answer, poll
 
 URL = "https://a.example/x"
@@ -73,6 +75,21 @@ def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, sa
 def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | None, said: str) -> None:
     known = replace(DONE, host=Mock(spec=HostState))
     assert _answer(known, [], "", admitted).startswith(said)
+
+
+def test_the_scope_is_that_of_links(tmp_path: Path) -> None:
+    """What the seed file names is fetched wherever it lies, and so is what waits already."""
+    seeds = tmp_path / "zulu.toml"
+    seeds.write_text(
+        '[crawl]\nname = "zulu"\nlanguage = "zul"\n[[feed]]\nurl = "https://a.example/feed"\n'
+        '[[site]]\nurl = "https://b.example/"\nscope = "host"\n'
+    )
+    state = Mock(spec=CrawlState)
+    state.spec = load_crawl(seeds)
+    assert _refused(state, DONE, 0).startswith("scope: outside what ")
+    assert _refused(state, replace(DONE, url="https://a.example/feed"), 0) == ""
+    assert _refused(state, replace(DONE, waiting=Waiting(URL, Kind.PAGE, "", 0, 1.0, 0, 0)), 0) == ""
+    assert _refused(state, replace(DONE, refused="opted_out:https://a.example/"), 0).startswith("opted_out:")
 
 
 def test_of_a_feed_that_fails_it_says_why() -> None:
