@@ -92,6 +92,11 @@ def files_argument(sub: argparse.ArgumentParser, help_text: str = "") -> None:
     sub.add_argument("files", nargs="+", metavar="FILE", help=help_text)
 
 
+def earlier_argument(sub: argparse.ArgumentParser, help_text: str) -> None:
+    """Of commands that look for the content of repeats; ``help_text``: what they look for, and in what."""
+    sub.add_argument("--earlier", metavar="FOLDER", action="append", default=[], help=f"{help_text}; may be repeated")
+
+
 def force_argument(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--force", action="store_true", help="write over a file that is there already")
 

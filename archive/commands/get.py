@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, UsageFault, facts_of, spooled, tell_damages
+from archive.commands.common import FAULTS, GOOD, UsageFault, earlier_argument, facts_of, spooled, tell_damages
 from archive.errors import Damage
 from archive.index.access import content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
@@ -25,13 +25,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "what", metavar="URL|OFFSET[+INNER]", help="the URL (its latest capture), or the place of a record"
     )
-    sub.add_argument(
-        "--earlier",
-        metavar="FOLDER",
-        action="append",
-        default=[],
-        help="where else the content of a repeat (a revisit record) may lie: an earlier crawl's files; may be repeated",
-    )
+    earlier_argument(sub, "where else the content of a repeat (a revisit record) may lie: an earlier crawl's files")
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--record", action="store_true", help="the whole record with its header")
     form.add_argument("--http", action="store_true", help="HTTP head and payload as archived")

@@ -12,6 +12,7 @@ from archive.commands.common import (
     GOOD,
     UsageFault,
     each,
+    earlier_argument,
     files_argument,
     progress,
     report_error,
@@ -36,13 +37,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--revisits", action="store_true", help="also find the content of every repeat (revisit record), by the indexes"
     )
-    sub.add_argument(
-        "--earlier",
-        metavar="FOLDER",
-        action="append",
-        default=[],
-        help="find it there, too: an earlier crawl's files, or indexes of them by any name; may be repeated",
-    )
+    earlier_argument(sub, "find it there, too: an earlier crawl's files, or indexes of them by any name")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -120,6 +120,8 @@ def _index_of(file: Path) -> Path | None:
 
 
 def _begins_as_index(file: Path) -> bool:
+    if not file.is_file():  # what a pipe has can be read but once
+        return False
     with file.open("rb") as lines, suppress(ValueError):
         return bool(parse(lines.readline(_LONGEST_LINE)))
     return False

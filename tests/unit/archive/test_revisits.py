@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -115,6 +117,11 @@ def test_an_index_may_have_any_name_and_lie_alone(months: tuple[Path, Path], tmp
     (alone := tmp_path / "alone").mkdir()
     shutil.copy(index, alone)
     assert verify(may, "--earlier", merged) == GOOD
+    (archived,) = april.glob("*.warc.xz")
+    os.mkfifo(pipe := tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        pool.submit(pipe.write_bytes, archived.read_bytes())
+        assert verify(may, "--earlier", pipe) == GOOD
     assert verify(may, "--earlier", alone) == GOOD
 
 
