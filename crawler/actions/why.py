@@ -10,6 +10,7 @@ from typing import Any
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
+from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terminal import clock, host_words
 from crawler.harvest.polls import RECURRING
@@ -217,9 +218,9 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _text(facts: Mapping[str, Any]) -> Text:
-    """Lines, no table: paths and URLs stay whole, to be copied."""
+    """Lines, no table: paths and URLs stay whole, to be copied; what strangers' feeds say steers no terminal."""
     text = Text(facts["url"], style="bold")
     for name, value in _rows(facts):
         text.append(f"\n  {name:<21}", style="bold" if name == "answer" else "dim")
-        text.append(f" {value}", style="bold" if name == "answer" else "not bold")
+        text.append(f" {printable(value)}", style="bold" if name == "answer" else "not bold")
     return text

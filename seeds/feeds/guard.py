@@ -69,7 +69,7 @@ def _check_entities(text: bytes) -> None:
             raise FeedError("entity_expansion", f"more than {MAX_ENTITIES} entities defined")
         if len(value) > MAX_ENTITY_BYTES or b"&" in _CHARACTER.sub(b"", value) or match[1].startswith(b"%"):
             name = match[1][:40].decode("utf-8", "replace")
-            raise FeedError("entity_expansion", f"the entity {name} is more than a character or a short text")
+            raise FeedError("entity_expansion", f"the entity {name!r} is more than a character or a short text")
 
 
 def _without_sections(text: bytes) -> bytes:

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from crawler.actions.why import _answer, _poll_rows, _polls, _refused
+from crawler.actions.why import _answer, _poll_rows, _polls, _refused, _text
 from crawler.console.crawl_state import CrawlState
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
@@ -90,6 +90,17 @@ def test_the_scope_is_that_of_links(tmp_path: Path) -> None:
     assert _refused(state, replace(DONE, url="https://a.example/feed"), 0) == ""
     assert _refused(state, replace(DONE, waiting=Waiting(URL, Kind.PAGE, "", 0, 1.0, 0, 0)), 0) == ""
     assert _refused(state, replace(DONE, refused="opted_out:https://a.example/"), 0).startswith("opted_out:")
+
+
+def test_a_feed_steers_no_terminal() -> None:
+    signs = b'<!DOCTYPE rss [<!ENTITY \x1b[2J "' + b"x" * 9999 + b'">]><rss version="2.0"><channel/></rss>'
+    result = poll(URL, b"", Answer(URL, 200, 1_790_000_000_000, body=signs))
+    assert "\x1b" not in result.warnings[0].detail
+    polls = {"polls": 1, "last_s": 0, "errors": 1, "failing_since_s": 1_790_000_000, "problem": "\x1b[2J"}
+    words = ("url", "answer", "canonical", "fingerprint", "source", "source_url", "place", "robots", "refused")
+    facts = dict.fromkeys((*words, "host_state"), "") | dict.fromkeys(("depth", "score", "host", "admitted"))
+    shown = _text({**facts, "score_terms": {}, "fetches": [], "polls": polls}).plain
+    assert "in a row: \ufffd[2J\n" in shown
 
 
 def test_of_a_feed_that_fails_it_says_why() -> None:
