@@ -118,14 +118,12 @@ class Extraction:
         """Of an earlier archive: what the revisits that were met refer to."""
         assert self._repeats is not None
         for record, read in with_what_is_told(self._read(self._repeats.contents(reader))):
-            captures = self._repeats.taken(record)
-            self.tally.dropped["revisit"] -= len(captures)
-            again = []
-            for capture in captures:
+            capture, again = self._repeats.taken(record), None
+            if capture is not None:
+                self.tally.dropped["revisit"] -= 1
                 document = self._judged(record, read)
-                kept = None if document is None else self.keep(capture.document(document))
-                again += [] if kept is None else [kept]
-            yield record, again
+                again = None if document is None else self.keep(capture.document(document))
+            yield record, [] if again is None else [again]
 
     def _lost(self) -> None:
         """What is in none of the earlier archives is told."""

@@ -23,12 +23,15 @@ Place = tuple[str, int, int]
 
 @dataclass(slots=True)
 class Again:
-    """A capture of what was captured before. ``of``: when, 14 digits, "" when it does not say. ``published``: when a
-    feed says so."""
+    """A capture of what was captured before. ``number``: how many others came before. ``of``: when that was, 14 digits,
+    "" when it does not say. ``published``: when a feed says so. ``times``: captures of that content, of which this is
+    the first."""
 
     capture: Captured
+    number: int
     of: str
     published: str = ""
+    times: int = 1
 
     def document(self, before: Document) -> Document:
         """The document as it was captured again."""
@@ -38,11 +41,12 @@ class Again:
 
 @dataclass(slots=True)
 class Repeats:
-    """The revisits of which the content has not been met. ``_found``: those of the record there. ``_began``: least
-    date of the crawl's own records; ``_last``: the revisit before, and its id."""
+    """The revisits of which the content has not been met. Of those of one content only the first is a document, as it
+    is where a crawl stores that itself. ``_found``: that of the record there. ``_began``: least date of the crawl's own
+    records; ``_last``: the revisit before, and its id."""
 
-    _sought: dict[Content, list[Again]] = field(default_factory=dict)
-    _found: dict[Place, list[Again]] = field(default_factory=dict)
+    _sought: dict[Content, Again] = field(default_factory=dict)
+    _found: dict[Place, Again] = field(default_factory=dict)
     _began: str = "9"
     _last: tuple[str, Again] | None = None
 
@@ -57,10 +61,13 @@ class Repeats:
     def seek(self, revisit: Record) -> None:
         """Its answer may be a document, when its content is found."""
         content = sought(revisit)
-        if content is not None:
+        self._last = None
+        if content in self._sought:
+            self._sought[content].times += 1
+        elif content is not None:
             _, date = refers_to(revisit)
-            again = Again(captured_as(revisit), timestamp(date) if date else "")
-            self._sought.setdefault(content, []).append(again)
+            again = Again(captured_as(revisit), len(self._sought), timestamp(date) if date else "")
+            self._sought[content] = again
             self._last = revisit.id, again
 
     def contents(self, records: Iterable[Record]) -> Iterator[Record]:
@@ -74,18 +81,18 @@ class Repeats:
             here = had(record) & self._sought.keys()
             if here:
                 last = record.id
-                self._found[_place(record)] = [again for content in here for again in self._sought.pop(content)]
+                self._found[_place(record)] = min(map(self._sought.pop, here), key=lambda again: again.number)
                 yield record
 
-    def taken(self, record: Record) -> list[Again]:
-        """The captures that have this content, told once."""
-        return self._found.pop(_place(record), [])
+    def taken(self, record: Record) -> Again | None:
+        """The capture that has this content, told once."""
+        return self._found.pop(_place(record), None)
 
     @property
     def lost(self) -> int:
         """Of how many the content should have been met: what they refer to was there before this crawl began, so it is
         none of its own."""
-        return sum(again.of < self._began for waiting in self._sought.values() for again in waiting if again.of)
+        return sum(again.times for again in self._sought.values() if "" < again.of < self._began)
 
 
 def _place(record: Record) -> Place:

@@ -229,6 +229,24 @@ def test_a_damaged_copy_of_a_month_does_not_hide_a_sound_one(tmp_path: Path) -> 
     assert [row["url"] for row in rows] == [url(1), url(2)]
 
 
+@pytest.mark.parametrize("dedup", ["0", "16"])
+def test_what_was_looked_at_several_times_is_one_document(tmp_path: Path, dedup: str) -> None:
+    """As it is where the month has stored it: the first capture of a payload, also by other addresses and answers."""
+    april = crawl(tmp_path / "april", page(1, APRIL), page(2, APRIL), page(2, APRIL, url=url(22)))
+    target = RevisitTarget(url(2), instant(timestamp(page(2, APRIL).started.isoformat())))
+    head = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+    later = [MAY + timedelta(hours=hours) for hours in range(4)]
+    may = [page(1, later[0]), page(1, later[1])]
+    may += [page(2, later[1], response_head=head, payload=b"", not_modified=target), page(2, later[2])]
+    may += [page(2, later[3], url=url(22)), page(1, later[3])]
+    out = tmp_path / "may.jsonl"
+    month = crawl(tmp_path / "may", *may, earlier=april)
+    code, rows = extract(month, "--earlier", april, "--dedup-mib", dedup, out=out)
+    assert code == 0
+    assert [row["url"] for row in rows] == [url(1), url(2)]
+    assert [row["date"][:19] for row in rows] == ["2026-05-01T00:00:01", "2026-05-01T01:00:02"]
+
+
 def test_what_cannot_be(months: tuple[Path, Path], tmp_path: Path) -> None:
     april, may = months
     out = tmp_path / "may.jsonl"
