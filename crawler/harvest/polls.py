@@ -120,7 +120,9 @@ class Polls:
 
     def is_of_a_site(self, lease: Lease) -> bool:
         """Whether it is a sitemap that the seed file does not name, but a site's robots.txt or an index of its own."""
-        return lease.kind is Kind.SITEMAP and self._spec is not None and self._seed(lease) not in self._listed
+        if lease.kind is not Kind.SITEMAP or self._spec is None or self._seed(lease) in self._listed:
+            return False
+        return self._spec.wants_sitemaps(lease.url)
 
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:

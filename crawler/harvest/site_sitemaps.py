@@ -24,13 +24,11 @@ _AT_ONCE = 200
 def sitemaps_of(spec: Crawl | None, authority: str, record: RobotsRecord | None) -> list[Candidate]:
     """The sitemaps of a host whose robots.txt was read: those that it names, else the usual address; none of a site
     that does not want them."""
-    home = f"{authority}/"
-    site = spec.site_of(home) if spec else None
-    if spec is None or site is None or not site.sitemaps or record is None or record.kind == "disallow":
+    home, source = f"{authority}/", f"{authority}/robots.txt"
+    if spec is None or record is None or record.kind == "disallow" or not spec.wants_sitemaps(home):
         return []
-    source = f"{authority}/robots.txt"
     named = in_robots(record.body, source)[:_MOST_NAMED] or well_known(home)[:1]
-    return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in named if spec.in_scope(url)]
+    return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in named if spec.wants_sitemaps(url)]
 
 
 async def ranked(links: Sequence[Candidate], sitemap: str, policy: Policy) -> list[Candidate]:

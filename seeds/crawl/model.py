@@ -112,6 +112,14 @@ class Crawl:
         """The most specific site whose own scope covers `url`: the one whose delays and limits hold for it."""
         return self._index.site_of(url)
 
+    def wants_sitemaps(self, url: str) -> bool:
+        """Whether the sitemaps of a URL's host are to be read: that of a site with ``sitemaps``, or in its scope."""
+        site, host = self.site_of(url), host_of(url).removeprefix("www.")
+        named = (one for one in self.sites if one.sitemaps)
+        return (site is not None and site.sitemaps) or any(
+            host_of(one.url).removeprefix("www.") == host for one in named
+        )
+
     def wants_item(self, url: str) -> bool:
         """Whether an item of one of the crawl's feeds may be fetched: anywhere, unless the crawl is whitelist only."""
         return self.in_scope(url) if self.whitelist_only else host_of(url) != ""

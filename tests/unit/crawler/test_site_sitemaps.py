@@ -38,6 +38,15 @@ def test_those_that_robots_txt_names_or_the_usual_one() -> None:
     ]
 
 
+def test_those_of_a_host_of_which_only_a_part_is_in_scope() -> None:
+    part = SITE.replace('"domain"', '"prefix"')
+    assert found(part, RobotsRecord("allow")) == [f"{HOME}/sitemap.xml"]
+    assert found(part, RobotsRecord("allow"), "https://www.a.example") == ["https://www.a.example/sitemap.xml"]
+    assert found(part, RobotsRecord("allow"), "https://izindaba.a.example") == []
+    links = polled(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", urls(f"{HOME}/zu/1", f"{HOME}/en/1"), part)
+    assert [link.url for link in links] == [f"{HOME}/zu/1"]
+
+
 @pytest.mark.parametrize(
     ("tables", "record", "authority"),
     [
