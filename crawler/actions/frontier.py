@@ -51,6 +51,8 @@ class Frontier(Action):
 
     def _status(self, state: CrawlState, opts: argparse.Namespace) -> None:
         status = state.frontier.status()
+        if full := fullness(state.home.url):
+            self.note(full)
         if opts.json:
             self.show_json(asdict(status))
             return
@@ -63,8 +65,6 @@ class Frontier(Action):
             for word, count in sorted(counts.items()):
                 table.add_row(f"{title}: {word}", f"{count:,}", meaning(word))
         self.show(table)
-        if full := fullness(state.home.url):
-            self.note(full)
 
     def _hosts(self, state: CrawlState, opts: argparse.Namespace) -> None:
         rows = state.frontier.hosts(opts.limit)

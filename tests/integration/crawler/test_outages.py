@@ -96,8 +96,9 @@ def test_at_the_memory_limit_the_crawl_waits_and_says_so(tmp_path: Path) -> None
             wait_for(lambda: "maxmemory" in crawl.logs())
             time.sleep(LEASE_S)  # long enough for leases to run out
             assert all(worker.poll() is None for worker in crawl.workers)
-            status = run_here("frontier", "status", REDIS_URL=server.url, DATA_DIR=str(crawl.folder))
-            assert "Redis is at its memory limit" in status.stderr
+            for form in ((), ("--json",)):
+                status = run_here("frontier", "status", *form, REDIS_URL=server.url, DATA_DIR=str(crawl.folder))
+                assert "Redis is at its memory limit" in status.stderr
             assert crawl.running.server.requests < PAGES
             client.config_set("maxmemory", 0)
         assert crawl.wait() == [0, 0]
