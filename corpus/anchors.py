@@ -20,17 +20,19 @@ from relevance.pages.page import MAX_BODY, texts_and_links
 _FIRST = 0xF0000
 _MOST = 0xFFF0
 _END = "\U00100000"
-OPEN_TAG = re.compile(r"""<a(?=[\s/>])((?>[^>=]++|=\s*+(?:"[^"]*"|'[^']*')?)*+>)?""", re.I)
+_TAG = r"""<[aA](?=[\s/>])((?>[^>=]++|=\s*+(?:"[^"]*"|'[^']*')?)*+>)?"""
+OPEN_TAG = re.compile(_TAG)
 """Group 1: its attributes, and its end. A quotation mark counts behind ``=`` alone, as in browsers: ``title=it's``."""
+_OPEN_TAG = re.compile(_TAG.encode())
 _MOST_UNENDED = 16
 """Tags without an end that a page may have; each is looked through to the end of the page."""
-_CLOSE_TAG = re.compile(r"</a(?=[\s/>])", re.I)
+_CLOSE_TAG = re.compile(rb"<(?=/[aA][\s/>])")  # one letter, then what is looked ahead for: that is found fastest
 _MARK = re.compile("([\U000f0000-\U000fffef\U00100000])")
 _Span = tuple[int, int, str]
 _SAFE = "%/:=&?~#+!$,;'@()*[]|-._"
 
 Locate = Callable[[str, int], Source | None]
-"""From a link's href and the letter of the page's text at which its tag begins."""
+"""From a link's href and the letter of the page's text at which its tag begins; None: this link is not wanted."""
 
 
 def absolute(href: str, page: Page) -> str:
@@ -55,14 +57,16 @@ def place_links(
     """For each block of ``page`` (which was read from ``body``) its links, in order; None: they cannot be placed.
 
     ``wanted``: places of the blocks whose links are given (None: all); others have none. ``locate`` gives the links
-    their source. Costs nearly as much again as reading the page. Links without text (images) have no place and are left
-    out.
+    their source, and only those that it gives one are given. Costs nearly as much again as reading the page. Links
+    without text (images) have no place and are left out.
     """
-    marked = _marked(decode(body[:MAX_BODY], content_type).text)
+    decoded = decode(body[:MAX_BODY], content_type).text
+    html = decoded.encode("utf-8", "replace")
+    marked = None if _has_marks(html, decoded) else _marked(html)
     if marked is None:
         return None
-    text, tags = marked
-    texts, links = texts_and_links(text.encode("utf-8", "replace"))
+    texts, links = texts_and_links(marked[0], usual=not page.flat)
+    tags, letters = marked[1], _Letters(html)
     marks = (link for link in links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
     hrefs = {link.text[0]: link.href for link in marks}
     blocks: list[tuple[str, list[_Span]]] = []
@@ -75,8 +79,10 @@ def place_links(
         return None
 
     def link(start: int, end: int, mark: str) -> Link | None:
-        url = absolute(hrefs[mark], page) if mark in hrefs else ""
-        return Link(start, end, url, locate and locate(hrefs[mark], tags[ord(mark) - _FIRST])) if url else None
+        href = hrefs.get(mark, "")
+        source = locate(href, letters.before(tags[ord(mark) - _FIRST])) if locate and mark in hrefs else None
+        url = absolute(href, page) if mark in hrefs and (source or not locate) else ""
+        return Link(start, end, url, source) if url else None
 
     return [
         tuple(found for span in _trimmed(spans, text) if (found := link(*span)) is not None)
@@ -86,23 +92,41 @@ def place_links(
     ]
 
 
-def _marked(text: str) -> tuple[str, list[int]] | None:
+class _Letters:
+    """How many letters of a text are before a byte of it in UTF-8; fast when asked in order."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._bytes = self._letters = 0
+
+    def before(self, at: int) -> int:
+        if at < self._bytes:
+            self._bytes = self._letters = 0
+        self._letters += len(self._text[self._bytes : at].decode("utf-8"))
+        self._bytes = at
+        return self._letters
+
+
+def _has_marks(html: bytes, text: str) -> bool:
+    """Are there marks in a page before any are made? ``html``: its text in UTF-8, where they would begin with these."""
+    return (b"\xf3" in html or b"\xf4" in html) and _MARK.search(text) is not None
+
+
+def _marked(html: bytes) -> tuple[bytes, list[int]] | None:
     """The page with marks in it, and where the tag of each began before."""
-    if _MARK.search(text):
-        return None
-    parts: list[str] = []
+    parts: list[bytes] = []
     tags: list[int] = []
     unended = done = 0
-    for match in OPEN_TAG.finditer(text):
+    for match in _OPEN_TAG.finditer(html):
         if match[1] is None:
             unended += 1
             if unended > _MOST_UNENDED:
                 return None
-        elif "href" in match[1].lower() and len(tags) < _MOST:
-            parts += (text[done : match.end()], chr(_FIRST + len(tags)))
+        elif b"href" in match[1].lower() and len(tags) < _MOST:
+            parts += (html[done : match.end()], chr(_FIRST + len(tags)).encode())
             tags.append(match.start())
             done = match.end()
-    return _CLOSE_TAG.sub(lambda match: _END + match[0], "".join((*parts, text[done:]))), tags
+    return _CLOSE_TAG.sub(_END.encode() + b"<", b"".join((*parts, html[done:]))), tags
 
 
 def _taken_off(text: str, opened: str) -> tuple[str, list[_Span], str]:

@@ -95,10 +95,9 @@ class LinkedPages:
         places = place_links(capture.body, capture.content_type, page, frozenset(chosen), finder)
         if places is None:
             return Read(reason="unplaced", notes=capture.notes)
-        linked = [tuple(link for link in links if link.source is not None) for links in places]
-        if not any(linked):
+        if not any(places):
             return Read(reason="no_link", notes=capture.notes)
-        return replace(document_of(record, page, chosen, linked, self.identifier), notes=capture.notes)
+        return replace(document_of(record, page, chosen, places, self.identifier), notes=capture.notes)
 
 
 class _Finder:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 import numpy as np
 
-__all__ = ["INLINE_NAMES", "NEVER_TEXT", "flattened"]
+__all__ = ["INLINE_NAMES", "NEVER_TEXT", "flattened", "is_usual"]
 
 MOST_TAGS = 100_000
 """`<` of a page that are looked at."""
@@ -79,6 +79,7 @@ _LONGER = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode
 """Longer than what they are written as, as no others are: lexbor writes them over what follows in memory."""
 _Elements = list[tuple[bytes, bytes]]
 _BEFORE_ATTRIBUTES = bytes(code in b" \t\n\f\r/" for code in range(256))
+_BETWEEN_ATTRIBUTES = bytes(code in b" \t\n\f\r/=" for code in range(256))
 _KEPT = frozenset(b"html meta link base a area br h1 h2 h3 h4 h5 h6 li".split())
 _READ = frozenset(b"content href hreflang http-equiv lang name property rel type xml:lang".split())
 _CLOSED = frozenset(b"h1 h2 h3 h4 h5 h6 li".split())
@@ -86,14 +87,16 @@ _LISTED = frozenset((b"td", b"th", b"dt"))
 _LEFT_OUT = frozenset(f"{INLINE_NAMES} head body img input embed source param track".encode().split()) - _KEPT
 
 
-def flattened(page: bytes) -> bytes:
-    """`page` (UTF-8) when it can be parsed at its length's cost, else what is left of it when nothing nests."""
+def flattened(page: bytes, usual: bool | None = None) -> bytes:
+    """`page` (UTF-8) when it can be parsed at its length's cost, else what is left of it when nothing nests. `usual`:
+    whether it can, None: not known."""
     for reference, signs in _LONGER:
         page = page.replace(reference, signs)
-    return page if _is_usual(page) else _Flat().made_of(page)
+    return page if (is_usual(page) if usual is None else usual) else _Flat().made_of(page)
 
 
-def _is_usual(page: bytes) -> bool:
+def is_usual(page: bytes) -> bool:
+    """Can this page be parsed at its length's cost?"""
     tags = page.count(b"<")
     if tags > MOST_NAMES or (tags**2 // 2 > MOST_STEPS and _steps(page, tags) > MOST_STEPS):
         return False
@@ -101,7 +104,7 @@ def _is_usual(page: bytes) -> bool:
         return False
     parts = _parts(page)
     elements = _found(_ELEMENT, page) if parts > MOST_ATTRIBUTES else []
-    if elements is None or _pairs(elements) > MOST_ATTRIBUTES**2:
+    if elements is None or all(_pairs(elements, count) > MOST_ATTRIBUTES**2 for count in (_at_most, _attributes)):
         return False
     if parts > MOST_NAMES and _names(elements) > MOST_NAMES:
         return False
@@ -148,11 +151,11 @@ def _within(pattern: re.Pattern[bytes], page: bytes, at: int, end: int) -> Itera
         at += 1
 
 
-def _pairs(elements: _Elements) -> int:
+def _pairs(elements: _Elements, attributes: Callable[[bytes], int]) -> int:
     """Pairs of attributes, at most, that lexbor compares."""
     rooted = pairs = 0
     for written, rest in elements:
-        count, name = _attributes(rest), written.lower()
+        count, name = attributes(rest), written.lower()
         if name in (b"html", b"body"):
             rooted += count  # those of all are brought together
         pairs += count**2 * (1 + _EQUAL if name in _FORMATTING_NAMES else 1)
@@ -174,6 +177,13 @@ def _copied(elements: _Elements, short: int) -> int:
         for (_, rest), times in others.items()
     )
     return _NODE_BYTES + max(link, short + _ATTRIBUTE_BYTES * _room_for_attributes(short)) + several
+
+
+def _at_most(rest: bytes) -> int:
+    """Soon counted: before each attribute is a blank, a slash or the quoted value of another one."""
+    if len(rest) <= _SHORT:
+        return _room_for_attributes(len(rest))
+    return 1 + int(np.count_nonzero(np.frombuffer(rest.translate(_BETWEEN_ATTRIBUTES), np.bool_)))
 
 
 def _attributes(rest: bytes) -> int:

@@ -20,7 +20,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from relevance.language.alphabet import composed
 from relevance.pages.encoding import decode
-from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened
+from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened, is_usual
 from relevance.pages.head import read_head
 from relevance.pages.licences import LICENCES
 from relevance.pages.media_type import media_type
@@ -98,6 +98,7 @@ class Page:
     links: tuple[Link, ...] = ()
     description: str = ""
     publication: Publication = NOTHING_SAID
+    flat: bool = False  # it was made so before it was parsed (relevance.pages.flattened)
 
     def text(self, least: float = 0.3) -> str:
         """The blocks of at least this weight, a line each."""
@@ -115,7 +116,8 @@ def read_page(
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
-    tree = _tree(html)
+    usual = is_usual(html)
+    tree = _tree(html, usual)
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     links = _links(tree)
     publication = NOTHING_SAID
@@ -132,13 +134,15 @@ def read_page(
         blocks=(*_judged(main), *(Block(text, "nav") for text in nav.texts)),
         links=tuple(links),
         publication=publication,
+        flat=not usual,
         **head.facts,
     )
 
 
-def texts_and_links(html: bytes) -> tuple[list[str], list[Link]]:
-    """Of a page in UTF-8 the texts of its blocks and its links alone, as :func:`read_page` has them."""
-    tree = _tree(html)
+def texts_and_links(html: bytes, *, usual: bool = False) -> tuple[list[str], list[Link]]:
+    """Of a page in UTF-8 the texts of its blocks and its links alone, as :func:`read_page` has them. ``usual``: it is
+    known to be parsed as it is."""
+    tree = _tree(html, usual or is_usual(html))
     links = _links(tree)
     main, nav = _gathered(tree)
     return main.texts + nav.texts, links
@@ -153,10 +157,10 @@ def _plain_texts(text: str) -> Iterator[str]:
             yield found
 
 
-def _tree(html: bytes) -> LexborHTMLParser:
-    tree = LexborHTMLParser(flattened(html), options=_OPTIONS)
+def _tree(html: bytes, usual: bool) -> LexborHTMLParser:
+    tree = LexborHTMLParser(flattened(html, usual), options=_OPTIONS)
     if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
-        tree = LexborHTMLParser(flattened(closed), options=_OPTIONS)
+        tree = LexborHTMLParser(flattened(closed, is_usual(closed)), options=_OPTIONS)
     return tree
 
 
