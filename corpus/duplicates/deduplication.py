@@ -14,24 +14,26 @@ Guarantees: what is kept depends on the order of what is read only, not on where
 from __future__ import annotations
 
 import json
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, count
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import xxhash
 
+from corpus.duplicates.batch import Batch
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
 from corpus.duplicates.rows import Rows, batches, keyed_rows
 from corpus.errors import Fault, UsageFault
 from corpus.report import Report
 from corpus.units import Unit, UnitReader
-from relevance.language.alphabet import words
+from relevance.language.alphabet import words_utf8
 from relevance.pages.simhash import shingles
+from sieve.fingerprint import Fingerprints
+from sieve.sets.filter import first_places
 
 NEAR = 0.5
 WORDS_A_RUN = 5
@@ -88,22 +90,15 @@ class Counts:
         }
 
 
-class _Mark(NamedTuple):
-    """What is known again of a text: a key, and those of its runs of words."""
-
-    key: int
-    runs: set[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Marked:
-    """``texts``: those of the unit. ``marks``: of the long paragraphs by place; of a document that has none of them the
-    mark of all at place -1."""
+class _Parted(NamedTuple):
+    """``texts``: those of the unit. ``places`` of the long paragraphs, which are judged; of a document that has none of
+    them -1 alone: all of it. ``first``: the number of the first of these texts in the batch; the one before it is that
+    of the document."""
 
     unit: Unit
     texts: list[str]
-    key: int
-    marks: dict[int, _Mark]
+    places: list[int]
+    first: int
 
 
 class Deduplication:
@@ -141,58 +136,61 @@ class Deduplication:
         return keyed_rows(name, stored, fault, self._rules.columns)
 
     def _judged_rows(self, rows: Rows) -> bytes:
-        self._kept.look_up(np.array(rows.keys, np.uint64))
-        new = self._kept.add_new(rows.keys)
-        stay = list(compress(rows.lines, new))
-        self.counts.read += len(new)
+        keys = rows.keys
+        distinct, first = first_places(keys)
+        fresh = ~self._kept.has(distinct)
+        self._kept.add(distinct[fresh])
+        marks = np.zeros(len(keys), np.bool_)
+        marks[first[fresh]] = True
+        stay = list(compress(rows.lines, marks))
+        self.counts.read += len(keys)
         self.counts.kept += len(stay)
-        if len(stay) < len(new):
-            self.counts.dropped["duplicate"] += len(new) - len(stay)
+        if len(stay) < len(keys):
+            self.counts.dropped["duplicate"] += len(keys) - len(stay)
         if self._listing is not None:
-            for line in compress(rows.lines, map(operator.not_, new)):
+            for line in compress(rows.lines, ~marks):
                 self._tell("duplicate", None, line.decode("utf-8", "replace"))
         return b"\n".join((*stay, b""))
 
-    def _judged_units(self, batch: Sequence[Unit]) -> Iterator[bytes]:
-        marked = [self._marked(unit) for unit in batch]
-        keys = [one.key for one in marked]
-        for one in marked:
-            for mark in one.marks.values():
-                keys.append(mark.key)
-                keys += mark.runs
-        self._kept.look_up(np.array(keys, np.uint64))
-        for one in marked:
-            yield from self._judged(one)
-
-    def _marked(self, unit: Unit) -> _Marked:
-        texts = unit.texts()
-        text = "\n".join(texts)
-        least = self._rules.long_characters
-        places = [place for place, part in enumerate(texts) if len(part) >= least] or [-1]
-        judged = [text if place < 0 else texts[place] for place in places]
-        runs: Sequence[set[int]] = [set()] * len(judged)
+    def _judged_units(self, units: Sequence[Unit]) -> Iterator[bytes]:
+        parted: list[_Parted] = []
+        judged: list[str] = []
+        keys: list[int] = []
+        for unit in units:
+            texts = unit.texts()
+            whole = "\n".join(texts)
+            least = self._rules.long_characters
+            places = [place for place, part in enumerate(texts) if len(part) >= least] or [-1]
+            parts = [whole if place < 0 else texts[place] for place in places]
+            parted.append(_Parted(unit, texts, places, len(keys) + 1))
+            keys += (_key(whole, _DOCUMENT), *(_key(part, _PARAGRAPH) for part in parts))
+            judged += ("", *parts)
+        runs: Sequence[Fingerprints] = ()
         if self._rules.near is not None:
-            runs = [set(hashes.tolist()) for hashes in shingles([words(part) for part in judged], WORDS_A_RUN)]
-        marks = [_Mark(_key(part, _PARAGRAPH), known) for part, known in zip(judged, runs, strict=True)]
-        return _Marked(unit, texts, _key(text, _DOCUMENT), dict(zip(places, marks, strict=True)))
+            runs = shingles([*map(words_utf8, judged)], WORDS_A_RUN)
+        batch = Batch(self._kept, np.array(keys, np.uint64), runs)
+        for one in parted:
+            yield from self._judged(one, batch)
+        batch.finish()
 
-    def _judged(self, one: _Marked) -> Iterator[bytes]:
+    def _judged(self, one: _Parted, batch: Batch) -> Iterator[bytes]:
         unit, texts = one.unit, one.texts
         self.counts.read += 1
-        reason, reasons = "", dict[int, str]()
+        reason, numbers = "", dict(zip(one.places, count(one.first)))
+        reasons: dict[int, str] = {}
         if not any(texts):
             reason = "no_text"
-        elif one.key in self._kept:
+        elif one.first - 1 in batch:
             reason = "duplicate"
-        elif -1 in one.marks:
-            reason = self._why_not(one.marks[-1])
+        elif -1 in numbers:
+            reason = self._why_not(one.first, batch)
         if reason:
             self.counts.dropped[reason] += 1
             self._tell(reason, unit, "\n".join(texts))
             return
 
         def is_new(place: int) -> bool:
-            reasons[place] = self._why_not(one.marks[place])
+            reasons[place] = self._why_not(numbers[place], batch)
             return not reasons[place]
 
         places = new_places(texts, is_new, self._rules.long_characters)
@@ -200,22 +198,21 @@ class Deduplication:
         if not places:
             self.counts.dropped["nothing_new"] += 1
             return
-        self._kept.add(one.key)
+        batch.add(one.first - 1)
         self.counts.kept += 1
         self.counts.paragraphs += len(places)
         yield unit.whole if len(places) == len(texts) else unit.cut(places)
 
-    def _why_not(self, mark: _Mark) -> str:
+    def _why_not(self, number: int, batch: Batch) -> str:
         """Why a text does not stay; "" when it does, and counts as kept from now on."""
-        if mark.key in self._kept:
+        if number in batch:
             return "duplicate"
-        if self._rules.near is not None and self._kept.share(mark.runs) >= self._rules.near:
+        if self._rules.near is not None and batch.share(number) >= self._rules.near:
             return "near"
-        self._kept.add(mark.key)
-        self._kept.update(mark.runs)
+        batch.add(number)
         return ""
 
-    def _drop(self, one: _Marked, kept: Sequence[int], reasons: dict[int, str]) -> None:
+    def _drop(self, one: _Parted, kept: Sequence[int], reasons: dict[int, str]) -> None:
         for place in sorted(set(range(len(one.texts))).difference(kept)):
             reason = reasons.get(place) or "short"
             self.counts.dropped_paragraphs[reason] += 1

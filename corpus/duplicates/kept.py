@@ -1,20 +1,21 @@
 """What has been kept, as 64-bit keys: by this run, and by earlier ones.
 
-Guarantees: exact, nothing is forgotten. In memory are the newest keys (a set of about half a million, 50 MB) and those
-of the batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.sets.runs`), 8 bytes a key, with
-up to half a byte of index in memory. Those of this run are in the folder for temporary files (``TMPDIR``) until the
-run ends.
+Guarantees: exact, nothing is forgotten. In memory are the newest keys (about half a million, 16 MB) and those of the
+batch that is being judged; the others lie in sorted runs on disk (:mod:`sieve.sets.runs`), 8 bytes a key, with up to
+half a byte of index in memory. Those of this run are in the folder for temporary files (``TMPDIR``) until the run ends.
+A key that is 0 counts as 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from corpus.duplicates.table import KeyTable
 from corpus.errors import UsageFault
 from sieve.disk.scratch import Scratch
-from sieve.fingerprint import Fingerprints
+from sieve.fingerprint import Fingerprints, Mask
 from sieve.sets.jobs import Job, Work
 from sieve.sets.runs import Run
 from sieve.sets.seen import Seen
@@ -24,52 +25,29 @@ NEWEST_KEYS = 1 << 19
 
 
 class Kept:
-    """``earlier``: what was kept before this run. Before keys are asked for or added, :meth:`look_up` must have been
-    told of them: so that the disk is asked once a batch."""
+    """``earlier``: what was kept before this run."""
 
     def __init__(self, earlier: Sequence[Run] = (), newest_keys: int = NEWEST_KEYS) -> None:
         self._earlier = list(earlier)
         self._most = newest_keys
-        self._newest: set[int] = set()
-        self._found: set[int] = set()
+        self._newest = KeyTable()
         self._scratch: Scratch | None = None
         self._store: RunStore | None = None
 
-    def look_up(self, keys: Fingerprints) -> None:
-        """Make ready for these keys, which may repeat, and for no others."""
+    def has(self, keys: Fingerprints) -> Mask:
+        """Which of these are kept; they ascend and are distinct. The disk is asked: many at once cost little more than
+        few."""
         if len(self._newest) >= self._most:
             self._spill()
-        parts = [*self._earlier, *(self._store.runs if self._store else ())]
-        if parts:
-            keys = np.sort(keys)
-            self._found = set(keys[~Seen.unknown(parts, keys)].tolist())
+        keys = np.maximum(keys, 1)
+        found = self._newest.contains(keys)
+        left = np.flatnonzero(~found)
+        found[left] = _in_runs([*self._earlier, *(self._store.runs if self._store else ())], keys[left])
+        return found
 
-    def __contains__(self, key: int) -> bool:
-        return key in self._newest or key in self._found
-
-    def add(self, key: int) -> None:
-        """Remember a key that is not kept."""
-        self._newest.add(key)
-
-    def add_new(self, keys: Iterable[int]) -> list[bool]:
-        """Remember keys; of each: was it new?"""
-        newest, found = self._newest, self._found
-        new: list[bool] = []
-        for key in keys:
-            is_new = key not in newest and key not in found
-            if is_new:
-                newest.add(key)
-            new.append(is_new)
-        return new
-
-    def share(self, keys: set[int]) -> float:
-        """How many of these keys are kept, 0 to 1."""
-        known = len(keys & self._newest) + len(keys & self._found)
-        return known / max(1, len(keys))
-
-    def update(self, keys: set[int]) -> None:
-        """Remember keys."""
-        self._newest |= keys - self._found
+    def add(self, keys: Fingerprints) -> None:
+        """Remember distinct keys that are not kept."""
+        self._newest.add(np.maximum(keys, 1))
 
     def keys(self) -> Fingerprints:
         """All keys that this run has added, ascending; good until :meth:`close`."""
@@ -88,7 +66,7 @@ class Kept:
             self._scratch.remove()
 
     def _newest_sorted(self) -> Fingerprints:
-        keys = np.fromiter(self._newest, np.uint64, len(self._newest))
+        keys = self._newest.keys()
         keys.sort()
         return keys
 
@@ -97,7 +75,7 @@ class Kept:
             self._scratch = Scratch()
             self._store = RunStore(self._scratch.folder, durable=False)
         self._write(self._store.write(self._newest_sorted(), {}))
-        self._newest.clear()
+        self._newest = KeyTable(len(self._newest))
         while due := self._store.due():
             self._write(self._store.merge(due))
 
@@ -106,3 +84,16 @@ class Kept:
             Job(work).finish()
         except OSError as error:
             raise UsageFault(f"keys cannot be written to the folder for temporary files (TMPDIR): {error}") from None
+
+
+def _in_runs(runs: Sequence[Run], keys: Fingerprints) -> Mask:
+    """Which of these are in a run. Each is asked for the keys, or where it has fewer, they for its own: of many small
+    ones that takes a fifth of the time."""
+    found = np.zeros(len(keys), np.bool_)
+    for run in runs:
+        if len(run) < len(keys):
+            places = np.minimum(np.searchsorted(keys, run.keys), len(keys) - 1)
+            found[places[keys[places] == run.keys]] = True
+    left = np.flatnonzero(~found)
+    found[left] = ~Seen.unknown([run for run in runs if len(run) >= len(keys)], keys[left])
+    return found

@@ -21,8 +21,8 @@ _SHIFTS = np.arange(64, dtype=np.uint64)
 Hashes = npt.NDArray[np.uint64]
 
 
-def _hashes(tokens: Sequence[str]) -> Hashes:
-    digests = b"".join(map(xxhash.xxh3_64_digest, map(str.encode, tokens)))
+def _hashes(tokens: Sequence[bytes]) -> Hashes:
+    digests = b"".join(map(xxhash.xxh3_64_digest, tokens))
     return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
@@ -35,10 +35,10 @@ def _mixed(single: Hashes, size: int) -> Hashes:
     return mixed
 
 
-def shingles(texts: Sequence[Sequence[str]], size: int) -> list[Hashes]:
-    """Of each text, given as its words, the hashes of all its runs of `size` words, in order; of a shorter one that of
-    all its words, of one without words none. Many texts at once, since most of the time for a short one is that of
-    calls."""
+def shingles(texts: Sequence[Sequence[bytes]], size: int) -> list[Hashes]:
+    """Of each text, given as its words in UTF-8, the hashes of all its runs of `size` words, in order; of a shorter one
+    that of all its words, of one without words none. Many texts at once, since most of the time for a short one is that
+    of calls."""
     single = _hashes([*chain.from_iterable(texts)])
     mixed = _mixed(single, size)
     found = []
@@ -52,7 +52,8 @@ def shingles(texts: Sequence[Sequence[str]], size: int) -> list[Hashes]:
 
 def simhash(words: Sequence[str]) -> int:
     """64 bits; 0 for a text without words. Cost: about 0.1 ms for 500 words."""
-    unique, _ = np.unique(shingles([words], _SHINGLE)[0], return_counts=True)  # without counts it takes thrice as long
+    encoded = [*map(str.encode, words)]
+    unique, _ = np.unique(shingles([encoded], _SHINGLE)[0], return_counts=True)  # without counts: thrice as long
     if not len(unique):
         return 0
     ones = np.unpackbits(unique.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)

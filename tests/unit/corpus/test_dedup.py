@@ -22,6 +22,7 @@ from corpus.duplicates.deduplication import Counts, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
 from corpus.duplicates.state import opened
+from corpus.duplicates.table import KeyTable
 from corpus.errors import UsageFault
 from corpus.report import Report
 from corpus.vertical.writing import text_of
@@ -351,18 +352,30 @@ def test_rows_are_told_with_their_lines_however_many_are_read_at_once(tmp_path: 
     assert dedup.counts.damages == 2
 
 
+@given(st.lists(st.lists(st.integers(1, 50).map(lambda key: key << 4), unique=True), max_size=20), st.integers(0, 99))
+def test_a_table_of_keys_is_a_set(batches: list[list[int]], room: int) -> None:
+    """Also where all of them want the same few slots."""
+    table, oracle = KeyTable(room), set[int]()
+    for batch in batches:
+        keys = np.array(batch, np.uint64)
+        known = table.contains(keys)
+        assert known.tolist() == [key in oracle for key in batch]
+        table.add(keys[~known])
+        oracle.update(batch)
+        assert len(table) == len(oracle)
+    assert sorted(table.keys().tolist()) == sorted(oracle)
+
+
 def test_keys_are_remembered_on_disk_and_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     kept, oracle = Kept(newest_keys=10), set[int]()
     for start in range(0, 500, 7):
-        keys = [(start + step) * 0x9E3779B97F4A7C15 % 2**64 for step in range(0, 40, 3)]
-        kept.look_up(np.array(keys, np.uint64))
-        assert kept.share(set(keys)) == len(oracle & set(keys)) / len(keys)
-        assert [key in kept for key in keys] == [key in oracle for key in keys]
-        assert kept.add_new(keys * 2) == [key not in oracle for key in keys] + [False] * len(keys)
-        oracle.update(keys)
-        kept.update(set(keys))
-        assert kept.share(set(keys)) == 1
+        keys = sorted((start + step) * 0x9E3779B97F4A7C15 % 2**64 for step in range(0, 40, 3))
+        known = kept.has(np.array(keys, np.uint64))
+        assert known.tolist() == [(key or 1) in oracle for key in keys]
+        kept.add(np.array(keys, np.uint64)[~known])
+        oracle.update(key or 1 for key in keys)
+        assert kept.has(np.array(keys, np.uint64)).all()
         assert len(list(tmp_path.rglob("*.run"))) < 12
     assert kept.keys().tolist() == sorted(oracle)
     assert list(tmp_path.iterdir())
@@ -387,7 +400,7 @@ def test_what_has_the_name_of_a_pending_output_is_looked_at(tmp_path: Path, name
     """A former output of the same size is not it, nor is what was written over it in place."""
     output, hidden = tmp_path / "out", tmp_path / "hidden"
     with counted(tmp_path, output) as kept:
-        kept.add(1)
+        kept.add(np.array([1], np.uint64))
     with opened(tmp_path / "state", str(output), near=False) as state:
         hidden.write_bytes(output.read_bytes())
         state.commit(np.array([2], np.uint64), hidden)

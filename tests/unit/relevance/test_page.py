@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance.language.alphabet import words
+from relevance.language.alphabet import words, words_utf8
 from relevance.pages.encoding import decode, known
 from relevance.pages.page import _without_open_noscript, read_page, texts_and_links
 from relevance.pages.quality import quality
@@ -112,8 +112,13 @@ def test_deep_nesting_ends() -> None:
     assert len(read("<nav>" * 3000 + "x").blocks) == 1
 
 
+@given(st.text(st.one_of(st.sampled_from("aZé\xa0\xad\u0301\u2003žя1. /@#&\n\x1c"), st.characters()), max_size=30))
+def test_words_in_utf8_are_the_words(text: str) -> None:
+    assert words_utf8(text) == [word.encode() for word in words(text)]
+
+
 def test_shingles_of_many_texts_are_those_of_each() -> None:
-    texts = [words(text) for text in ("a b c d e f", "", "1 2", "a b", "c d e f", "e d c")]
+    texts = [words_utf8(text) for text in ("a b c d e f", "", "1 2", "a b", "c d e f", "e d c")]
     together = [found.tolist() for found in shingles(texts, 3)]
     assert together == [shingles([text], 3)[0].tolist() for text in texts]
     assert [len(found) for found in together] == [4, 0, 0, 1, 2, 1]
