@@ -15,7 +15,8 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +36,8 @@ NO_LANGUAGE = ""
 _MODEL_START = b"\x12morphodita_parsito"
 _FORMS = ("word", "form")
 _NOTHING = "_"
+_SIGNS = ("<", "&", "\t")
+"""Of rows that are not just a form as it is."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 
 
@@ -69,18 +72,20 @@ class Tagger:
             raise UsageFault(f"{path}: is no model of UDPipe 1")
         self._names = ["lemma"]
         try:
-            [(lemma,)] = self._tag(["a"])
+            [[lemma]] = self._tag(["a"])
         except CorpusError:
             raise UsageFault(f"{path}: this model has no tagger") from None
         self.has_lemmas = bool(lemma)
         self._names = [COLUMNS[column] for column in columns]
 
-    def __call__(self, forms: Sequence[str]) -> list[tuple[str, ...]]:
-        """The columns of each token of a sentence."""
+    def __call__(self, forms: Sequence[str]) -> list[list[str]]:
+        """The columns of a sentence, each with a value for every token."""
+        if len(forms) <= MAX_SENTENCE:
+            return self._tag(forms)
         pieces = (forms[start : start + MAX_SENTENCE] for start in range(0, len(forms), MAX_SENTENCE))
-        return [columns for piece in pieces for columns in self._tag(piece)]
+        return [[*chain.from_iterable(column)] for column in zip(*map(self._tag, pieces), strict=True)]
 
-    def _tag(self, forms: Sequence[str]) -> list[tuple[str, ...]]:
+    def _tag(self, forms: Sequence[str]) -> list[list[str]]:
         sentence = self._udpipe.Sentence()
         for form in forms:
             sentence.addWord(form)
@@ -88,8 +93,7 @@ class Tagger:
         if not self._model.tag(sentence, self._model.DEFAULT, fault):
             raise CorpusError(f"{self._path}: cannot tag: {fault.message}")
         words = list(sentence.words)[1:]  # they live no longer than the sentence
-        columns = (map(attrgetter(name), words) for name in self._names)
-        return list(zip(*(_values(column, forms) for column in columns), strict=True))
+        return [_values([*map(attrgetter(name), words)], forms) for name in self._names]
 
 
 class DocumentTagger:
@@ -110,9 +114,12 @@ class DocumentTagger:
                 for place in places:
                     tagged[place] = self._untagged(rows[place])
                 continue
-            values = tagger([_form(rows[place]) for place in places])
-            for place, columns in zip(places, values, strict=True):
-                tagged[place] = _with_columns(rows[place], columns)
+            own = [rows[place] for place in places]
+            together = "".join(own)
+            plain = not any(map(together.count, _SIGNS)) and (together.isascii() or not _NO_TEXT.search(together))
+            values = zip(*tagger(own if plain else [*map(_form, own)]), strict=True)
+            for place, row, columns in zip(places, own, values, strict=True):
+                tagged[place] = "\t".join((row, *columns)) if plain else _with_columns(row, columns)
         return tagged, counts
 
     def _untagged(self, row: str) -> str:
@@ -126,9 +133,11 @@ def language_key(language: str) -> str:
     return html_tag(language.lower().partition("-")[0])
 
 
-def _values(column: Iterable[str], forms: Sequence[str]) -> list[str]:
+def _values(column: list[str], forms: Sequence[str]) -> list[str]:
     """A column as it is written; "_" is how UDPipe says that there is nothing."""
-    return ["" if value == _NOTHING != form else escape_token(value) for value, form in zip(column, forms, strict=True)]
+    told = ["" if value == _NOTHING != form else value for value, form in zip(column, forms, strict=True)]
+    together = "".join(told)
+    return [*map(escape_token, told)] if "<" in together or "&" in together else told
 
 
 def _sentences(rows: Sequence[str]) -> list[tuple[str, list[int]]]:

@@ -122,7 +122,8 @@ def accuracy(model: bytes, sentences: Sequence[Sentence]) -> Iterator[tuple[str,
     right: Counter[str] = Counter()
     known: Counter[str] = Counter()
     for sentence in sentences:
-        for word, values in zip(sentence, tagger([word.form for word in sentence]), strict=True):
+        columns = tagger([word.form for word in sentence])
+        for word, *values in zip(sentence, *columns, strict=True):
             for column, value in zip(COLUMNS, values, strict=True):
                 true = getattr(word, column)
                 known[column] += bool(true)

@@ -66,7 +66,7 @@ def test_columns_in_the_order_asked_for(model: Path) -> None:
 
 
 def test_a_token_of_one_low_line_has_a_lemma(tagger: DocumentTagger) -> None:
-    [[lemma, _, _, feats]] = tagger.taggers["zu"](["_"])
+    [[lemma], _, _, [feats]] = tagger.taggers["zu"](["_"])
     assert lemma == "_"
     assert feats != "_"
 
@@ -139,12 +139,12 @@ def test_a_sentence_of_any_length_is_tagged_in_pieces(tagger: DocumentTagger, mo
     given: list[int] = []
     tag = one._tag
 
-    def counted(forms: Sequence[str]) -> list[tuple[str, ...]]:
+    def counted(forms: Sequence[str]) -> list[list[str]]:
         given.append(len(forms))
         return tag(forms)
 
     monkeypatch.setattr(one, "_tag", counted)
-    assert [columns[1] for columns in one(["Inja"] * (2 * MAX_SENTENCE + 1))] == ["NOUN"] * (2 * MAX_SENTENCE + 1)
+    assert one(["Inja"] * (2 * MAX_SENTENCE + 1))[1] == ["NOUN"] * (2 * MAX_SENTENCE + 1)
     assert given == [MAX_SENTENCE, MAX_SENTENCE, 1]
 
 
@@ -160,7 +160,9 @@ def test_odd_tokens(tagger: DocumentTagger, form: str) -> None:
 
 
 def test_no_row_with_columns_is_a_tag(tagger: DocumentTagger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagger.taggers["zu"], "_tag", lambda forms: [("", "", "", "x>")] * len(forms))
+    monkeypatch.setattr(
+        tagger.taggers["zu"], "_tag", lambda forms: [[value] * len(forms) for value in ("", "", "", "x>")]
+    )
     assert tagger(["<doc>", '<p lang="zu">', "<b", "b", "</p>", "</doc>"])[0][2:4] == ["<b\t\t\t\t", "b\t\t\t\tx>"]
 
 
@@ -177,7 +179,7 @@ def test_models_without_lemmas(tmp_path: Path) -> None:
     model = write_model(tmp_path / "m", PAIRS)
     one = DocumentTagger({"": model}, ["lemma", "tag", "xpos", "feats"]).taggers[""]
     assert not one.has_lemmas
-    assert one(["Inja", "ilele", "."]) == [("", "NOUN", "", ""), ("", "VERB", "", ""), ("", "PUNCT", "", "")]
+    assert one(["Inja", "ilele", "."]) == [[""] * 3, ["NOUN", "VERB", "PUNCT"], [""] * 3, [""] * 3]
 
 
 def test_files_that_are_no_model(model: Path, tmp_path: Path) -> None:
