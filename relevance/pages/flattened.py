@@ -77,6 +77,7 @@ _TOKEN = re.compile(
 _PARTING = re.compile(rb"<(?:[!?]|/[^a-zA-Z>]|[iI][nN][pP][uU][tT])")  # of text in tables and behind the body
 _LONGER = ((b"&nGt;", "\u226b\u20d2".encode()), (b"&nLt;", "\u226a\u20d2".encode()))
 """Longer than what they are written as, as no others are: lexbor writes them over what follows in memory."""
+_ANY_LONGER = re.compile(rb"&(?=n[GL]t;)")  # one letter, then what is looked ahead for: that is found fastest
 _Elements = list[tuple[bytes, bytes]]
 _BEFORE_ATTRIBUTES = bytes(code in b" \t\n\f\r/" for code in range(256))
 _BETWEEN_ATTRIBUTES = bytes(code in b" \t\n\f\r/=" for code in range(256))
@@ -90,7 +91,7 @@ _LEFT_OUT = frozenset(f"{INLINE_NAMES} head body img input embed source param tr
 def flattened(page: bytes, usual: bool | None = None) -> bytes:
     """`page` (UTF-8) when it can be parsed at its length's cost, else what is left of it when nothing nests. `usual`:
     whether it can, None: not known."""
-    for reference, signs in _LONGER:
+    for reference, signs in _LONGER if _ANY_LONGER.search(page) else ():
         page = page.replace(reference, signs)
     return page if (is_usual(page) if usual is None else usual) else _Flat().made_of(page)
 
