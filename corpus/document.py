@@ -184,21 +184,32 @@ def row_of(line: str) -> dict[str, Any]:
 
 def of_row(row: dict[str, Any]) -> Document:
     """As :func:`from_json`, of a line's fields."""
-    if not isinstance(row.get("text"), str):
-        raise ValueError("no object with a text")
-    language = str(row.get("language") or UNDETERMINED)
-    facts = row.get("paragraphs")
-    texts = row["text"].split("\n") if row["text"] or facts else []  # one empty line is a paragraph that facts name
-    if facts is None:
-        facts = [{"language": language}] * len(texts)
-    if not isinstance(facts, list) or len(facts) != len(texts) or not all(isinstance(fact, dict) for fact in facts):
-        raise ValueError("paragraphs do not fit the lines of text")
-    paragraphs = tuple(
-        Paragraph(text, str(fact.get("kind", "main")), str(fact.get("language", UNDETERMINED)))
-        for text, fact in zip(texts, facts, strict=True)
-    )
-    words = {name: str(row.get(name) or "") for name in _WORDS}
+    paragraphs = tuple(map(paragraph_of, *parts_of_row(row)))
+    words = {name: said_in(row, name) for name in _WORDS}
     # Other tools have keys of these names, too: what is no text stays what it is.
     words.update((name, row[name]) for name in SAID if isinstance(row.get(name), str))
     extra = {name: value for name, value in row.items() if name not in _KNOWN and name not in words}
-    return Document(paragraphs=paragraphs, language=language, extra=extra, **words)
+    return Document(paragraphs=paragraphs, language=said_in(row, "language") or UNDETERMINED, extra=extra, **words)
+
+
+def said_in(row: dict[str, Any], name: str) -> str:
+    """A field of a line as text, "" where it has none."""
+    return str(row.get(name) or "")
+
+
+def parts_of_row(row: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """The texts of the paragraphs of a line, and the facts of each, as :func:`from_json` takes them."""
+    if not isinstance(row.get("text"), str):
+        raise ValueError("no object with a text")
+    facts = row.get("paragraphs")
+    texts = row["text"].split("\n") if row["text"] or facts else []  # one empty line is a paragraph that facts name
+    if facts is None:
+        facts = [{"language": said_in(row, "language") or UNDETERMINED}] * len(texts)
+    if not isinstance(facts, list) or len(facts) != len(texts) or not all(isinstance(fact, dict) for fact in facts):
+        raise ValueError("paragraphs do not fit the lines of text")
+    return texts, facts
+
+
+def paragraph_of(text: str, fact: Mapping[str, Any]) -> Paragraph:
+    """A paragraph of a line, by its text and its facts."""
+    return Paragraph(text, str(fact.get("kind", "main")), str(fact.get("language", UNDETERMINED)))

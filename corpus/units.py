@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
-from corpus.document import Document, main_language, of_row, row_of
+from corpus.document import Paragraph, main_language, paragraph_of, parts_of_row, row_of, said_in
 from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
 from corpus.inputs import DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import plain_suffix
@@ -64,23 +64,22 @@ def json_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
 
 def _of_json(line: bytes) -> Unit:
     row = row_of(line.decode("utf-8"))
-    document = of_row(row)
-
-    def texts() -> list[str]:
-        return [paragraph.text for paragraph in document.paragraphs]
+    texts, facts = parts_of_row(row)
+    published = row.get("published")
 
     def cut(places: Sequence[int]) -> bytes:
-        return _cut_json(row, document, places)
+        return _cut_json(row, places, [paragraph_of(texts[place], facts[place]) for place in places])
 
-    return Unit(document.id, document.url, document.date, document.published, texts, line + b"\n", cut)
+    identity, url, date = (said_in(row, name) for name in ("id", "url", "date"))
+    said = published if isinstance(published, str) else ""
+    return Unit(identity, url, date, said, texts.copy, line + b"\n", cut)
 
 
-def _cut_json(row: dict[str, Any], document: Document, places: Sequence[int]) -> bytes:
-    kept = tuple(document.paragraphs[place] for place in places)
+def _cut_json(row: dict[str, Any], places: Sequence[int], kept: Sequence[Paragraph]) -> bytes:
     left = {**row, "text": "\n".join(paragraph.text for paragraph in kept)}
     if row.get("paragraphs") is not None:
         left["paragraphs"] = [row["paragraphs"][place] for place in places]
-        left["language"] = main_language(kept)
+        left["language"] = main_language(tuple(kept))
     if "words" in row:
         left["words"] = sum(paragraph.words for paragraph in kept)
     return encoded(json.dumps(left, ensure_ascii=False) + "\n")
