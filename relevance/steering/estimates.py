@@ -16,6 +16,7 @@ all that a fleet can share is sums.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import exp, log
 
 MILLI = 1000
@@ -31,94 +32,115 @@ PULL = {"a": 12.0, "h": 3.0, "p": 4.0, "t": 4.0, "c": 10.0, "i": 8.0, "w": 8.0}
 Row = tuple[int, ...]
 """Pages, their gain and the gain expected of them (both in thousandths), sections."""
 _NOTHING: Row = (0, 0, 0, 0)
+_SURE = 1 - 1e-3
 
 
 def logit(p: float) -> float:
-    p = min(max(p, 1e-3), 1 - 1e-3)
+    p = _SURE if p > _SURE else 1e-3 if p < 1e-3 else p  # a third of the time of min and max
     return log(p / (1 - p))
 
 
 def sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + exp(-min(max(x, -30.0), 30.0)))
+    return 1.0 / (1.0 + exp(-(30.0 if x > 30.0 else -30.0 if x < -30.0 else x)))
 
 
 class Estimates:
-    """Counts of this process and of the fleet, and the effects that follow."""
+    """Counts of this process and of the fleet, and the effects that follow. One thread may add and absorb while others
+    ask."""
 
     def __init__(self) -> None:
-        self._own: dict[str, list[int]] = {}
-        self._fleet: dict[str, Row] = {}
+        self._own: dict[str, Row] = {}  # since they were last given away
+        self._all: dict[str, Row] = {}  # with the fleet's
+        self._alone: dict[str, tuple[Row, float]] = {}  # effects by themselves, and of which row
 
     def add(self, key: str, gain: float, expected: float, sections: int = 0) -> None:
         """A page that counts for `key`; expected: its gain as it was foreseen without what `key` says; sections: 1 for
         a host where it is the first of its section."""
-        row = self._own.setdefault(key, [*_NOTHING])
-        for place, value in enumerate((1, round(gain * MILLI), round(expected * MILLI), sections)):
-            row[place] += value
+        page = 1, round(gain * MILLI), round(expected * MILLI), sections
+        for counts in (self._own, self._all):
+            counts[key] = _together(counts.get(key, _NOTHING), page)
 
     def counts(self, key: str) -> tuple[int, float, float]:
         """Pages, gain, expected gain."""
-        pages, gain, expected, _ = self._row(key)
+        pages, gain, expected, _ = self._all.get(key, _NOTHING)
         return pages, gain / MILLI, expected / MILLI
 
-    def _row(self, key: str) -> Sequence[int]:
-        fleet, own = self._fleet.get(key), self._own.get(key)
-        if fleet is None or own is None:
-            return fleet or own or _NOTHING
-        return fleet[0] + own[0], fleet[1] + own[1], fleet[2] + own[2], fleet[3] + own[3]
+    def effect_alone(self, key: str) -> float:
+        """Log-odds by which pages of a key differ from what was expected of them. Remembered: for keys of which there
+        are few."""
+        row = self._all.get(key, _NOTHING)
+        known = self._alone.get(key)
+        if known is None or known[0] is not row:
+            known = self._alone[key] = row, self.effect(key)[0]
+        return known[1]
 
-    def effect(self, key: str, wider: float = 0.0, among: float = 0.0) -> tuple[float, int]:
-        """Log-odds by which pages of a key differ from what was expected of them, once `wider` is added to that; and
-        how many they were. among: pages that `wider` rests on; the more of them are this key's own, the less there is
-        to tell apart."""
-        pages, gain, expected = self.counts(key)
-        if not pages or pages >= among > 0:
-            return 0.0, pages
-        pull = PULL[key[0]] / (1.0 - pages / among if among > pages else 1.0)
-        return _moved(pages, gain, logit(expected / pages) + wider, pull), pages
+    def effect(self, key: str) -> tuple[float, int]:
+        """Log-odds by which pages of a key differ from what was expected of them, and how many they were."""
+        return _effect(self._all.get(key, _NOTHING), PULL[key[0]])
 
     def known(self, places: Sequence[str]) -> tuple[str, ...]:
         """Those of a URL's places that have had pages, the widest first."""
-        return tuple(key for key in places if key in self._own or key in self._fleet)
+        counts = self._all
+        return tuple([key for key in places if key in counts])
 
-    def place(self, places: Sequence[str], known: Sequence[str]) -> tuple[float, float]:
+    def place(self, places: Sequence[str]) -> tuple[float, float]:
         """Log-odds of a place, from the effects of its widest key to that of its narrowest, and how many pages of its
-        host they rest on. known: those of its keys that have had pages. A shape of URLs whose prefix has had no page (a
-        date, a number) speaks for itself, not as a part of its host."""
-        if places[0] not in known:
-            return 0.0, 0.0
-        total, support = self._host(known[0], known[1:])
-        among = support
-        for key in places[1:]:
-            more, among = self.effect(key, total, among)
-            total += more
-        return total, support
-
-    def _host(self, host: str, narrower: Sequence[str]) -> tuple[float, float]:
-        """The effect of a host on one of its sections, and the pages it rests on: the section's own count whole, all
-        others by how many are of one section."""
-        pages, gain, expected, sections = self._row(host)
-        own, own_gain, own_expected, _ = self._row(narrower[-1]) if narrower else _NOTHING
-        others = pages - own
-        alike = max(0.0, others / max(1, sections - (own > 0)) - 1.0)
-        part = 1.0 / (1.0 + alike * ALIKE)
-        count = own + others * part
-        gained, foreseen = own_gain + (gain - own_gain) * part, own_expected + (expected - own_expected) * part
-        return _moved(count, gained / MILLI, logit(foreseen / MILLI / count), PULL["h"]), count
+        host they rest on. A shape of URLs whose prefix has had no page (a date, a number) speaks for itself, not as a
+        part of its host."""
+        return _place(tuple([self._all.get(key, _NOTHING) for key in places]))
 
     def deltas(self) -> dict[str, Row]:
-        given: dict[str, Row] = {key: tuple(row) for key, row in self._own.items()}
-        for key, row in given.items():
-            old = self._fleet.get(key, _NOTHING)
-            self._fleet[key] = tuple(a + b for a, b in zip(old, row, strict=True))
-        self._own.clear()
+        given, self._own = self._own, {}
         return given
 
     def absorb(self, counts: Mapping[str, Row]) -> None:
-        self._fleet.update(counts)
+        own = self._own
+        self._all.update((key, _together(row, own[key]) if key in own else row) for key, row in counts.items())
+
+
+def _together(one: Row, other: Row) -> Row:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
+
+
+def _effect(row: Row, pull: float, wider: float = 0.0, among: float = 0.0) -> tuple[float, int]:
+    """Log-odds by which pages of a key differ from what was expected of them, once `wider` is added to that; and how
+    many they were. among: pages that `wider` rests on; the more of them are this key's own, the less there is to tell
+    apart."""
+    pages, gain, expected, _ = row
+    if not pages or pages >= among > 0:
+        return 0.0, pages
+    pull /= 1.0 - pages / among if among > pages else 1.0
+    return _moved(pages, gain / MILLI, logit(expected / MILLI / pages) + wider, pull), pages
+
+
+@lru_cache(maxsize=4096)  # most places are of hosts that nothing is known of, or not more than a minute ago
+def _place(rows: tuple[Row, ...]) -> tuple[float, float]:
+    """Log-odds and support, by the rows of a place's keys."""
+    host, *narrower = rows
+    if not host[0]:
+        return 0.0, 0.0
+    total, support = _host(host, next((row for row in reversed(narrower) if row[0]), _NOTHING))
+    among = support
+    for row, kind in zip(narrower, "pt", strict=False):
+        more, among = _effect(row, PULL[kind], total, among)
+        total += more
+    return total, support
+
+
+def _host(row: Row, section: Row) -> tuple[float, float]:
+    """The effect of a host on one of its sections, and the pages it rests on: the section's own count whole, all
+    others by how many are of one section."""
+    pages, gain, expected, sections = row
+    own, own_gain, own_expected, _ = section
+    others = pages - own
+    alike = max(0.0, others / max(1, sections - (own > 0)) - 1.0)
+    part = 1.0 / (1.0 + alike * ALIKE)
+    count = own + others * part
+    gained, foreseen = own_gain + (gain - own_gain) * part, own_expected + (expected - own_expected) * part
+    return _moved(count, gained / MILLI, logit(foreseen / MILLI / count), PULL["h"]), count
 
 
 def _moved(pages: float, gain: float, usual: float, pull: float) -> float:
     """Log-odds from what was usual of pages to what they gained, pulled to the usual as if by `pull` pages more."""
-    weight = min(1.0, CAP / pages)
+    weight = CAP / pages if pages > CAP else 1.0
     return logit((gain * weight + pull * sigmoid(usual)) / (pages * weight + pull)) - usual

@@ -34,6 +34,10 @@ _OTHER_TEXT = (
 _OTHER_TAGS = frozenset(_OTHER_TEXT.split())
 """Not all tags there are: /my/, /to/ or /co/ in a URL is seldom a language."""
 _DIGITS = re.compile(r"\d+")
+_TITLE = 12
+"""Letters of a path's last segment beyond which it looks like a title."""
+_DEEPEST = 4
+"""Segments of a path that are looked at."""
 _REMEMBERED = 20_000
 """Anchors and URLs remembered before starting anew."""
 _SHORT = 2
@@ -61,6 +65,7 @@ class Hints:
         self._said_of = {**dict.fromkeys(others, OTHER), **dict.fromkeys(self._ours, OURS)}
         self._anchors: dict[str, int] = {}
         self._urls: dict[str, int] = {}
+        self._hosts: dict[str, int] = {}
 
     def tag(self, language: str) -> int:
         """A language tag (hreflang, html lang)."""
@@ -80,15 +85,23 @@ class Hints:
 
     def _said(self, url: str) -> int:
         host, path, query = split(url)
-        pieces = f"{host.rpartition('.')[0].rpartition('.')[0].replace('.', '/')}/{path}".lower().split("/")
+        if (said := self._hosts.get(host)) is None:
+            if len(self._hosts) >= _REMEMBERED:
+                self._hosts.clear()
+            said = self._hosts[host] = self._last_said(host.split(".")[:-2], NEITHER)
+        pieces = path.lower().split("/")
         if query:
             pieces += query.lower().replace("=", "&").split("&")
-        said = NEITHER
+        return self._last_said(pieces, said)
+
+    def _last_said(self, pieces: Sequence[str], said: int) -> int:
+        """By the last of these pieces that is a tag; `said` where none is."""
+        known = self._said_of
         for piece in pieces:
-            if piece in self._said_of:
-                said = self._said_of[piece]
+            if piece in known:
+                said = known[piece]
             elif len(piece) == 5 and piece[2] in "-_":
-                said = self._said_of.get(piece[:2], said)
+                said = known.get(piece[:2], said)
         return said
 
     def anchors(self, texts: Sequence[str]) -> list[int]:
@@ -136,9 +149,14 @@ class Hints:
             since = "s" if seed else min(link.since_relevant, 4)
             away = bool(source) and host_of(link.url) != home
             stands_on = home if away else places(source)[-1] if link.on_known else ""
-            behind = short_tag(stands_on) if stands_on else ""
-            out.append(f"{since}{anchor}{self.url(link.url)}{tag}{link.nav:d}{away:d}{behind}")
+            kind = _kind(since, anchor, self.url(link.url), tag, link.nav, away)
+            out.append(kind + short_tag(stands_on) if stands_on else kind)
         return out
+
+
+@lru_cache(maxsize=4096)  # there are few
+def _kind(since: int | str, anchor: int, url: int, tag: int, nav: bool, away: bool) -> str:
+    return f"{since}{anchor}{url}{tag}{nav:d}{away:d}"
 
 
 @lru_cache(maxsize=4096)
@@ -171,12 +189,23 @@ def places(url: str) -> tuple[str, str, str]:
     segment as * where it looks like a title, plus the names of the query's fields.
     """
     host, path, query = split(url)
-    segments = [segment for segment in path.split("/") if segment]
-    prefix = segments[0] if len(segments) > 1 else ""
-    template = _DIGITS.sub("N", "/".join(segments[:4]))
-    before, slash, last = template.rpartition("/")
-    if len(segments) <= 4 and (len(last) > 12 or "-" in last or "_" in last):
-        template = f"{before}{slash}*"
+    folder, _, last = path.rstrip("/").rpartition("/")
+    host_key, prefix_key, template, is_whole = _folder(host, folder)
+    if not is_whole:
+        if "-" in last or "_" in last or len(last := _DIGITS.sub("N", last)) > _TITLE:
+            last = "*"
+        template += last
     if query:
         template += "?" + "&".join(sorted({pair.partition("=")[0] for pair in query.split("&") if pair})[:4])
-    return f"h:{host}", f"p:{host}/{prefix[:24]}", f"t:{host}/{template[:64]}"
+    return host_key, prefix_key, f"t:{host}/{template[:64]}"
+
+
+@lru_cache(maxsize=4096)
+def _folder(host: str, folder: str) -> tuple[str, str, str, bool]:
+    """Of URLs that differ in the last segment only: the keys of host and prefix, their template up to that segment, and
+    whether it is all of it."""
+    segments = [*filter(None, folder.split("/"))]
+    prefix = segments[0] if segments else ""
+    is_whole = len(segments) >= _DEEPEST
+    template = _DIGITS.sub("N", "/".join(segments[:_DEEPEST]))
+    return f"h:{host}", f"p:{host}/{prefix[:24]}", template + "/" if segments and not is_whole else template, is_whole

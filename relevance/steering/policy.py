@@ -7,8 +7,8 @@ takes back as the fleet's totals (`absorb`), so any number of workers steer by t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from relevance.pages.measure import BlockShare
 from relevance.pages.page import Page
@@ -28,8 +28,7 @@ class PageContext:
     known: bool = False  # its text has been kept of another page: it is worth nothing again
 
 
-@dataclass(frozen=True, slots=True)
-class LinkContext:
+class LinkContext(NamedTuple):
     """A link on a judged page."""
 
     url: str
@@ -46,11 +45,9 @@ class LinkContext:
         """With what another link of the page to the same URL says: a picture's has no anchor, <link rel=alternate> says
         the language, and what stands in the text, too, is more than navigation."""
         both = self
-        if anchor:
-            both = replace(both, anchor=both.anchor or anchor, nav=both.nav and nav)
-        if hreflang and not both.hreflang:
-            both = replace(both, hreflang=hreflang)
-        return both
+        if anchor and not (self.anchor and (nav or not self.nav)):
+            both = both._replace(anchor=self.anchor or anchor, nav=self.nav and nav)
+        return both._replace(hreflang=hreflang) if hreflang and not self.hreflang else both
 
 
 @dataclass(frozen=True, slots=True)

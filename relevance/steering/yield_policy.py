@@ -13,9 +13,10 @@ relevant pages and none of others; here links of irrelevant pages are ranked low
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -80,6 +81,14 @@ NEW = "all:new"
 """Key of the pages fetched while their host was unknown: what exploration has cost."""
 
 
+_COUNTED = {
+    (keep, str(anchor)): (0 if keep else 1, *behind)
+    for keep in (True, False)
+    for anchor, behind in ((SIBLING, ()), (NEITHER, ()), (OURS, (2,)), (OTHER, (3,)))
+}
+"""Places in :class:`Links` that a link counts for, by whether its page is kept and what its anchor says."""
+
+
 class _Evidence(NamedTuple):
     """What the links to a URL say: keys under which it is learnt, each with its first guess.
 
@@ -114,11 +123,10 @@ class _Place(NamedTuple):
 
 
 class _Shared:
-    """What URLs looked at together share: their hosts, what like links to them say, and what follows from both."""
+    """What URLs looked at together share: their places, and the priorities of those that lie and are linked alike."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[str, ...], _Place] = {}
-        self.evidence: dict[tuple[int, str, Links], tuple[_Evidence, float]] = {}  # with the sum of its effects
         self.priorities: dict[tuple[_Place, str, Links, bool], float] = {}
 
 
@@ -153,16 +161,15 @@ class YieldPolicy(ThresholdPolicy):
     def _learn(self, url: str, bucket: str, gain: float) -> None:
         estimates, where = self._estimates, places(url)
         known = estimates.known(where)
-        place = self._place(where, known)
-        links = _known(bucket)
-        evidence = self._evidence(place.group, links, self._links(url, links))
+        place = self._place(where)
+        evidence = self._evidence(url, place, _known(bucket))
         effects = self._effects(evidence)
         # What one key has learnt of the page the next ones need not learn again. Else each would take the whole blame
         # for a page that was not what its links promised, and five together so much that all links like them waited.
         for key, effect in effects.items():
             guess = self._guess(key, evidence)
             estimates.add(key, gain, sigmoid(sum(effects.values()) + place.log_odds - effect + guess))
-            effects[key] = guess + estimates.effect(key)[0]
+            effects[key] = guess + estimates.effect_alone(key)
         expected = sigmoid(sum(effects.values()))
         estimates.add(where[0], gain, expected, sections=where[-1] not in known)
         for key in where[1:]:
@@ -196,25 +203,23 @@ class YieldPolicy(ThresholdPolicy):
         self._note(links, buckets)
         shared = _Shared()
         return [
-            (0.0 if self._leads_astray(link) else self._estimate(link.url, link.since_relevant, bucket, shared), bucket)
+            (self._estimate(link.url, link.since_relevant, bucket, shared), bucket)
+            if not link.on_known or self._leads_on(link.source_url)
+            else (0.0, bucket)
             for link, bucket in zip(links, buckets, strict=True)
         ]
 
-    def _leads_astray(self, link: LinkContext) -> bool:
-        """Whether it stands on a page with the text of another, as those of a trap do and those of lists that have led
-        to good pages do not."""
-        if not link.on_known:
-            return False
-        host, _, template = places(link.source_url)
-        return self._opens(host, short_tag(template)) < LEADS_ON
+    def _leads_on(self, source_url: str) -> bool:
+        """Whether links on a page with the text of another lead to good pages, as those of lists do, not of traps."""
+        host, _, template = places(source_url)
+        return self._opens(host, short_tag(template)) >= LEADS_ON
 
     def _note(self, links: Sequence[LinkContext], buckets: Sequence[str]) -> None:
         """Counts the links of one judged page, each URL once."""
         found = {link.url: (link, bucket) for link, bucket in zip(links, buckets, strict=True) if not link.nav}
         for url, (link, bucket) in found.items():
             if link.source_verdict is not None:
-                by_anchor = {OURS: (2,), OTHER: (3,)}.get(int(bucket[AT_ANCHOR]), ())
-                self._inlinks.add(url, (0 if link.source_verdict.keep else 1, *by_anchor))
+                self._inlinks.add(url, _COUNTED[link.source_verdict.keep, bucket[AT_ANCHOR]])
 
     def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
         shared = _Shared()
@@ -223,8 +228,8 @@ class YieldPolicy(ThresholdPolicy):
     def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
         """Log-odds by key (estimates; the host's stands for all of the place), then parts of the worth."""
         where, bucket = places(url), _known(bucket)
-        place = self._place(where, self._estimates.known(where))
-        evidence = self._evidence(place.group, bucket, self._links(url, bucket))
+        place = self._place(where)
+        evidence = self._evidence(url, place, bucket)
         effects = self._effects(evidence)
         terms = {key: round(effect, 2) for key, effect in effects.items()}
         return {
@@ -248,24 +253,21 @@ class YieldPolicy(ThresholdPolicy):
     def _estimate(self, url: str, since: int, bucket: str, shared: _Shared) -> float:
         where = places(url)
         if len(bucket) > KIND and bucket[AT_AWAY] == "0" and self._opens(where[0], bucket[KIND:]) < LEADS_ON:
-            return 0.0  # as when it was found (_leads_astray), however good the rest of the host
+            return 0.0  # as when it was found (_leads_on), however good the rest of the host
         known = self._estimates.known(where)
         if (place := shared.places.get(known or where[:1])) is None:
-            place = shared.places[known or where[:1]] = self._place(where, known)
-        key = (place, bucket[:KIND], self._links(url, bucket), since > self.tunnel)
+            place = shared.places[known or where[:1]] = self._place(where)
+        key = (place, bucket[:KIND], self._inlinks.seen(url), since > self.tunnel)
         if (priority := shared.priorities.get(key)) is None:
-            priority = shared.priorities[key] = self._priority(*key, shared)
+            priority = shared.priorities[key] = self._priority(*key)
         return priority
 
-    def _priority(self, place: _Place, bucket: str, links: Links, far: bool, shared: _Shared) -> float:
+    def _priority(self, place: _Place, bucket: str, seen: Links, far: bool) -> float:
         """The priority of a URL. far: too many irrelevant pages in a row lead there."""
-        key = (place.group, bucket, links)
-        if (known := shared.evidence.get(key)) is None:
-            evidence = self._evidence(*key)
-            known = shared.evidence[key] = evidence, sum(self._effects(evidence).values())
-        evidence, log_odds = known
+        evidence = _evidence(place.group, bucket, _counting(seen, bucket))
         if far and not place.known and not evidence.hopeful:
             return 0.0
+        log_odds = sum(self._effects(evidence).values())
         mean = self._expected(place, log_odds)
         worth = 1.0 - (1.0 - mean) * (1.0 - place.hub) + self._novelty(place.pages, evidence.since)
         worth += self.exploration * 2.0 * sqrt(mean * (1 - mean) / (place.support + 4.0))
@@ -280,53 +282,27 @@ class YieldPolicy(ThresholdPolicy):
             return mean
         return max(mean, min(OPENED, mean * (1.0 + OPENS / place.pages)))
 
-    def _place(self, where: Sequence[str], known: Sequence[str]) -> _Place:
-        log_odds, support = self._estimates.place(where, known)
+    def _place(self, where: Sequence[str]) -> _Place:
+        log_odds, support = self._estimates.place(where)
         pages, gain, _ = self._estimates.counts(where[0])
         share = (gain + 1.0) / (pages + 2.0)
-        group = sum(share > bound for bound in _CLASSES)
+        group = bisect_left(_CLASSES, share)
         repeats = self._repeats(where[-1])
         hub = self._hub(where[0], pages) * (1.0 - repeats)  # its links, too, are those of others
         opens = self._opens(where[0], short_tag(where[-1])) if repeats else 0.0
         return _Place(log_odds, support, pages, group, hub, gain >= 0.5, repeats, opens)
 
-    def _links(self, url: str, bucket: str) -> Links:
-        """The links to a URL, as far as it matters how many."""
-        seen = self._inlinks.seen(url)
-        since, anchor = bucket[AT_SINCE], bucket[AT_ANCHOR]
-        if seen == NO_LINKS and bucket[AT_NAV] == "0" and since != "s":
-            # another worker read the link
-            return Links(int(since == "0"), int(since != "0"), int(anchor == str(OURS)), int(anchor == str(OTHER)))
-        if max(seen) <= 3:
-            return seen
-        good, bad, ours, other = seen
-        return Links(min(good, 4), min(bad, 4), min(ours, 3), min(other, 3))
-
-    def _evidence(self, group: int, bucket: str, seen: Links) -> _Evidence:
-        good, bad, ours, other = seen
-        since = "0" if good and bucket[AT_SINCE] != "s" else bucket[AT_SINCE]
-        url, tag = int(bucket[AT_URL]), int(bucket[AT_TAG])
-        guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[url] + _LANG[tag]
-        guess += _NAV * (bucket[AT_NAV] == "1") + _AWAY * (bucket[AT_AWAY] == "1")
-        return _Evidence(
-            since=since,
-            hopeful=since == "0" or OURS in (url, tag) or ours > 0,
-            kind=f"c:{since}{bucket[AT_URL:KIND]}",
-            kind_guess=guess,
-            links=f"i:{group}{good}{bad}",
-            links_guess=_GOOD * max(good - 1, 0) + _BAD * bad,
-            anchors=f"w:{group}{ours}{other}",
-            anchors_guess=_OURS * ours + _OTHER * other,
-        )
+    def _evidence(self, url: str, place: _Place, bucket: str) -> _Evidence:
+        return _evidence(place.group, bucket[:KIND], _counting(self._inlinks.seen(url), bucket))
 
     def _effects(self, evidence: _Evidence) -> dict[str, float]:
         """Log-odds by key, first guess and what has been learnt."""
-        effect = self._estimates.effect
+        effect = self._estimates.effect_alone
         return {
-            ALL: effect(ALL)[0],
-            evidence.kind: evidence.kind_guess + effect(evidence.kind)[0],
-            evidence.links: evidence.links_guess + effect(evidence.links)[0],
-            evidence.anchors: evidence.anchors_guess + effect(evidence.anchors)[0],
+            ALL: effect(ALL),
+            evidence.kind: evidence.kind_guess + effect(evidence.kind),
+            evidence.links: evidence.links_guess + effect(evidence.links),
+            evidence.anchors: evidence.anchors_guess + effect(evidence.anchors),
         }
 
     @staticmethod
@@ -361,6 +337,38 @@ class YieldPolicy(ThresholdPolicy):
         """What links from this host to others have been worth, for each of its pages."""
         found = self._estimates.counts("l:" + short_tag(host[2:]))[1]
         return min(0.8, _HUB * found / (pages + 4.0)) if found else 0.0
+
+
+def _counting(seen: Links, bucket: str) -> Links:
+    """The links to a URL, as far as it matters how many."""
+    since, anchor = bucket[AT_SINCE], bucket[AT_ANCHOR]
+    if seen == NO_LINKS and bucket[AT_NAV] == "0" and since != "s":
+        # another worker read the link
+        return Links(int(since == "0"), int(since != "0"), int(anchor == str(OURS)), int(anchor == str(OTHER)))
+    if max(seen) <= 3:
+        return seen
+    good, bad, ours, other = seen
+    return Links(min(good, 4), min(bad, 4), min(ours, 3), min(other, 3))
+
+
+@lru_cache(maxsize=4096)
+def _evidence(group: int, bucket: str, seen: Links) -> _Evidence:
+    """Of links to URLs of a class of hosts. `bucket`: the first KIND characters."""
+    good, bad, ours, other = seen
+    since = "0" if good and bucket[AT_SINCE] != "s" else bucket[AT_SINCE]
+    url, tag = int(bucket[AT_URL]), int(bucket[AT_TAG])
+    guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[url] + _LANG[tag]
+    guess += _NAV * (bucket[AT_NAV] == "1") + _AWAY * (bucket[AT_AWAY] == "1")
+    return _Evidence(
+        since=since,
+        hopeful=since == "0" or OURS in (url, tag) or ours > 0,
+        kind=f"c:{since}{bucket[AT_URL:KIND]}",
+        kind_guess=guess,
+        links=f"i:{group}{good}{bad}",
+        links_guess=_GOOD * max(good - 1, 0) + _BAD * bad,
+        anchors=f"w:{group}{ours}{other}",
+        anchors_guess=_OURS * ours + _OTHER * other,
+    )
 
 
 def _of(kind: str, key: str) -> str:

@@ -59,7 +59,7 @@ def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
     ]
     assert all(0 <= policy.link_priority(link) <= 1 for link in links)
     assert policy.link_priority(LinkContext("http://seed.example/")) >= 0.9
-    assert {priority for priority, _ in policy.rank([replace(one, on_known=True) for one in links])} == {0.0}
+    assert {priority for priority, _ in policy.rank([one._replace(on_known=True) for one in links])} == {0.0}
     ranked = policy.rank(links)
     assert len(ranked) == 20
     assert all(0 <= priority <= 1 for priority, _ in ranked)

@@ -20,7 +20,7 @@ def filled(*rows: tuple[str, float, float, int]) -> Estimates:
 
 
 def placed(estimates: Estimates, places: Sequence[str]) -> tuple[float, float]:
-    return estimates.place(places, estimates.known(places))
+    return estimates.place(places)
 
 
 def test_what_was_as_expected_says_nothing() -> None:
