@@ -14,16 +14,20 @@ Thresholding of Classifiers to Maximize F1 Measure): 0.49 where F1 is 0.98, 0.3 
 
 from __future__ import annotations
 
-from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 _TOGETHER = 2.0
 """Words that the words of a text have in common, as it were."""
 _DOUBT = 0.6
 
 
-def temperature(count: int) -> float:
-    """What differences of the costs of a text of so many different words are divided by."""
-    return sqrt(count + _TOGETHER)
+def temperature(counts: npt.ArrayLike) -> npt.NDArray[np.floating[Any]]:
+    """What differences of the costs of texts of so many different words are divided by."""
+    heat: npt.NDArray[np.floating[Any]] = np.sqrt(np.asarray(counts) + _TOGETHER)
+    return heat
 
 
 def threshold(count: int) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ STEP = 0.01
 _MIXER, _PAIR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x100000001B3)
 _WORDS, _PAIRS = np.uint64(1 << 33), np.uint64(1 << 34)
 _SIZES = (np.arange(1, ORDER + 1, dtype=np.uint64) << np.uint64(58))[:, np.newaxis]
+_BACK = np.arange(ORDER)[:, np.newaxis]
+_SHIFTS = [np.uint64(BITS * size) for size in range(1, ORDER)]  # to make one takes as long as to shift by it
 _WIDE, _HASH = np.uint64(WIDE), np.uint64((1 << WIDE) - 1)
 
 Table = npt.NDArray[np.int8]
@@ -41,37 +43,34 @@ def features(texts: Sequence[Sequence[str]], bits: int = BUCKETS) -> tuple[Hashe
     """What texts (words; no text is empty) have: hashes of so many bits, each once a text, and whose text each is."""
     flat = [*chain.from_iterable(texts)]
     codes = encode(flat).astype(np.uint64)
-    sizes = np.array([len(text) for text in texts])
-    first = sizes.cumsum() - sizes
-    starts = (codes == BOUNDARY).nonzero()[0][first]
+    sizes = [*map(len, texts)]
+    bounds = (codes == BOUNDARY).nonzero()[0].take([0, *accumulate(sizes)])
+    starts, lengths = bounds[:-1], bounds[1:] - bounds[:-1]
     whose = np.arange(len(texts), dtype=np.uint64) << _WIDE
-    lengths = np.append(starts[1:], len(codes) - 1) - starts
     keys = np.empty((ORDER, len(codes) - 1), dtype=np.uint64)
     keys[0] = codes[1:]
-    for size in range(2, ORDER + 1):
-        keys[size - 1] = keys[size - 2]
-        keys[size - 1, size - 2 :] |= codes[: max(0, len(codes) - size + 1)] << np.uint64(BITS * (size - 1))
+    for size, shift in enumerate(_SHIFTS, start=1):
+        keys[size] = keys[size - 1]
+        keys[size, size - 1 :] |= codes[: max(0, len(codes) - size)] << shift
     # An n-gram lies in its text where its last letter is far enough from the start.
-    inside = np.arange(1, len(codes)) - starts.repeat(lengths) >= np.arange(ORDER)[:, np.newaxis]
+    inside = np.arange(1, len(codes)) - starts.repeat(lengths) >= _BACK
     inside[0] = codes[1:] != BOUNDARY
     words = np.fromiter(map(zlib.crc32, map(str.encode, flat)), dtype=np.uint64, count=len(flat))
     owner = whose.repeat(sizes)
     pairs = words[:-1] * _PAIR + words[1:] + _PAIRS
     within = owner[:-1] == owner[1:]
+    shift = np.uint64(64 - bits)
     parts = (
-        (_hashed(keys + _SIZES, bits) | whose.repeat(lengths))[inside],
-        _hashed(words + _WORDS, bits) | owner,
-        (_hashed(pairs, bits) | owner[1:])[within],
+        ((keys + _SIZES) * _MIXER >> shift | whose.repeat(lengths))[inside],
+        (words + _WORDS) * _MIXER >> shift | owner,
+        (pairs * _MIXER >> shift | owner[1:])[within],
     )
     every = np.concatenate(parts)
     every.sort()
-    different = np.append(True, every[1:] != every[:-1])
+    different = np.ones(len(every), dtype=np.bool_)
+    np.not_equal(every[1:], every[:-1], out=different[1:])
     every = every[different]
     return (every & _HASH).view(np.int64), (every >> _WIDE).view(np.int64)
-
-
-def _hashed(keys: npt.NDArray[np.uint64], bits: int) -> npt.NDArray[np.uint64]:
-    return keys * _MIXER >> np.uint64(64 - bits)
 
 
 def scores(table: Table, texts: Sequence[Sequence[str]]) -> npt.NDArray[Any]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from math import exp, inf
 from typing import Any
 
@@ -40,6 +40,8 @@ Costs = npt.NDArray[np.floating[Any]]
 
 SAMPLE_LETTERS = 1000
 SAMPLE_SLICES = 4
+LONG = SAMPLE_LETTERS + SAMPLE_LETTERS // 4
+"""Letters beyond which a text is sampled."""
 SECOND_STAGE_WORDS = 25
 SECOND_STAGE_MARGIN = 0.1
 """Nats a word by which a second-stage language must be ahead of the one it was split from."""
@@ -60,7 +62,7 @@ NO_WORDS = Identification(UNDETERMINED, 0.0, 0.0, 0.0, 0)
 
 def sampled(text: str) -> str:
     """The text, or SAMPLE_SLICES pieces of it where it is long; pieces begin and end at white space."""
-    if len(text) <= SAMPLE_LETTERS + SAMPLE_LETTERS // 4:
+    if len(text) <= LONG:
         return text
     piece = SAMPLE_LETTERS // SAMPLE_SLICES
     stride = (len(text) - piece) // (SAMPLE_SLICES - 1)
@@ -81,11 +83,13 @@ class Identifier:
     """A model with its rules: second stage, family, pools that answer "und".
 
     languages: those that may be answered (default: all). wanted: the language that a text is called by where it is
-    likely enough, though a sibling is likelier (default: the one that the model is made for).
+    likely enough, though a sibling is likelier (default: the one that the model is made for). `repeated`: answers that
+    who asks keeps, for texts that are known to come again.
     """
 
     def __init__(self, model: Model, languages: Collection[str] | None = None, wanted: str | None = None) -> None:
         self.model = model
+        self.repeated: dict[str, Identification] = {}
         columns = _columns(model, languages)
         self._columns = None if len(columns) == len(model.labels) else columns
         self._labels = [model.labels[i] for i in columns]
@@ -124,8 +128,10 @@ class Identifier:
         costs = self._costs(sums, counts)
         self._tell_siblings_apart(costs, [tokens[place] for place in full], evidence, bounds)
         shares = (sums[:, len(self._labels)] / counts).tolist()
-        sizes = [(len(tokens[place]), count) for place, count in zip(full, counts, strict=True)]
-        for place, found in zip(full, self._decide(costs, shares, sizes), strict=True):
+        decided = self._decide(costs, shares, [len(tokens[place]) for place in full], counts)
+        if len(full) == len(tokens):
+            return decided
+        for place, found in zip(full, decided, strict=True):
             out[place] = found
         return out
 
@@ -145,13 +151,12 @@ class Identifier:
         `evidence`."""
         best = costs.argmin(axis=1).tolist()
         for group, table in self._contrasts:
-            near = _hardly_apart(costs[:, group])
-            rows = [row for row, place in enumerate(best) if near[row] and place in group]
-            if rows:
-                among = costs[rows][:, group]
+            if rows := _hardly_apart(costs, group, [row for row, place in enumerate(best) if place in group]):
+                among = costs.take(rows, axis=0).take(group, axis=1)
                 by_word = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
                 seen = among - _foreign_word_costs(by_word) - contrast.scores(table, [tokens[row] for row in rows])
-                costs[np.ix_(rows, group)] = seen + (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
+                seen += (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
+                costs[np.array(rows)[:, np.newaxis], group] = seen
 
     def _narrowed(self, evidence: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """The columns of the languages that may be answered, and whether the family's are among the best of them."""
@@ -166,40 +171,44 @@ class Identifier:
         for second, first in self._second:
             self._apply_second_stage(costs, second, first, counts)
         if self._needs_lead:
-            pairs = zip(sums[:, len(self._labels) + 1].tolist(), counts, strict=True)
-            costs[:, self._outside] -= [[_needed_lead(steps, count)] for steps, count in pairs]
+            leads = _needed_leads(sums[:, len(self._labels) + 1], np.array(counts))
+            costs[:, self._outside] -= leads[:, np.newaxis]
         return costs
 
     def _decide(
-        self, costs: Costs, shares: Sequence[float], sizes: Sequence[tuple[int, int]]
-    ) -> Iterator[Identification]:
-        """One answer a row of `costs`. shares: of words that fit the family; sizes: words, different words."""
+        self, costs: Costs, shares: Sequence[float], lengths: Sequence[int], counts: Sequence[int]
+    ) -> list[Identification]:
+        """One answer a row of `costs`. shares: of words that fit the family; lengths: words; counts: different ones."""
         leading = costs.copy()
         leading.partition(self._second_best, axis=1)
-        temperatures = [temperature(different) for _, different in sizes]
-        behind = (leading[:, :1] - costs) / np.array(temperatures)[:, np.newaxis]
-        weights = np.add.reduce(np.exp(behind), axis=1).tolist()
-        best, lowest = costs.argmin(axis=1).tolist(), leading[:, : self._second_best + 1].tolist()
-        wanted = behind[:, self._wanted].tolist()
-        answers = zip(best, weights, lowest, wanted, shares, sizes, strict=True)
-        for place, weight, ends, other, share, (count, different) in answers:
-            low, after = ends[0], ends[-1]
-            if place in self._rivals and (likely := exp(other) / weight) >= threshold(different):
-                yield Identification(self._labels[self._wanted], likely, 0.0, share, count)
-                continue
-            margin = (after - low) / count if after < inf else 0.0
-            yield Identification(self._labels[place], 1.0 / weight, margin, share, count)
+        low, after = leading[:, 0], leading[:, self._second_best]
+        behind = (low[:, np.newaxis] - costs) / temperature(counts)[:, np.newaxis]
+        weights = np.add.reduce(np.exp(behind), axis=1)
+        margins = np.where(after < inf, (after - low) / lengths, 0.0)
+        best = costs.argmin(axis=1).tolist()
+        labels = [self._labels[place] for place in best]
+        found = [*map(Identification, labels, (1.0 / weights).tolist(), margins.tolist(), shares, lengths)]
+        for row, place in enumerate(best):
+            if place in self._rivals:
+                likely = exp(behind[row, self._wanted]) / float(weights[row])
+                if likely >= threshold(counts[row]):
+                    label = self._labels[self._wanted]
+                    found[row] = Identification(label, likely, 0.0, shares[row], lengths[row])
+        return found
 
     @staticmethod
     def _apply_second_stage(costs: Costs, second: int, first: int, counts: Sequence[int]) -> None:
         """Where the language split from another one does not stand, it is out; if only for its margin, its words count
         for the first."""
-        pairs = zip(counts, costs[:, second].tolist(), costs[:, first].tolist(), strict=True)
-        for row, (count, cost, other) in enumerate(pairs):
-            if count < SECOND_STAGE_WORDS:
-                costs[row, second] = inf
-            elif cost + SECOND_STAGE_MARGIN * count > other:
-                costs[row, first], costs[row, second] = min(cost, other), inf
+        own = costs[:, second].tolist()
+        costs[:, second] = inf
+        for row, count in enumerate(counts):
+            if count >= SECOND_STAGE_WORDS:
+                cost, other = own[row], costs.item(row, first)
+                if cost + SECOND_STAGE_MARGIN * count > other:
+                    costs[row, first] = min(cost, other)
+                else:
+                    costs[row, second] = cost
 
 
 def _columns(model: Model, languages: Collection[str] | None) -> list[int]:
@@ -217,10 +226,12 @@ def _rivals(names: Sequence[str], wanted: str, groups: Sequence[Sequence[str]]) 
     return frozenset(place for place, name in enumerate(names) if wanted in names and name in siblings)
 
 
-def _needed_lead(steps: int, count: int) -> float:
-    """Nats by which the family must lead in a text of so many different words; steps: what they cost the family."""
-    strange = (steps - strangeness.USUAL_STEPS * count) * strangeness.UNIT
-    return FAMILY_LEAD * min(count, FAMILY_LEAD_WORDS) + min(max(strange, 0.0), MOST_STRANGENESS)
+def _needed_leads(steps: npt.NDArray[np.int32], counts: npt.NDArray[np.int_]) -> Costs:
+    """Nats by which the family must lead in texts of so many different words; steps: what they cost the family."""
+    strange = (steps - strangeness.USUAL_STEPS * counts) * strangeness.UNIT
+    leads: Costs = FAMILY_LEAD * np.minimum(counts, FAMILY_LEAD_WORDS)
+    leads += np.minimum(np.maximum(strange, 0.0), MOST_STRANGENESS)
+    return leads
 
 
 def _foreign_word_costs(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
@@ -233,11 +244,13 @@ def _foreign_word_costs(texts: Sequence[npt.NDArray[np.uint8]]) -> Costs:
     return np.add.reduceat(words, starts, axis=0)
 
 
-def _hardly_apart(siblings: Costs) -> list[bool]:
-    """Of each text, whether the likeliest two of its siblings are close."""
-    least = np.partition(siblings, 1, axis=1)
-    near: list[bool] = (least[:, 1] - least[:, 0] < contrast.CLOSE).tolist()
-    return near
+def _hardly_apart(costs: Costs, siblings: Sequence[int], rows: Sequence[int]) -> list[int]:
+    """Those of the rows in which the likeliest two siblings are close."""
+    if not rows:
+        return []
+    least = np.partition(costs.take(rows, axis=0).take(siblings, axis=1), 1, axis=1)
+    near = least[:, 1] - least[:, 0] < contrast.CLOSE
+    return [*compress(rows, near.tolist())]
 
 
 def identify(

@@ -13,7 +13,7 @@ What was tried and left: docs/relevance-experiments.md.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -178,26 +178,24 @@ class Model:
         """Nats behind the best class in steps of STEP, word x class; 0 is the best, but among siblings what is strange
         to them counts less (relevance.language.strangeness). Behind these columns: 1 where a class of the model's
         family is as good as any; what the word costs the family; and some without meaning."""
+        rows: list[Any] = [*map(self._known.get, tokens)]  # None: not known
         try:
-            data = b"".join(map(self._known.__getitem__, tokens))
-        except KeyError:
-            data = b"".join(map(self._learned(tokens).__getitem__, tokens))
+            data = b"".join(rows)
+        except TypeError:
+            missing = [place for place, row in enumerate(rows) if row is None]
+            learned = self._learned({tokens[place] for place in missing})
+            for place in missing:
+                rows[place] = learned[tokens[place]]
+            data = b"".join(rows)
         return np.frombuffer(data, dtype=np.uint8).reshape(len(tokens), -1)
 
-    def _learned(self, tokens: Sequence[str]) -> dict[str, bytes]:
-        """A memory that has all of these words: with one that is too long to be remembered it is for this once. It
-        stays whole when another thread starts a new one."""
-        known = self._known
-        new = list(set(tokens).difference(known))
-        once = max(map(len, new), default=0) > LONGEST
-        if once or len(known) - len(self._ready) + len(new) > REMEMBERED:
-            known = self._ready.copy()
-            new = list(set(tokens).difference(known))
-            if not once:
-                self._known = known
-        drawn = drawn_out(new)
-        if drawn:
-            new = list(set(new).difference(drawn).union(drawn.values()).difference(known))
+    def _learned(self, unknown: Set[str]) -> dict[str, bytes]:
+        """Rows of words that are not known, which are from now on unless one is too long to be remembered. The memory
+        of another thread stays whole when this one starts anew."""
+        known, rows = self._known, dict[str, bytes]()
+        new = [*unknown]
+        if drawn := drawn_out(new):
+            new = [*(unknown - drawn.keys() | set(drawn.values()).difference(known))]
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]
             sums = self._letter_sums(some)
@@ -205,9 +203,14 @@ class Model:
             sums -= np.minimum.reduce(sums, axis=1, keepdims=True)
             evidence = self._steps.take(sums, mode="clip")
             self._finish(evidence, lowest, some)
-            known.update(zip(some, _packed(evidence), strict=True))
-        known.update((word, known[plain]) for word, plain in drawn.items())
-        return known
+            rows.update(zip(some, _packed(evidence), strict=True))
+        rows.update([(word, rows.get(plain) or known[plain]) for word, plain in drawn.items()])
+        if max(map(len, rows)) <= LONGEST:
+            if len(known) - len(self._ready) + len(rows) > REMEMBERED:
+                self._known = self._ready | rows
+            else:
+                known.update(rows)
+        return rows
 
     def vocabulary(self, name: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The listed words of a class with their probabilities."""

@@ -122,7 +122,7 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
                 continue
             known = 0.0 if name in shipped().meta["family"] else guard
             assert costs[row, n] == pytest.approx(plain[name] - known)
-    found = identifier._decide(costs, [0.5] * len(texts), [(count + 1, count) for count in counts])
+    found = identifier._decide(costs, [0.5] * len(texts), [count + 1 for count in counts], counts)
     for one, count, answer in zip(costs.tolist(), counts, found, strict=True):
         low, after = sorted(one)[:2]
         heat = temperature(count)
