@@ -14,6 +14,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from resiliparse.parse.encoding import map_encoding_to_html5
 from w3lib.encoding import resolve_encoding
@@ -44,6 +45,7 @@ class Decoded:
     source: str
 
 
+@lru_cache(maxsize=256)
 def known(label: str | None) -> str | None:
     """The codec for an encoding label of the web, None for one that is unknown or unsafe."""
     if not label or not _LABEL.fullmatch(label.strip()):
@@ -152,7 +154,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if label is None or (label.startswith("utf-16") and b"\0" not in body):
             continue
         text = body.decode(label, "replace")
-        if label != "utf-8" or text.count("\ufffd") * 1000 <= len(text):
+        if label != "utf-8" or "\ufffd" not in text or text.count("\ufffd") * 1000 <= len(text):
             return Decoded(text, label, source)
     try:
         return Decoded(body.decode("utf-8"), "utf-8", "utf8")

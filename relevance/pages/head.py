@@ -16,6 +16,7 @@ _REFRESH = re.compile(
 )
 
 _TELLING = "meta[content],link[href][rel],script[type*=json],time[datetime],[itemprop],abbr.published[title]"
+_Attributes = dict[str, str | None]
 Meta = tuple[str, str]
 """Of a `<meta>` its name (or property) in small letters, and its content."""
 
@@ -41,8 +42,8 @@ class Head:
     told: Told
 
 
-def _attribute(node: LexborNode, name: str) -> str:
-    value = node.attributes.get(name)
+def _value(attributes: _Attributes, name: str) -> str:
+    value = attributes.get(name)
     return value.strip() if value else ""
 
 
@@ -51,7 +52,7 @@ def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
     nodes: dict[str, list[LexborNode]] = {"meta": [], "link": [], "script": [], "time": [], "": []}
     for node in tree.css(_TELLING):
         nodes.get(node.tag or "", nodes[""]).append(node)
-    links = nodes["link"]
+    links = [link.attributes for link in nodes["link"]]
     metas: list[Meta] = []
     pragmas: list[str] = []
     for meta in nodes["meta"]:
@@ -68,10 +69,11 @@ def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
 def _outline(tree: LexborHTMLParser) -> dict[str, Any]:
     """What is said by elements that a page has one of."""
     root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
+    languages = root.attributes if root else {}
     return {
         "title": " ".join(title.text().split()) if title else "",
-        "html_lang": (_attribute(root, "lang") or _attribute(root, "xml:lang")).lower() if root else "",
-        "base": _attribute(base, "href") if base else None,
+        "html_lang": (_value(languages, "lang") or _value(languages, "xml:lang")).lower(),
+        "base": _value(base.attributes, "href") if base else None,
     }
 
 
@@ -101,15 +103,15 @@ def refresh_target(value: str) -> str:
     return (found[1] or found[2] or found[3] or "").strip() if found else ""
 
 
-def _relations(links: list[LexborNode]) -> dict[str, Any]:
+def _relations(links: list[_Attributes]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     hreflangs, feeds = [], []
     for link in links:
-        rel, href = _attribute(link, "rel").lower().split(), _attribute(link, "href")
+        rel, href = _value(link, "rel").lower().split(), _value(link, "href")
         if "canonical" in rel:
             facts.setdefault("canonical", href)
         if "alternate" in rel:
-            kind, language = _attribute(link, "type").lower(), _attribute(link, "hreflang").lower()
+            kind, language = _value(link, "type").lower(), _value(link, "hreflang").lower()
             if language and href:
                 hreflangs.append((language, href))
             if kind in ("application/rss+xml", "application/atom+xml", "application/feed+json") and href:
@@ -117,5 +119,5 @@ def _relations(links: list[LexborNode]) -> dict[str, Any]:
     return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
 
 
-def _licences(links: list[LexborNode]) -> list[str]:
-    return [_attribute(link, "href") for link in links if "license" in _attribute(link, "rel").lower().split()]
+def _licences(links: list[_Attributes]) -> list[str]:
+    return [_value(link, "href") for link in links if "license" in _value(link, "rel").lower().split()]

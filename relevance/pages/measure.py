@@ -6,11 +6,12 @@ Short blocks are judged together: a menu of one-word entries says more as one te
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from relevance.language.alphabet import words
-from relevance.language.identification import Identifier, sampled
+from relevance.language.identification import LONG, Identifier, sampled
 from relevance.pages.page import Page
 from relevance.types import UNDETERMINED, Identification
 
@@ -20,6 +21,8 @@ MOST_BLOCKS = 200
 """Blocks told of one page; what lies behind them counts in its sums only."""
 MAIN = 0.9
 """Weight from which a block is main text."""
+REMEMBERED = 4096
+"""Texts that are no main text, remembered before starting anew: some 2 MB, 10 MB at most."""
 
 
 class BlockShare(NamedTuple):
@@ -58,14 +61,28 @@ def measure(page: Page, language: str, identifier: Identifier) -> Measured:
         else:
             short.setdefault(block.weight, []).append(block.text)
     texts += [(" \n ".join(parts), weight) for weight, parts in short.items()]
-    found = identifier([text for text, _ in texts])
+    found = _identified(texts, identifier)
     return _sum(language, [(one, weight, text) for one, (text, weight) in zip(found, texts, strict=True)])
+
+
+def _identified(texts: Sequence[tuple[str, float]], identifier: Identifier) -> list[Identification]:
+    """The languages of weighted texts. What is no main text comes again on other pages of its site, as menus and
+    notices do, and is remembered."""
+    repeated = identifier.repeated
+    before = [repeated.get(text) if weight < MAIN else None for text, weight in texts]
+    new = iter(identifier([text for (text, _), one in zip(texts, before, strict=True) if one is None]))
+    found = [one or next(new) for one in before]
+    if len(repeated) > REMEMBERED:
+        repeated.clear()
+    for (text, weight), one in zip(texts, found, strict=True):
+        if weight < MAIN and len(text) <= LONG:
+            repeated[text] = one
+    return found
 
 
 def _counted(one: Identification, text: str) -> int:
     """Words of a text; of a long one a sample was looked at, which stands for the rest."""
-    sample = sampled(text)
-    if len(sample) == len(text) or not words(sample):
+    if len(text) <= LONG or not words(sample := sampled(text)):
         return one.words
     return round(one.words * (text.count(" ") + 1) / (sample.count(" ") + 1))
 

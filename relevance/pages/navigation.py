@@ -7,7 +7,7 @@ that was not closed, or a ``<div>`` called footer, with ``<main>`` or ``<article
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -17,15 +17,18 @@ _NAV_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "comple
 _NAMED = frozenset(("div", "section", "table", "td"))
 _FOOTER = re.compile(r"(?:\A|[\s_-])footers?(?![^\s_-])", re.I)
 # One for each role would take half as long again.
-_MAYBE_NAV = ",".join((*_NAV_TAGS, "[role]", "[id*=ooter]", "[class*=ooter]"))
+_ARTICLES = ("article", "main")
+_TELLING = ",".join((*_ARTICLES, *_NAV_TAGS, "[role]", "[id*=ooter]", "[class*=ooter]"))
 
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """Navigation parts in document order; `own`: headers inside an article, which are the article's own."""
+    """Navigation parts in document order; `own`: headers inside an article, which are the article's own; `known_by`:
+    the elements that it is known by."""
 
     nodes: list[LexborNode]
     own: frozenset[int]
+    known_by: list[LexborNode]
 
     @property
     def outermost(self) -> list[LexborNode]:
@@ -35,19 +38,33 @@ class Navigation:
     @property
     def links(self) -> frozenset[int]:
         """Links in navigation, but not in an article's own header."""
-        own = [node for node in self.nodes if node.mem_id in self.own]
-        return _links_in(_outermost(self.nodes)) - _links_in(_outermost(own))
+        inside = _links_in(_outermost(self.nodes))
+        return inside - _links_in(_outermost([node for node in self.nodes if node.mem_id in self.own]))
+
+    def is_whole(self) -> bool:
+        """Whether all that it is known by is still in the page: then it is as it was."""
+        around: set[int] = set()
+        for node in self.known_by:
+            at, parent = node, node.parent
+            while parent is not None and parent.mem_id not in around:
+                around.add(parent.mem_id)
+                at, parent = parent, parent.parent
+            if parent is None and at.tag != "-document":
+                return False
+        return True
 
 
 def navigation(tree: LexborHTMLParser) -> Navigation:
     """The navigation parts of a page, found without passing an element twice."""
-    articles = {node.mem_id: node for node in tree.css("article,main")}
     # What two selectors find is given twice.
-    nodes = {node.mem_id: node for node in tree.css(_MAYBE_NAV) if _is_navigation(node)}
+    looked_at = {node.mem_id: node for node in tree.css(_TELLING)}
+    articles = {place: node for place, node in looked_at.items() if node.tag in _ARTICLES}
+    nodes = {place: node for place, node in looked_at.items() if _is_navigation(node)}
     around = _around(articles.values())
     # A header that was not closed, or made a frame for the whole page, is no navigation.
     found = [node for place, node in nodes.items() if not (place in around and _may_be_frame(node))]
-    return Navigation(found, _inside([node for node in found if node.tag == "header"], frozenset(articles)))
+    own = _inside([node for node in found if node.tag == "header"], articles.keys())
+    return Navigation(found, own, [*articles.values(), *nodes.values()])
 
 
 def _may_be_frame(node: LexborNode) -> bool:
@@ -75,7 +92,7 @@ def _is_navigation(node: LexborNode) -> bool:
 
 
 def _outermost(nodes: list[LexborNode]) -> list[LexborNode]:
-    inner = _inside(nodes, frozenset(node.mem_id for node in nodes))
+    inner = _inside(nodes, {node.mem_id for node in nodes})
     return [node for node in nodes if node.mem_id not in inner]
 
 
@@ -83,7 +100,7 @@ def _links_in(nodes: list[LexborNode]) -> frozenset[int]:
     return frozenset(link.mem_id for node in nodes for link in node.css("a[href]"))
 
 
-def _inside(nodes: list[LexborNode], roots: frozenset[int]) -> frozenset[int]:
+def _inside(nodes: list[LexborNode], roots: Collection[int]) -> frozenset[int]:
     """Those of the nodes that lie in a root. A selector would climb from each; here no element is passed twice."""
     if not roots:
         return frozenset()

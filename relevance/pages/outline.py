@@ -37,6 +37,9 @@ _ASIDE = re.compile(
     r"(?:\S*?[_-])??(?P<caption>caption)s?(?![a-z]))",
     re.I,
 )
+_TELLING_TEXT = "cookie consent gdpr modal popup pop-up lightbox newsletter subscribe widget related caption"
+_TELLING = tuple(_TELLING_TEXT.split())
+"""One of these is in whatever they find."""
 _HIDDEN = re.compile(r"(?:\A|[\s;])display\s*+:\s*+none", re.I)
 _NAME = 200
 """Letters of an id or class that are looked at."""
@@ -56,6 +59,10 @@ _NONE = 0
 @lru_cache(maxsize=1 << 12)
 def _names(name: str) -> tuple[bool, str | None]:
     """Is it the name of a notice? Of which kind of aside?"""
+    if name.isascii():  # most names, and a tenth of the time
+        low = name.lower()
+        if not any(map(low.__contains__, _TELLING)):
+            return False, None
     aside = _ASIDE.search(name)
     return _NOTICE.search(name) is not None, aside and aside.lastgroup
 
@@ -88,32 +95,38 @@ class Outline:
 
     def _climb(self, node: LexborNode | None) -> None:
         chain: list[int] = []
-        while node is not None and node.mem_id not in self._parents:
-            chain.append(node.mem_id)
-            attributes = node.attributes
-            if node.tag == "a" and "href" in attributes:
-                self._links.add(node.mem_id)
-            if node.tag in _ARTICLES:
-                self._articles.add(node.mem_id)
-            elif node.tag in _LISTS:
-                self._lists.add(node.mem_id)
-            notice, aside = _is_for_machines(attributes), "caption" if node.tag == "figcaption" else None
-            if node.tag in HEADINGS:  # its id is what it says
-                self._headings.add(node.mem_id)
-            else:
-                for name in (attributes.get("id"), attributes.get("class")):
-                    if name:
-                        of_notice, of_aside = _names(name[:_NAME])
-                        notice, aside = notice or of_notice, aside or of_aside
-            if notice:
-                self._notices.add(node.mem_id)
-            elif aside:
-                self._asides[aside].add(node.mem_id)
+        around = _NONE
+        while node is not None:
+            identity = node.mem_id
+            if identity in self._parents:
+                around = identity
+                break
+            chain.append(identity)
+            self._look_at(identity, node.tag, node.attributes)
             node = node.parent
-        around = node.mem_id if node is not None else _NONE
         for identity in reversed(chain):
             self._parents[identity] = around
             around = identity
+
+    def _look_at(self, identity: int, tag: str | None, attributes: dict[str, str | None]) -> None:
+        if tag == "a" and "href" in attributes:
+            self._links.add(identity)
+        if tag in _ARTICLES:
+            self._articles.add(identity)
+        elif tag in _LISTS:
+            self._lists.add(identity)
+        notice, aside = _is_for_machines(attributes), "caption" if tag == "figcaption" else None
+        if tag in HEADINGS:  # its id is what it says
+            self._headings.add(identity)
+        elif attributes:
+            for name in (attributes.get("id"), attributes.get("class")):
+                if name:
+                    of_notice, of_aside = _names(name[:_NAME])
+                    notice, aside = notice or of_notice, aside or of_aside
+        if notice:
+            self._notices.add(identity)
+        elif aside:
+            self._asides[aside].add(identity)
 
     @cached_property
     def _in(self) -> dict[int, int]:
@@ -199,6 +212,8 @@ class Outline:
         return sums
 
     def _within(self, roots: set[int]) -> list[bool]:
+        if not roots:
+            return [False] * len(self._own)
         inside = {_NONE: _NONE in roots}
         for node, parent in self._parents.items():
             inside[node] = node in roots or inside[parent]

@@ -12,9 +12,11 @@ selectolax, the fastest of three measured (docs/relevance.md).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
@@ -24,7 +26,7 @@ from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened, is_us
 from relevance.pages.head import read_head
 from relevance.pages.licences import LICENCES
 from relevance.pages.media_type import media_type
-from relevance.pages.navigation import navigation
+from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.outline import HEADINGS, Outline
 from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_publication
 from relevance.pages.teasers import MARKS, ends_cut
@@ -52,8 +54,7 @@ _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A piece of running text; kind is a key of KINDS. apart: no navigation, but in an aside, such as a caption, or
     outside of the part that the page's text stands in."""
 
@@ -66,8 +67,7 @@ class Block:
         return KINDS[self.kind] * (APART if self.apart else 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """An <a> or <area> with a href. context: main or nav. rel and hreflang in lower case."""
 
     href: str
@@ -119,19 +119,20 @@ def read_page(
     usual = is_usual(html)
     tree = _tree(html, usual)
     head = read_head(tree, ("robots", robot.lower() or "robots"))
-    links = _links(tree)
+    nav = navigation(tree)
+    links, linking = _links(tree, nav)
     publication = NOTHING_SAID
     if captured is not None:
         rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
         linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
         origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
         publication = read_publication(tree, head.told, linked, origin)
-    main, nav = _gathered(tree)
+    main, aside = _gathered(tree, nav, linking)
     return Page(
         url=url,
         charset=decoded.charset,
         charset_source=decoded.source,
-        blocks=(*_judged(main), *(Block(text, "nav") for text in nav.texts)),
+        blocks=(*_judged(main), *(Block(text, "nav") for text in aside.texts)),
         links=tuple(links),
         publication=publication,
         flat=not usual,
@@ -143,9 +144,10 @@ def texts_and_links(html: bytes, *, usual: bool = False) -> tuple[list[str], lis
     """Of a page in UTF-8 the texts of its blocks and its links alone, as :func:`read_page` has them. ``usual``: it is
     known to be parsed as it is."""
     tree = _tree(html, usual or is_usual(html))
-    links = _links(tree)
-    main, nav = _gathered(tree)
-    return main.texts + nav.texts, links
+    nav = navigation(tree)
+    links, linking = _links(tree, nav)
+    main, aside = _gathered(tree, nav, linking)
+    return main.texts + aside.texts, links
 
 
 def _plain_texts(text: str) -> Iterator[str]:
@@ -153,7 +155,7 @@ def _plain_texts(text: str) -> Iterator[str]:
     lines = [line for line in text.splitlines() if line and not line.isspace()]
     together = max(1, -(-len(lines) // MOST_LINES))
     for at in range(0, len(lines), together):
-        if found := " ".join(seen(" ".join(lines[at : at + together])).split()):
+        if found := running(" ".join(lines[at : at + together])):
             yield found
 
 
@@ -164,9 +166,12 @@ def _tree(html: bytes, usual: bool) -> LexborHTMLParser:
     return tree
 
 
-def seen(text: str) -> str:
-    """The text composed (NFC), without signs that cannot be seen."""
-    return text if text.isascii() else composed(_UNSEEN.sub("", text))
+def running(text: str) -> str:
+    """The text with a space for all white space, composed (NFC), without signs that cannot be seen."""
+    found = " ".join(text.split())
+    if found.isascii() or (found.isprintable() and unicodedata.is_normalized("NFC", found)):
+        return found  # no such sign is printable
+    return " ".join(composed(_UNSEEN.sub("", text)).split())
 
 
 def _without_open_noscript(html: bytes) -> bytes | None:
@@ -210,9 +215,10 @@ _Owner = tuple[int, LexborNode | None, bool]
 
 
 class _Gatherer:
-    """Collects the blocks of subtrees in document order."""
+    """Collects the blocks of subtrees in document order. `links`: the elements that are links."""
 
-    def __init__(self) -> None:
+    def __init__(self, links: Collection[int]) -> None:
+        self._links = links
         self.texts: list[str] = []
         self.linked: list[int] = []  # letters of each text in links
         self.elements: list[LexborNode | None] = []  # around each text the innermost block element
@@ -226,16 +232,20 @@ class _Gatherer:
         self._roles: dict[int, int] = {}  # by the document's number of the tag
 
     def walk(self, root: LexborNode) -> None:
-        roles = self._roles
+        roles, parts = self._roles, self._parts
         for node in root.traverse(include_text=True):
             role = roles.get(node.tag_id)
             if role is None:
                 role = roles[node.tag_id] = _role(node.tag)
             if role == _TEXT:
-                self._text(node)
+                text = node.text_content
+                if text and not text.isspace():
+                    self._text(text, node.parent)
+                elif parts:
+                    parts.append(" ")
             elif role == _BREAK:
                 self._break()
-            elif role == _BLOCK and self._parts:
+            elif role == _BLOCK and parts:
                 self._flush()
         self._flush()
 
@@ -247,13 +257,7 @@ class _Gatherer:
             self._parts.append(" ")
             self._broken = True
 
-    def _text(self, node: LexborNode) -> None:
-        text = node.text_content or ""
-        if not text or text.isspace():
-            if self._parts:
-                self._parts.append(" ")
-            return
-        parent = node.parent
+    def _text(self, text: str, parent: LexborNode | None) -> None:
         assert parent is not None  # of text
         identity, element, linked = self._owners.get(parent.mem_id) or self._owner(parent)
         if identity != self._block:
@@ -261,38 +265,44 @@ class _Gatherer:
                 self._flush()
             self._block, self._element = identity, element
         self._parts.append(text)
-        self._broken = self._broken and MARKS.fullmatch(text) is not None
+        says = text.isascii() or MARKS.fullmatch(text) is None
+        self._broken = self._broken and not says
         if linked:
             self._linked += len(text)
-        elif MARKS.fullmatch(text) is None:
+        elif says:
             self._ending = len(self._parts)
 
     def _owner(self, node: LexborNode | None) -> _Owner:
         """Each element is passed once, however deep they nest."""
-        chain: list[LexborNode] = []
-        while node is not None and node.mem_id not in self._owners and node.tag in _INLINE:
-            chain.append(node)
-            node = node.parent
+        chain: list[int] = []
         found: _Owner = (0, None, False)
-        if node is not None:
-            found = self._owners.setdefault(node.mem_id, (node.mem_id, node, False))
-        for inline in reversed(chain):
-            linked = found[2] or (inline.tag == "a" and "href" in inline.attributes)
-            found = self._owners[inline.mem_id] = (found[0], found[1], linked)
+        while node is not None:
+            identity = node.mem_id
+            if known := self._owners.get(identity):
+                found = known
+                break
+            if node.tag not in _INLINE:
+                found = self._owners[identity] = (identity, node, False)
+                break
+            chain.append(identity)
+            node = node.parent
+        for identity in reversed(chain):
+            if identity in self._links:
+                found = (found[0], found[1], True)
+            self._owners[identity] = found
         return found
 
     def _flush(self) -> None:
-        text = " ".join(seen("".join(self._parts)).split())
-        linked, self._linked = self._linked, 0
-        if linked and ends_cut(self._parts, self._ending):
-            linked = len(text)
-        self._ending = 0
-        self._parts.clear()
-        self._broken = False
-        if text:
+        if text := running("".join(self._parts)):
+            linked = self._linked
+            if linked and ends_cut(self._parts, self._ending):
+                linked = len(text)
             self.texts.append(text)
             self.linked.append(linked)
             self.elements.append(self._element)
+        self._linked = self._ending = 0
+        self._parts.clear()
+        self._broken = False
 
 
 def _kind(text: str, linked: int, element: LexborNode | None) -> str:
@@ -308,27 +318,31 @@ def _kind(text: str, linked: int, element: LexborNode | None) -> str:
     return "list" if tag in _LIST_ITEMS else "short"
 
 
-def _links(tree: LexborHTMLParser) -> list[Link]:
-    inside = navigation(tree).links
-    out = []
+def _links(tree: LexborHTMLParser, nav: Navigation) -> tuple[list[Link], frozenset[int]]:
+    """The page's links, and their elements (those of more than MAX_LINKS, too)."""
+    inside = nav.links
+    nodes = tree.css("a[href],area[href]")
+    identities = [node.mem_id for node in nodes]
+    links = []
     room = 2 * MAX_BODY  # links inside one another share their text
-    for node in tree.css("a[href],area[href]")[:MAX_LINKS]:
+    for identity, node in zip(identities[:MAX_LINKS], nodes, strict=False):
         attributes = node.attributes
         whole = node.text() if room > 0 else ""
         room -= len(whole)
         text = " ".join(whole.split())[:300]
         rel, language = attributes.get("rel") or "", attributes.get("hreflang") or ""
-        context = "nav" if node.mem_id in inside else "main"
+        context = "nav" if identity in inside else "main"
         href = (attributes.get("href") or "").strip()
-        out.append(Link(href, text, rel.lower().strip(), context, language.lower().strip()))
-    return out
+        links.append(Link(href, text, rel.lower().strip(), context, language.lower().strip()))
+    return links, frozenset(identities)
 
 
-def _gathered(tree: LexborHTMLParser) -> tuple[_Gatherer, _Gatherer]:
-    """The texts of the page's main part and those of its navigation; what else there is goes from the tree."""
+def _gathered(tree: LexborHTMLParser, found: Navigation, links: Collection[int]) -> tuple[_Gatherer, _Gatherer]:
+    """The texts of the page's main part and those of its navigation; what else there is goes from the tree. `found`:
+    its navigation as it was; `links`: the elements that are links."""
     tree.strip_tags(list(NEVER_TEXT))
-    main, nav = _Gatherer(), _Gatherer()
-    aside = navigation(tree).outermost
+    main, nav = _Gatherer(links), _Gatherer(links)
+    aside = (found if found.is_whole() else navigation(tree)).outermost
     for node in aside:
         nav.walk(node)
     for node in aside:

@@ -9,7 +9,7 @@ Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps 
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,6 +25,7 @@ _RELIGIOUS = (
 RELIGIOUS = tuple(_RELIGIOUS.split())
 """Beginnings or cores of words; see `_religious`."""
 _PREFIX = 4
+_OF_THE_FIELD = re.compile(f".{{0,{_PREFIX}}}?(?:{'|'.join(RELIGIOUS)})", re.S)
 _LOOKED_AT = _PREFIX + max(map(len, RELIGIOUS))
 """Letters of a word that tell: what is remembered of words stays small, also of one that fills a page."""
 FLAGS = ("machine", "religious", "list")
@@ -69,20 +70,23 @@ def _religious(tokens: list[str]) -> float:
     """Part of the words that begin with a word of the field, or hold it behind a prefix of up to four letters."""
     if not tokens:
         return 0.0
-    counts = Counter(tokens)
-    return sum(n for word, n in counts.items() if _of_the_field(word[:_LOOKED_AT])) / len(tokens)
+    found = {word for word in set(tokens) if _of_the_field(word[:_LOOKED_AT])}
+    return sum(map(found.__contains__, tokens)) / len(tokens) if found else 0.0
 
 
 @lru_cache(maxsize=1 << 16)
 def _of_the_field(beginning: str) -> bool:
-    return any(0 <= beginning.find(core) <= _PREFIX for core in RELIGIOUS)
+    return _OF_THE_FIELD.match(beginning) is not None
 
 
 def _listed(page: Page) -> float:
-    sizes: Counter[bool] = Counter()
+    listed = total = 0
     for block in page.blocks:
-        sizes[block.kind in _LISTS] += len(block.text)
-    return sizes[True] / sizes.total() if sizes.total() else 0.0
+        size = len(block.text)
+        total += size
+        if block.kind in _LISTS:
+            listed += size
+    return listed / total if total else 0.0
 
 
 def _repeated(page: Page) -> float:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from relevance.pages.page import Block, is_running, seen
+from relevance.pages.page import Block, is_running, running
 from relevance.pdf.sheets import Line, Sheet
 
 _SAME_SIZE = 0.15
@@ -71,18 +71,18 @@ class _Paragraph:
     def text(self) -> str:
         lines = [placed.line for placed in self.lines]
         joined = [_joint(line, following.text.lstrip()) for line, following in pairwise(lines)]
-        return " ".join(seen("".join((*joined, lines[-1].text))).split())
+        return running("".join((*joined, lines[-1].text)))
 
 
 def blocks_of(sheets: Sequence[Sheet]) -> list[Block]:
     """Running heads, feet and page numbers are blocks of kind ``nav``, at the end."""
-    running = _running(sheets)
+    heads = _running(sheets)
     found: list[_Paragraph] = []
     asides: dict[str, str] = {}
     for number, sheet in enumerate(sheets):
         for placed in _placed(sheet, number):
             folded = _folded(placed.line)
-            if _is_in_margin(placed.line, sheet) and (folded in running or _PAGE_NUMBER.fullmatch(folded)):
+            if _is_in_margin(placed.line, sheet) and (folded in heads or _PAGE_NUMBER.fullmatch(folded)):
                 asides.setdefault(folded, placed.line.text)
             elif found and _goes_on(found[-1], placed):
                 found[-1].lines.append(placed)
@@ -90,7 +90,7 @@ def blocks_of(sheets: Sequence[Sheet]) -> list[Block]:
                 found.append(_Paragraph([placed]))
     body = _body_height(line for sheet in sheets for line in sheet.lines)
     blocks = [block for paragraph in found if (block := _block(paragraph, body)) is not None]
-    texts = (" ".join(seen(text).split()) for text in asides.values())
+    texts = map(running, asides.values())
     return blocks + [Block(text, "nav") for text in texts if text]
 
 
