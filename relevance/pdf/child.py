@@ -14,6 +14,7 @@ import select
 import signal
 import struct
 import sys
+from pathlib import Path
 
 from relevance.pages.page import Block
 from relevance.pdf.layout import blocks_of
@@ -31,17 +32,40 @@ _FILE_NAME = re.compile(r"microsoft (?:word|powerpoint) - |.*\.(?:docx?|indd|odt
 def main() -> None:
     """Until the end of standard input, or until nothing has come for so many seconds as the argument says."""
     idle_s = float(sys.argv[1])
-    for bound, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
-        resource.setrlimit(bound, (most, most))
+    for bound, most in (
+        (resource.RLIMIT_AS, _mapped() + _MOST_MEMORY),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+    ):
+        _bound(bound, most)
+    for meant_for_all in (signal.SIGTERM, signal.SIGHUP):  # it ends with who asks, who may still want an answer
+        signal.signal(meant_for_all, signal.SIG_IGN)
     asked, told = sys.stdin.buffer, sys.stdout.buffer
     while select.select([asked], [], [], idle_s)[0] and len(head := asked.read(ASKED.size)) == ASKED.size:
         seconds, size = ASKED.unpack(head)
         body = asked.read(size)
+        if len(body) < size:  # nobody waits for it
+            break
         signal.setitimer(signal.ITIMER_REAL, seconds)  # nobody handles it: it ends the process, also within PDFium
-        answer = json.dumps(_read(body)).encode()
+        answer = json.dumps(_read(body), ensure_ascii=False).encode()
         signal.setitimer(signal.ITIMER_REAL, 0)
         told.write(TOLD.pack(len(answer)) + answer)
         told.flush()
+
+
+def _bound(of: int, most: int) -> None:
+    """As low a bound as that, or what is set from outside and lower."""
+    _, hard = resource.getrlimit(of)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(of, (most, most))
+
+
+def _mapped() -> int:
+    """Bytes of memory that are set aside already; on many processors it is more, for their threads."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except OSError:  # no /proc
+        return 0
 
 
 def _read(body: bytes) -> dict[str, object]:

@@ -25,6 +25,8 @@ _UNTOLD = frozenset(
     ("", "application/octet-stream", "binary/octet-stream", "application/download", "application/force-download")
 )
 _HEAD_BYTES = 1024
+_MOST_TOLD = 256 << 20
+"""Bytes of an answer; its process has lost its senses that would send more."""
 
 
 def may_be_pdf(media: str) -> bool:
@@ -58,7 +60,7 @@ class PdfReader:
     def read(self, body: bytes, url: str, most_s: float = 20.0) -> Page:
         """PdfError. `most_s`: seconds for the reading, without the wait for other threads' documents."""
         with self._lock:
-            answer = self._answer(ASKED.pack(most_s, len(body := body[:MAX_BODY])) + body, url)
+            answer = self._answer(body[:MAX_BODY], url, most_s)
         if reason := answer.get("reason"):
             raise PdfError(url, reason)
         return Page(
@@ -72,20 +74,23 @@ class PdfReader:
         )
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, also in the midst of a document, which is then not read."""
+        if (process := self._process) is not None:
+            process.kill()
         with self._lock:
             self._end()
 
-    def _answer(self, asked: bytes, url: str) -> dict[str, Any]:
+    def _answer(self, body: bytes, url: str, most_s: float) -> dict[str, Any]:
+        if self._process is not None and self._process.poll() is not None:
+            self._end()  # no fault of this document
         while True:
             process = self._process = self._process or _begun(self._idle_s)
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(asked)
-                process.stdin.flush()
-            head = process.stdout.read(TOLD.size)
-            told = process.stdout.read(TOLD.unpack(head)[0]) if len(head) == TOLD.size else b""
+            try:
+                told = _told(process, body, most_s)
+            except BaseException:  # as at Ctrl-C: its answer must not be taken for that of another document
+                process.kill()
+                self._end()
+                raise
             if told:
                 answer: dict[str, Any] = json.loads(told)
                 return answer
@@ -103,11 +108,28 @@ class PdfReader:
         return process.returncode
 
 
+def _told(process: subprocess.Popen[bytes], body: bytes, most_s: float) -> bytes:
+    """Its answer; b"": there is none, and it ends."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(ASKED.pack(most_s, len(body)))
+        process.stdin.write(body)
+        process.stdin.flush()
+    head = process.stdout.read(TOLD.size)
+    size = TOLD.unpack(head)[0] if len(head) == TOLD.size else 0
+    if size > _MOST_TOLD:
+        process.kill()
+        return b""
+    told = process.stdout.read(size)
+    return told if len(told) == size else b""
+
+
 def _begun(idle_s: float) -> subprocess.Popen[bytes]:
-    # In a session of its own: Ctrl-C is for who asks.
+    # In a session of its own: Ctrl-C is for who asks. -P: nothing of the folder that it is started in is imported.
     path = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-c", _CALL, str(idle_s)],
+        [sys.executable, "-P", "-c", _CALL, str(idle_s)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

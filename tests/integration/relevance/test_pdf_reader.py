@@ -154,6 +154,100 @@ def test_damaged_documents_cost_themselves_only(reader: PdfReader) -> None:
     assert reader.read(body, URL).blocks
 
 
+def test_one_that_died_between_documents_costs_none(reader: PdfReader) -> None:
+    """As when the kernel is short of memory, and takes who is idle."""
+    for _ in range(3):
+        assert reader.read(document([Piece(TEXT)]), URL).blocks
+        [child] = children()
+        os.kill(child, signal.SIGKILL)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+
+
+def test_signals_to_all_processes_are_for_who_asks(reader: PdfReader) -> None:
+    """As systemd and hang-ups send them: the crawl ends when it has dealt with what it has."""
+    reader.read(document([Piece(TEXT)]), URL)
+    [child] = children()
+    for meant_for_all in (signal.SIGTERM, signal.SIGHUP):
+        os.kill(child, meant_for_all)
+    assert reader.read(document([Piece(TEXT)]), URL).blocks
+    assert children() == [child]
+
+
+class Interrupted(BaseException):
+    """What Ctrl-C does."""
+
+
+def test_an_answer_that_nobody_waited_for_is_never_that_of_another(reader: PdfReader) -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    reader.read(document([Piece(TEXT)]), URL)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Interrupted):
+            reader.read(long_document(100), URL)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(reader.read(document([Piece(TEXT)]), URL).blocks) == 1
+
+
+def test_closing_waits_for_no_document(reader: PdfReader) -> None:
+    reader.read(document([Piece(TEXT)]), URL)
+    [child] = children()
+    reasons: list[str] = []
+
+    def ask() -> None:
+        try:
+            reader.read(document([Piece(TEXT)]), URL)
+        except PdfError as error:
+            reasons.append(error.reason)
+
+    os.kill(child, signal.SIGSTOP)  # it never answers
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.1)
+    reader.close()
+    thread.join(5)
+    assert reasons == ["died"]
+    assert not children()
+
+
+def test_an_answer_that_is_none_ends_its_process(reader: PdfReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that strangers' documents have corrupted may say anything."""
+    monkeypatch.setattr("relevance.pdf.reader._CALL", "import sys; sys.stdout.buffer.write(b'\\x7f' * 64)")
+    with pytest.raises(PdfError, match="died"):
+        reader.read(document([Piece(TEXT)]), URL)
+
+
+def test_what_was_set_aside_before_is_no_document_s(reader: PdfReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As libraries do for the threads of many processors."""
+    begun = "import mmap; aside = mmap.mmap(-1, 3 << 30); from relevance.pdf.child import main; main()"
+    monkeypatch.setattr("relevance.pdf.reader._CALL", begun)
+    assert reader.read(long_document(100), URL).blocks
+
+
+def test_a_bound_that_is_set_from_outside_holds(tmp_path: Path) -> None:
+    name = tmp_path / "umbiko.pdf"
+    name.write_bytes(document([Piece(TEXT)]))
+    script = (
+        "import resource, sys; from relevance.pdf import PdfReader; "
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
+        "print(len(PdfReader().read(open(sys.argv[1], 'rb').read(), '').blocks))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script, name], cwd=ROOT, capture_output=True, check=False)
+    assert ran.stdout == b"1\n", ran.stderr
+
+
+def test_nothing_is_imported_from_the_folder_it_is_started_in(
+    reader: PdfReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(ROOT), *(place for place in sys.path if place)])
+    assert reader.read(document([Piece(TEXT)]), URL).blocks
+
+
 def test_threads_share_a_reader(reader: PdfReader) -> None:
     found: list[str] = []
 
