@@ -21,7 +21,7 @@ from frontier.types import LONGEST_MEMO_BYTES, Kind, Lease
 # Of no other request, but copied by `meta=response.meta`; a time-out of its own could outlast the lease.
 _OF_ONE_FETCH = frozenset(
     {
-        *("lease", "grant", "capture", "finding", "detours", "robots", "depth", "is_start_request"),
+        *("lease", "grant", "capture", "finding", "pdf_read", "detours", "robots", "depth", "is_start_request"),
         *("download_slot", "download_latency", "download_timeout"),
     }
 )

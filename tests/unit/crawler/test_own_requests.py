@@ -40,7 +40,7 @@ def test_all_of_it_comes_back() -> None:
         SPIDER.parse_item,
         errback=SPIDER.failed,
         cb_kwargs={"name": "Nkosi ünd \ud800", "n": 3},
-        meta={"cat": [1, {"a": None}], "lease": object(), "depth": 3, "download_timeout": 900},
+        meta={"cat": [1, {"a": None}], "lease": object(), "pdf_read": object(), "depth": 3, "download_timeout": 900},
         headers={"X-Own": ["1", "é"], "Accept": "text/html"},
         cookies={"sid": "1"},
         flags=["f"],
