@@ -18,8 +18,10 @@ import pypdfium2.raw as pdfium
 
 MOST_SHEETS = 5000
 MOST_LETTERS = 4 << 20
-"""Of a document; the sheets that follow are not read."""
+"""Of a document; what follows is not read. A line counts for `_LEAST_LINE` at least, since it costs as much."""
 MOST_LINKS = 3000
+"""Different ones."""
+_LEAST_LINE = 40
 _MOST_BYTES = 4096  # of a title or an address
 _LINE_ENDS = (0x0A, 0x0D)
 _BREAKS = (0x02, 0xFFFE)  # what PDFium has in place of a hyphen that breaks a word
@@ -73,21 +75,21 @@ def read_paper(body: bytes) -> Paper:
     document = pdfium.FPDF_LoadMemDocument64(body, len(body), None)
     if not document:
         raise NotReadError(_WHY.get(pdfium.FPDF_GetLastError(), "damaged"))
-    paper = Paper(_title(document), _language(document))
-    letters = links = 0
+    paper, links = Paper(_title(document), _language(document)), dict[str, None]()
+    room = MOST_LETTERS
     for number in range(min(pdfium.FPDF_GetPageCount(document), MOST_SHEETS)):
         page = pdfium.FPDF_LoadPage(document, number)
         if not page:
             continue
-        sheet = _sheet(page)
+        sheet, letters = _sheet(page, room)
         paper.sheets.append(sheet)
-        letters += sum(len(line.text) for line in sheet.lines)
-        if len(paper.links) < MOST_LINKS:
-            paper.links += _links(document, page, MOST_LINKS - links)
+        _find_links(document, page, links)
         pdfium.FPDF_ClosePage(page)
-        if letters > MOST_LETTERS:
+        room -= letters
+        if room <= 0:
             break
     pdfium.FPDF_CloseDocument(document)
+    paper.links = list(links)
     return paper
 
 
@@ -108,29 +110,34 @@ def _utf16(raw: bytes) -> str:
     return raw.decode("utf-16-le", "replace").partition("\0")[0].strip()
 
 
-def _sheet(page: Any) -> Sheet:
-    """Of what is written in several directions, what most letters are."""
+def _sheet(page: Any, room: int) -> tuple[Sheet, int]:
+    """Of what is written in several directions, what most letters are; and how much of the `room` for letters it took:
+    not much more than there is."""
     letters = pdfium.FPDFText_LoadPage(page)
     if not letters:
-        return Sheet(())
+        return Sheet(()), 0
     found: list[list[Line]] = [[], [], [], []]
-    for line, turn in _lines(letters):
+    taken = 0
+    for line, turn in _lines(letters, room):
         found[turn].append(line)
+        taken += max(_LEAST_LINE, len(line.text))
+        if taken >= room:
+            break
     pdfium.FPDFText_ClosePage(letters)
     sizes = [sum(len(line.text) for line in lines) for lines in found]
     turn = sizes.index(max(sizes))
     edges = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, ctypes.byref(edges))
     _, _, bottom, top = _turned((edges.left, edges.right, edges.bottom, edges.top), turn)
-    return Sheet(tuple(found[turn]), bottom, top)
+    return Sheet(tuple(found[turn]), bottom, top), taken
 
 
-def _lines(letters: Any) -> Iterator[tuple[Line, int]]:
-    """Each line and how often its sheet is to be turned by a quarter, clockwise, so that it can be read."""
+def _lines(letters: Any, most: int) -> Iterator[tuple[Line, int]]:
+    """Each line of the first letters, and how often its sheet is to be turned by a quarter, clockwise, to be read."""
     letter_at = pdfium.FPDFText_GetUnicode
     text: list[str] = []
     seen: list[int] = []  # places of the letters that are no white space
-    for at in range(pdfium.FPDFText_CountChars(letters)):
+    for at in range(min(pdfium.FPDFText_CountChars(letters), most)):
         code = letter_at(letters, at)
         breaks = code in _BREAKS
         if breaks or code in _LINE_ENDS:
@@ -174,14 +181,13 @@ def _turned(box: Box, turn: int) -> Box:
     return box
 
 
-def _links(document: Any, page: Any, most: int) -> list[str]:
-    found: list[str] = []
+def _find_links(document: Any, page: Any, found: dict[str, None]) -> None:
+    """Add the addresses that a sheet leads to."""
     place, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     buffer = ctypes.create_string_buffer(_MOST_BYTES)
-    while len(found) < most and pdfium.FPDFLink_Enumerate(page, ctypes.byref(place), ctypes.byref(link)):
+    while len(found) < MOST_LINKS and pdfium.FPDFLink_Enumerate(page, ctypes.byref(place), ctypes.byref(link)):
         action = pdfium.FPDFLink_GetAction(link)
         if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
             size = pdfium.FPDFAction_GetURIPath(document, action, buffer, _MOST_BYTES)
             if 1 < size <= _MOST_BYTES:
-                found.append(buffer.raw[: size - 1].decode("utf-8", "replace").strip())
-    return found
+                found[buffer.raw[: size - 1].decode("utf-8", "replace").strip()] = None

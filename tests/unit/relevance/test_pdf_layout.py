@@ -82,6 +82,21 @@ def test_what_a_document_says_of_itself() -> None:
     assert read_paper(document([])).sheets == [Sheet((), 0, 842)]
 
 
+def test_of_a_document_without_end_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one sheet or many, of long lines or short ones, each of which costs as much as a long one."""
+    monkeypatch.setattr("relevance.pdf.sheets.MOST_LETTERS", 4000)
+    for text, lines in (WIDE, 63), ("Yebo", 100):
+        for style in Style(), Style(size=1, apart=0):
+            sheets = read_paper(document([Piece(text)] * 300, style)).sheets
+            assert lines - 2 <= sum(len(sheet.lines) for sheet in sheets) <= lines
+
+
+def test_addresses_are_told_once_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance.pdf.sheets.MOST_LINKS", 3)
+    links = ["https://a.example/", "https://a.example/", "/b", "/c", "/d"]
+    assert read_paper(document([Piece(WIDE)], links=links)).links == ["https://a.example/", "/b", "/c"]
+
+
 @pytest.mark.parametrize(
     ("begun", "following", "joined"),
     [
