@@ -66,5 +66,7 @@ class PdfDocuments:
 
 
 def is_document(response: Response) -> bool:
-    """Whether an answer is a PDF document."""
-    return 200 <= response.status < 300 and is_pdf(media_type(answers.header(response, "Content-Type")), response.body)
+    """Whether an answer is a PDF document, of which more than a part is there."""
+    if answers.result_of(response) not in ("ok", "too_large"):
+        return False
+    return is_pdf(media_type(answers.header(response, "Content-Type")), response.body)

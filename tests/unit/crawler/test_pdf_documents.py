@@ -66,7 +66,11 @@ def test_no_document_is_read_for_longer_than_its_lease_lasts() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"kind": Kind.ROBOTS}, {"kind": Kind.FEED}, {"status": 404}, {"status": 301}, {"body": b"GIF89a"}]
+    "other",
+    [
+        *({"kind": Kind.ROBOTS}, {"kind": Kind.FEED}, {"status": 404}, {"status": 301}, {"status": 206}),
+        {"body": b"GIF89a"},
+    ],
 )
 def test_what_is_no_document_passes(other: dict[str, Any]) -> None:
     meta, reader = passed(PAGE, **other)
