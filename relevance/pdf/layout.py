@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -26,6 +26,7 @@ _SAME_SIZE = 0.15
 _SAME_ROW = 0.35  # by which the base lines of one row may differ
 _ROW_GAP = 1.5  # between words of one row; beyond it is another cell
 _INDENT = 0.6
+_FILLED = 0.1  # by which the ends of lines may differ that are set to fill their column
 _CENTRED = 0.2  # by which twice the middles of centred lines may differ
 _CLOSE = 1.12  # times the usual distance of lines
 _USUAL = 1.2  # distance, where a sheet has too few lines to tell
@@ -116,7 +117,7 @@ def _goes_on(paragraph: _Paragraph, placed: _Placed) -> bool:
     if placed.sheet != above.sheet or down < -_SAME_ROW * height:  # another sheet or column
         return last.broken or not (above.has_room_for(line) or placed.indented or _ITEM.match(line.text))
     if down <= _SAME_ROW * height:
-        return line.left - last.right <= _ROW_GAP * height
+        return last.broken
     if down > above.near or line.left >= last.right or line.right <= last.left:
         return False
     return last.broken or not _is_new(paragraph, line, height)
@@ -133,10 +134,12 @@ def _is_new(paragraph: _Paragraph, line: Line, height: float) -> bool:
     if centred and last.left > line.left + height:  # the last line of centred text, or one of them
         return _ENDS.search(last.text.rstrip()) is not None
     indent = line.left - last.left
-    hangs = first and (_ITEM.match(last.text) or _DASHED.match(last.text)) is not None
+    goes_on = not _ENDS.search(last.text.rstrip())
+    hangs = first and (_ITEM.match(last.text) or _DASHED.match(last.text) or (goes_on and not above.has_room_for(line)))
     if not centred and ((indent > _INDENT * height and not hangs) or (indent < -_INDENT * height and not first)):
         return True
-    if abs(last.right - line.right) < _INDENT * height and not _ENDS.search(last.text.rstrip()):
+    filled = not first and abs(last.right - paragraph.lines[-2].line.right) < _FILLED * height
+    if goes_on and (filled or abs(last.right - line.right) < _INDENT * height):
         return False  # as beside a picture, where the column is narrower
     return above.has_room_for(line)
 
@@ -160,7 +163,7 @@ def _is_own_hyphen(begun: str, following: str) -> bool:
 
 
 def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
-    lines = [line for line in sheet.lines if line.text.strip()]
+    lines = list(_rows(line for line in sheet.lines if line.text.strip()))
     usual = _usual_distance(lines)
     for at, line in enumerate(lines):
         around = lines[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
@@ -172,6 +175,32 @@ def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
         below = lines[at + 1] if at + 1 < len(lines) else line
         indented = 0 < line.base - below.base < near and below.left < line.left - _INDENT * line.height
         yield _Placed(line, number, edge, near, indented)
+
+
+def _rows(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines, whose pieces on one base line, or raised above it, are put together."""
+    last: Line | None = None
+    for line in lines:
+        if last is None:
+            last = line
+        elif _is_behind(line, last):
+            text = f"{last.text.rstrip()} {line.text.lstrip()}"
+            last = replace(last, text=text, right=max(last.right, line.right), broken=line.broken)
+        else:
+            yield last
+            last = line
+    if last is not None:
+        yield last
+
+
+def _is_behind(line: Line, last: Line) -> bool:
+    """Whether a piece of a row follows another closely."""
+    height, up = max(line.height, last.height), line.base - last.base
+    if last.broken or not -_SAME_ROW * height < line.left - last.right <= _ROW_GAP * height:
+        return False
+    if abs(line.height - last.height) <= _SAME_SIZE * height:
+        return abs(up) <= _SAME_ROW * height
+    return 0 < up < height and line.height < _SMALL * height
 
 
 def _usual_distance(lines: Sequence[Line]) -> float:

@@ -158,7 +158,8 @@ def _line(letters: Any, text: str, seen: list[int], broken: bool) -> tuple[Line,
     left, right = min(begins[0], ends[0]), max(begins[1], ends[1])
     word = _turned(_box(letters, seen[len(text.split(maxsplit=1)[0]) - 1]), turn)[1] - left
     height = max(begins[3] - begins[2], ends[3] - ends[2])
-    return Line(text, left, right, _turned(_origin(letters, seen[0]), turn)[2], height, word, broken), turn
+    base = min(_turned(_origin(letters, at), turn)[2] for at in (seen[0], seen[-1]))  # one of them may be raised
+    return Line(text, left, right, base, height, word, broken), turn
 
 
 def _box(letters: Any, at: int) -> Box:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
+import zlib
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -135,6 +138,27 @@ def test_cells_of_a_row_stay_apart() -> None:
     assert texts(line("Igama", left=60, right=90), line("Isibongo", left=96)) == ["Igama Isibongo"]
 
 
+def test_the_number_of_a_footnote_ends_no_paragraph() -> None:
+    begun, raised = line("Umongameli wezwe uthe", right=186), line("12", left=186, base=704, right=194, height=7)
+    rest, below = line("abantu bakithi kufanele basebenze ndawonye", left=196, right=440), line(WIDE, base=686)
+    assert texts(begun, raised, rest, below) == [
+        f"Umongameli wezwe uthe 12 abantu bakithi kufanele basebenze ndawonye {WIDE}"
+    ]
+    assert texts(line(WIDE), line("12", left=440, base=704, right=448, height=7)) == [f"{WIDE} 12"]
+
+
+def test_lines_that_hang_belong_to_the_first() -> None:
+    """As the sections of acts and the entries of lists of books are set."""
+    hangs = line(f"{WIDE} namhlanje"), line(WIDE, left=84, base=686, right=492), line("emakhaya.", left=84, base=672)
+    assert texts(*hangs) == [f"{WIDE} namhlanje {WIDE} emakhaya."]
+
+
+def test_lines_beside_a_picture_that_has_ended_go_on() -> None:
+    narrow = [line(WIDE[:40], base=700 - 14 * n, right=302.2) for n in range(3)]
+    wide = [line(WIDE, base=658 - 14 * n, right=500) for n in range(3)]
+    assert texts(*narrow, *wide) == [" ".join((*[WIDE[:40]] * 3, *[WIDE] * 3))]
+
+
 def test_a_paragraph_goes_on_in_the_next_column_and_sheet() -> None:
     first = [line(WIDE, base=80), line(WIDE, base=66)]
     then = [line("emakhaya nasemadolobheni.", left=400, base=700), line(WIDE, left=412, base=686)]
@@ -159,16 +183,23 @@ def test_text_along_the_edge_of_a_sheet_is_read_in_its_direction() -> None:
     assert [block.text for block in blocks_of([sheet])] == [WIDE, f"{WIDE} namhlanje"]
 
 
-def _turned(body: bytes) -> bytes:
-    """The document with its text from the foot to the head of the sheet; its table of objects no longer fits."""
-    import re
-    import zlib
+def test_a_line_that_begins_with_raised_letters_stands_where_the_others_do() -> None:
+    plain = document([Piece(f"12 {WIDE}")])
+    raised = _changed(plain, lambda drawn: drawn.replace(b"(12 ", b"5 Ts (12) Tj 0 Ts ( "))
+    [[of_plain], [of_raised]] = (read_paper(body).sheets[0].lines for body in (plain, raised))
+    assert (of_raised.text, of_raised.base) == (of_plain.text, of_plain.base)
 
+
+def _turned(body: bytes) -> bytes:
+    """The document with its text from the foot to the head of the sheet."""
+    places = re.compile(rb"1 0 0 1 (\S+) (\S+) Tm")
+    return _changed(body, lambda drawn: places.sub(lambda m: b"0 1 -1 0 %g %s Tm" % (842 - float(m[2]), m[1]), drawn))
+
+
+def _changed(body: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """The document with its only sheet drawn otherwise; its table of objects no longer fits."""
     [stream] = re.findall(rb"stream\n(.*?)\nendstream", body, re.S)
-    set_ = re.sub(
-        rb"1 0 0 1 (\S+) (\S+) Tm", lambda m: b"0 1 -1 0 %g %s Tm" % (842 - float(m[2]), m[1]), zlib.decompress(stream)
-    )
-    packed = zlib.compress(set_)
+    packed = zlib.compress(change(zlib.decompress(stream)))
     return re.sub(rb"/Length \d+", b"/Length %d" % len(packed), body).replace(stream, packed)
 
 
