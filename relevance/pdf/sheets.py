@@ -12,6 +12,7 @@ import ctypes
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -23,6 +24,10 @@ MOST_LINKS = 3000
 """Different ones."""
 _LEAST_LINE = 40
 _MOST_BYTES = 4096  # of a title or an address
+_CELL_GAP = 3.0  # between cells of a row, in heights of a letter,
+_UNLIKE = 3.0  # and times the least gap of the row;
+_LONE_GAP = 12.0  # where it is the only one: long words are set far apart, too, to fill a column
+_LEAST_HEIGHT = 0.01
 _LINE_ENDS = (0x0A, 0x0D)
 _BREAKS = (0x02, 0xFFFE)  # what PDFium has in place of a hyphen that breaks a word
 _WHY = {pdfium.FPDF_ERR_PASSWORD: "password", pdfium.FPDF_ERR_SECURITY: "protected"}
@@ -134,22 +139,50 @@ def _sheet(page: Any, room: int) -> tuple[Sheet, int]:
 
 def _lines(letters: Any, most: int) -> Iterator[tuple[Line, int]]:
     """Each line of the first letters, and how often its sheet is to be turned by a quarter, clockwise, to be read."""
-    letter_at = pdfium.FPDFText_GetUnicode
+    letter_at, is_added = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_IsGenerated
     text: list[str] = []
     seen: list[int] = []  # places of the letters that are no white space
+    gaps = False  # whether PDFium has added a space
     for at in range(min(pdfium.FPDFText_CountChars(letters), most)):
         code = letter_at(letters, at)
         breaks = code in _BREAKS
         if breaks or code in _LINE_ENDS:
-            if seen:
-                yield _line(letters, "".join(text), seen, breaks)
-            text, seen = [], []
+            yield from _cells(letters, "".join(text), seen, breaks, gaps)
+            text, seen, gaps = [], [], False
         elif 0 < code < 0x110000 and not 0xD800 <= code < 0xE000:
             text.append(letter := chr(code))
             if not letter.isspace():
                 seen.append(at)
-    if seen:
-        yield _line(letters, "".join(text), seen, broken=False)
+            elif not gaps:
+                gaps = is_added(letters, at) == 1
+    yield from _cells(letters, "".join(text), seen, False, gaps)
+
+
+def _cells(letters: Any, text: str, seen: list[int], broken: bool, gaps: bool) -> Iterator[tuple[Line, int]]:
+    """The line, or the lines that are drawn on one row, far apart: cells of a table, or what runs above a sheet left
+    and right. Words of one line are as far apart as one another."""
+    words = text.split() if gaps else []
+    if len(words) < 2:
+        if seen:
+            yield _line(letters, text, seen, broken)
+        return
+    ends = list(accumulate(map(len, words)))
+    wide = [_apart(_box(letters, seen[end - 1]), _box(letters, seen[end])) for end in ends[:-1]]
+    least = max(_CELL_GAP, _UNLIKE * min(wide)) if len(wide) > 1 else _LONE_GAP
+    begun = 0
+    for number, gap in enumerate((*wide, math.inf), 1):
+        if gap > least:
+            first, end = ends[begun] - len(words[begun]), ends[number - 1]
+            last = number == len(words)
+            yield _line(letters, " ".join(words[begun:number]), seen[first:end], broken and last)
+            begun = number
+
+
+def _apart(one: Box, other: Box) -> float:
+    """How far letters stand apart, in whatever direction, in heights of a letter."""
+    (left, right, bottom, top), (left_, right_, bottom_, top_) = one, other
+    gap = max(left_ - right, left - right_, bottom_ - top, bottom - top_)
+    return gap / max(right - left, top - bottom, _LEAST_HEIGHT)
 
 
 def _line(letters: Any, text: str, seen: list[int], broken: bool) -> tuple[Line, int]:

@@ -159,6 +159,21 @@ def test_lines_beside_a_picture_that_has_ended_go_on() -> None:
     assert texts(*narrow, *wide) == [" ".join((*[WIDE[:40]] * 3, *[WIDE] * 3))]
 
 
+def test_cells_that_are_drawn_on_one_row_are_lines_of_their_own() -> None:
+    """But words that a narrow column is filled with are none, however far apart."""
+
+    def drawn(row: bytes) -> list[str]:
+        changed = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf 1 0 0 1 60 700 Tm " + row + b" ET")
+        return [line.text for line in read_paper(changed).sheets[0].lines]
+
+    name, surname, home = b"(Igama lakho) Tj ", b"(Isibongo sakho) Tj ", b"(emakhaya) Tj "
+    assert drawn(name + b"1 0 0 1 240 700 Tm " + surname) == ["Igama lakho", "Isibongo sakho"]
+    assert drawn(name + b"1 0 0 1 124 700 Tm " + surname) == ["Igama lakho Isibongo sakho"]
+    cells = name + b"1 0 0 1 200 700 Tm " + home + b"1 0 0 1 330 700 Tm " + surname
+    assert drawn(cells) == ["Igama lakho", "emakhaya", "Isibongo sakho"]
+    assert drawn(home + b"1 0 0 1 190 700 Tm " + home) == ["emakhaya emakhaya"]
+
+
 def test_a_paragraph_goes_on_in_the_next_column_and_sheet() -> None:
     first = [line(WIDE, base=80), line(WIDE, base=66)]
     then = [line("emakhaya nasemadolobheni.", left=400, base=700), line(WIDE, left=412, base=686)]
