@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
 from relevance.pages.page import Block, is_running, running
@@ -24,6 +24,7 @@ from relevance.pdf.sheets import Line, Sheet
 
 _SAME_SIZE = 0.15
 _SAME_ROW = 0.35  # by which the base lines of one row may differ
+_RAISED = 0.6  # at most, small letters as the number of a footnote
 _ROW_GAP = 1.5  # between words of one row; beyond it is another cell
 _INDENT = 0.6
 _FILLED = 0.1  # by which the ends of lines may differ that are set to fill their column
@@ -36,6 +37,8 @@ _SPACE = 0.3  # of white space between words, at least
 _HEADING = 1.15  # times the height of running text
 _LONGEST_HEADING = 200
 _SMALL = 0.85
+_INITIAL = 0.6  # of the height of a letter that reaches over several lines: what stands beside it
+_MOST_INITIALS = 20  # of a sheet; each is compared with all lines
 _MARGIN = 0.09  # of the sheet, above and below, where heads and feet run
 _LEAST_RUNS = 3  # sheets that have it; of fewer sheets in all, two
 _ITEM = re.compile(r"(?:[•‣◦▪●○■□➢✓\uf0b7\uf0a7]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s")
@@ -44,6 +47,7 @@ _NUMBERS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"\W*(?:#|[ivxlc]+)(?:\W+(?:\w{1,6}\W+)?#)?\W*")  # as _folded has it: "- # -", "iv", "# of #"
 _ENDS = re.compile(r"[.!?:;…。।]['\"”’»)\]]*$")
 _TWINS = frozenset(("aa", "ee", "ii", "oo", "uu"))
+_QUOTES = "\"'“”‘’« "
 _HYPHENS = ("-", "\u2010", "\u00ad")
 
 
@@ -163,7 +167,7 @@ def _is_own_hyphen(begun: str, following: str) -> bool:
 
 
 def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
-    lines = list(_rows(line for line in sheet.lines if line.text.strip()))
+    lines = list(_rows(_with_initials([line for line in sheet.lines if line.text.strip()])))
     usual = _usual_distance(lines)
     for at, line in enumerate(lines):
         around = lines[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
@@ -175,6 +179,28 @@ def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
         below = lines[at + 1] if at + 1 < len(lines) else line
         indented = 0 < line.base - below.base < near and below.left < line.left - _INDENT * line.height
         yield _Placed(line, number, edge, near, indented)
+
+
+def _with_initials(lines: list[Line]) -> list[Line]:
+    """A letter as high as several lines is the first of the text beside it, which begins where the letter does."""
+    alone = (line for line in lines if len(line.text.strip()) <= 2 and line.text.strip(_QUOTES).isalpha())
+    for initial in list(islice(alone, _MOST_INITIALS)):
+        beside = [at for at, line in enumerate(lines) if _is_beside(line, initial)]
+        if not beside:
+            continue
+        highest = max(beside, key=lambda at: lines[at].base)
+        for at in beside:
+            line, text = lines[at], initial.text.strip() if at == highest else ""
+            word = line.word + (line.left - initial.left) * bool(text)
+            lines[at] = replace(line, text=text + line.text.lstrip(), left=initial.left, word=word)
+        lines.remove(initial)
+    return lines
+
+
+def _is_beside(line: Line, initial: Line) -> bool:
+    low, high = initial.base - line.height, initial.base + initial.height
+    near = -_INDENT * line.height < line.left - initial.right < line.height
+    return near and low < line.base < high and line.height < _INITIAL * initial.height
 
 
 def _rows(lines: Iterable[Line]) -> Iterator[Line]:
@@ -200,7 +226,7 @@ def _is_behind(line: Line, last: Line) -> bool:
         return False
     if abs(line.height - last.height) <= _SAME_SIZE * height:
         return abs(up) <= _SAME_ROW * height
-    return 0 < up < height and line.height < _SMALL * height
+    return 0 < up < _RAISED * height and line.height < _SMALL * height
 
 
 def _usual_distance(lines: Sequence[Line]) -> float:

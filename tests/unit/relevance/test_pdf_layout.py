@@ -147,6 +147,16 @@ def test_the_number_of_a_footnote_ends_no_paragraph() -> None:
     assert texts(line(WIDE), line("12", left=440, base=704, right=448, height=7)) == [f"{WIDE} 12"]
 
 
+def test_a_letter_as_high_as_several_lines_is_the_first_of_the_text_beside_it() -> None:
+    """Wherever among the lines it is drawn."""
+    initial = line("U", base=672, right=90, height=44)
+    beside = [line(WIDE[1:], left=94, base=700 - 14 * n, right=454) for n in range(3)]
+    below = line(WIDE, base=658, right=454)
+    for lines in (initial, *beside, below), (*beside, below, initial):
+        assert texts(*lines) == [f"{WIDE} {WIDE[1:]} {WIDE[1:]} {WIDE}"]
+    assert texts(line("U", base=720, height=44), line(WIDE, base=690)) == ["U", WIDE], "a heading above"
+
+
 def test_lines_that_hang_belong_to_the_first() -> None:
     """As the sections of acts and the entries of lists of books are set."""
     hangs = line(f"{WIDE} namhlanje"), line(WIDE, left=84, base=686, right=492), line("emakhaya.", left=84, base=672)
