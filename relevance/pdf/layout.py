@@ -25,6 +25,7 @@ from relevance.pdf.sheets import Line, Sheet
 _SAME_SIZE = 0.15
 _SAME_ROW = 0.35  # by which the base lines of one row may differ
 _RAISED = 0.6  # at most, small letters as the number of a footnote
+_TOUCHES = 0.12  # of white space that is none
 _ROW_GAP = 1.5  # between words of one row; beyond it is another cell
 _INDENT = 0.6
 _FILLED = 0.1  # by which the ends of lines may differ that are set to fill their column
@@ -210,7 +211,8 @@ def _rows(lines: Iterable[Line]) -> Iterator[Line]:
         if last is None:
             last = line
         elif _is_behind(line, last):
-            text = f"{last.text.rstrip()} {line.text.lstrip()}"
+            space = " " * (line.left - last.right > _TOUCHES * max(line.height, last.height))
+            text = last.text + space + line.text  # "21st", "4 000 m2"
             last = replace(last, text=text, right=max(last.right, line.right), broken=line.broken)
         else:
             yield last

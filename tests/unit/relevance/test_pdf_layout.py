@@ -142,9 +142,10 @@ def test_the_number_of_a_footnote_ends_no_paragraph() -> None:
     begun, raised = line("Umongameli wezwe uthe", right=186), line("12", left=186, base=704, right=194, height=7)
     rest, below = line("abantu bakithi kufanele basebenze ndawonye", left=196, right=440), line(WIDE, base=686)
     assert texts(begun, raised, rest, below) == [
-        f"Umongameli wezwe uthe 12 abantu bakithi kufanele basebenze ndawonye {WIDE}"
+        f"Umongameli wezwe uthe12 abantu bakithi kufanele basebenze ndawonye {WIDE}"
     ]
-    assert texts(line(WIDE), line("12", left=440, base=704, right=448, height=7)) == [f"{WIDE} 12"]
+    assert texts(line(WIDE), line("12", left=444, base=704, right=452, height=7)) == [f"{WIDE}12"]
+    assert texts(line(WIDE), line("12", left=448, base=704, right=456, height=7)) == [f"{WIDE} 12"]
 
 
 def test_a_letter_as_high_as_several_lines_is_the_first_of_the_text_beside_it() -> None:
