@@ -24,7 +24,7 @@ ASKED = struct.Struct(">dQ")
 """Seconds that the document may take, and its bytes, which follow."""
 TOLD = struct.Struct(">Q")
 """Bytes of the answer, which follow: an object in JSON, with ``reason`` or with title, language, blocks and links."""
-_MOST_MEMORY = 2 << 30
+_MOST_MEMORY = 512 << 20  # beside what it begins with; worker and it share 1 GiB (deploy)
 _LONGEST_TITLE = 300
 _FILE_NAME = re.compile(r"microsoft (?:word|powerpoint) - |.*\.(?:docx?|indd|odt|p65|pdf|pptx?|pub|qxd|rtf|tmp)$", re.I)
 

@@ -6,11 +6,13 @@ import contextlib
 import os
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -218,6 +220,17 @@ def test_an_answer_that_is_none_ends_its_process(reader: PdfReader, monkeypatch:
     monkeypatch.setattr("relevance.pdf.reader._CALL", "import sys; sys.stdout.buffer.write(b'\\x7f' * 64)")
     with pytest.raises(PdfError, match="died"):
         reader.read(document([Piece(TEXT)]), URL)
+
+
+def test_one_that_takes_much_memory_costs_itself_only(reader: PdfReader) -> None:
+    """A worker may have 1 GiB with all that it began (deploy)."""
+    body = document([Piece(TEXT)])
+    [stream] = re.findall(rb"stream\n(.*?)\nendstream", body, re.S)
+    packed = zlib.compress(b"q " * 6_000_000)
+    bomb = re.sub(rb"/Length \d+", b"/Length %d" % len(packed), body).replace(stream, packed)
+    with pytest.raises(PdfError, match="died"):
+        reader.read(bomb, URL)
+    assert reader.read(body, URL).blocks
 
 
 def test_what_was_set_aside_before_is_no_document_s(reader: PdfReader, monkeypatch: pytest.MonkeyPatch) -> None:
