@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
+from statistics import median
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -28,6 +29,8 @@ _CELL_GAP = 3.0  # between cells of a row, in heights of a letter,
 _UNLIKE = 3.0  # and times the least gap of the row;
 _LONE_GAP = 12.0  # where it is the only one: long words are set far apart, too, to fill a column
 _LEAST_HEIGHT = 0.01
+_LEAST_SPREAD = 5  # letters that are set apart,
+_SPREAD = 1.5  # and times the gaps between them what is between words
 _LINE_ENDS = (0x0A, 0x0D)
 _BREAKS = (0x02, 0xFFFE)  # what PDFium has in place of a hyphen that breaks a word
 _WHY = {pdfium.FPDF_ERR_PASSWORD: "password", pdfium.FPDF_ERR_SECURITY: "protected"}
@@ -168,6 +171,11 @@ def _cells(letters: Any, text: str, seen: list[int], broken: bool, gaps: bool) -
         return
     ends = list(accumulate(map(len, words)))
     wide = [_apart(_box(letters, seen[end - 1]), _box(letters, seen[end])) for end in ends[:-1]]
+    if len(words) >= _LEAST_SPREAD and len(words) == ends[-1] and "".join(words).isupper():
+        usual = _SPREAD * median(wide)  # a heading whose letters are set apart: "I S A H L U K O"
+        joined = "".join(" " * (gap > usual) + word for gap, word in zip((-math.inf, *wide), words, strict=True))
+        yield _line(letters, joined, seen, broken)
+        return
     least = max(_CELL_GAP, _UNLIKE * min(wide)) if len(wide) > 1 else _LONE_GAP
     begun = 0
     for number, gap in enumerate((*wide, math.inf), 1):

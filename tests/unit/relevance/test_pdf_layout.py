@@ -185,6 +185,15 @@ def test_cells_that_are_drawn_on_one_row_are_lines_of_their_own() -> None:
     assert drawn(home + b"1 0 0 1 190 700 Tm " + home) == ["emakhaya emakhaya"]
 
 
+def test_letters_of_a_heading_that_are_set_apart_are_words() -> None:
+    words = b"-900".join(b"-350".join(b"(%c)" % letter for letter in word) for word in (b"ISAHLUKO", b"SESI", b"2"))
+    apart = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf 60 700 Td [" + words + b"] TJ ET")
+    assert [line.text for line in read_paper(apart).sheets[0].lines] == ["ISAHLUKO SESI 2"]
+    row = b"".join(b"1 0 0 1 %d 700 Tm (%d) Tj " % (60 + 40 * n, n) for n in range(7))
+    table = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf " + row + b" ET")
+    assert [line.text for line in read_paper(table).sheets[0].lines] == ["0 1 2 3 4 5 6"]
+
+
 def test_a_paragraph_goes_on_in_the_next_column_and_sheet() -> None:
     first = [line(WIDE, base=80), line(WIDE, base=66)]
     then = [line("emakhaya nasemadolobheni.", left=400, base=700), line(WIDE, left=412, base=686)]
