@@ -173,7 +173,7 @@ def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
     for at, line in enumerate(lines):
         around = lines[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
         least, most = (line.left + share * line.height for share in _SAME_EDGE)
-        column = [one for one in around if least < one.left < most]
+        column = [one for one in around if least <= one.left <= most] or [line]
         near = _CLOSE * usual * line.height
         alike = [one.right for one in column if abs(one.height - line.height) <= _SAME_SIZE * line.height]
         edge = max(alike if len(alike) > 3 else (one.right for one in column))

@@ -128,6 +128,12 @@ def test_a_line_that_had_room_for_the_next_word_was_ended() -> None:
     ]
 
 
+@pytest.mark.parametrize("height", [0.0, -12.0, 1e-30])
+def test_letters_of_no_or_any_height_are_read(height: float) -> None:
+    lines = [line(WIDE, base=700 - n, height=height) for n in range(3)]
+    assert " ".join(texts(*lines)) == " ".join([WIDE] * 3)
+
+
 def test_centred_lines_belong_together() -> None:
     middle = [line("Umongameli wezwe uthe", left=200, right=400), line("abantu bakithi", left=240, right=360, base=686)]
     assert texts(*middle) == ["Umongameli wezwe uthe abantu bakithi"]
