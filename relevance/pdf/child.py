@@ -12,18 +12,14 @@ import re
 import resource
 import select
 import signal
-import struct
 import sys
 from pathlib import Path
 
 from relevance.pages.page import Block
 from relevance.pdf.layout import blocks_of
 from relevance.pdf.sheets import NotReadError, Paper, read_paper
+from relevance.pdf.wire import ASKED, TOLD
 
-ASKED = struct.Struct(">dQ")
-"""Seconds that the document may take, and its bytes, which follow."""
-TOLD = struct.Struct(">Q")
-"""Bytes of the answer, which follow: an object in JSON, with ``reason`` or with title, language, blocks and links."""
 _MOST_MEMORY = 512 << 20  # beside what it begins with; worker and it share 1 GiB (deploy)
 _LONGEST_TITLE = 300
 _FILE_NAME = re.compile(r"microsoft (?:word|powerpoint) - |.*\.(?:docx?|indd|odt|p65|pdf|pptx?|pub|qxd|rtf|tmp)$", re.I)
@@ -76,7 +72,8 @@ def _read(body: bytes) -> dict[str, object]:
     blocks = blocks_of(paper.sheets)
     return {
         "title": _title(paper, blocks),
-        "language": paper.language,
+        # English is what programs say that nobody told.
+        "language": "" if paper.language.lower().startswith("en") else paper.language,
         "blocks": [(block.text, block.kind, block.apart) for block in blocks],
         "links": paper.links,
     }

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from relevance.errors import PdfError
 from relevance.pages.page import Block, Link, Page
-from relevance.pdf.child import ASKED, TOLD
+from relevance.pdf.wire import ASKED, TOLD
 
 MAX_BODY = 64 << 20
 """Bytes of a document; a longer one is read so far, where it can be."""

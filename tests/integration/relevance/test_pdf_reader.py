@@ -73,6 +73,19 @@ def test_a_title_that_is_the_name_of_a_file_is_none(reader: PdfReader, said: str
     assert reader.read(document([Piece("Isihloko", "h"), Piece(TEXT)], title=said), URL).title == title
 
 
+def test_english_is_what_programs_say_that_nobody_told(reader: PdfReader) -> None:
+    found = [
+        reader.read(document([Piece(TEXT)], language=said), URL).html_lang for said in ("en-US", "EN", "af-ZA", "")
+    ]
+    assert found == ["", "", "af-ZA", ""]
+
+
+def test_who_asks_does_not_load_what_may_crash() -> None:
+    script = "import sys, relevance.pdf, corpus.extraction; print('pypdfium2' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
 def test_documents_are_known_by_type_or_beginning() -> None:
     assert is_pdf("application/pdf", b"")
     assert is_pdf("application/octet-stream", b"\n%PDF-1.4")
