@@ -168,7 +168,8 @@ class Demo:
         findings = verify(read_log(self.folder / "web" / LOG_FILE), web, expected)
         check_archive(self.folder / "crawl" / "warc", findings, web)
         (self.folder / "findings.json").write_text(json.dumps(findings.to_json(), indent=1) + "\n")
-        self._summary(figures, findings)
+        documents = sum(web.graph.traits(web.sites[page.site], page.n).pdf for page in web.truth.pages)
+        self._summary(figures, findings, documents)
         bad = [code for code in codes if code not in ((0, -signal.SIGKILL) if self.killed else (0,))]
         if bad:
             self.console.print(f"A worker ended with status {bad[0]}; see {self.folder}/worker-*.log", style="bold red")
@@ -194,7 +195,7 @@ class Demo:
         self.console.print(f"scrapy politeness verify: {told}.")
         return ran.returncode == 0
 
-    def _summary(self, figures: Figures, findings: Findings) -> None:
+    def _summary(self, figures: Figures, findings: Findings, documents: int) -> None:
         show = self.console.print
         show(language_table(figures))
         show(host_table(figures, _MOST_HOSTS))
@@ -203,7 +204,7 @@ class Demo:
         kept, pages = sum(figures.kept.values()), figures.pages
         show(
             f"{findings.requests} requests in {time.monotonic() - self.started:.0f} s; "
-            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}). "
+            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}; {documents} are PDF). "
             f"Everything is in {self.folder}."
         )
 
