@@ -15,7 +15,7 @@ the other is a concatenation. Layout, also known to ``lua/_queues.lua``:
     rest     the URL, or what follows its authority
 
 Without memo that is 12 bytes for a link and 4 for a seed, while the authority, 20 bytes or so, is saved. A candidate's
-memo has up to 8,192 bytes (a link's 12), what a report leaves up to 65,535.
+memo has up to 8,192 bytes (a link's 16), what a report leaves up to 65,535.
 """
 
 from __future__ import annotations

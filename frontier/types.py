@@ -37,7 +37,7 @@ class Once(NamedTuple):
 
 
 LONGEST_MEMO_BYTES = 8192
-"""Of a candidate. Links have at most 12 bytes; a spider's own requests take along what they were made with."""
+"""Of a candidate. Links have at most 16 bytes; a spider's own requests take along what they were made with."""
 
 
 class Kind(StrEnum):

@@ -16,7 +16,7 @@ from frontier.types import Kind, Lease
 from sieve.urls import canonicalize_many
 
 MOST = 5
-# No memo of a link (at most 12 bytes) or of a revisit (its steps and changes are few) begins like this.
+# No memo of a link (at most 16 bytes) or of a revisit (its steps and changes are few) begins like this.
 _MARK = b"\xff\xff@"
 _FORM = struct.Struct(f"<{len(_MARK)}sBH")
 

@@ -1,6 +1,6 @@
 """What a URL takes along from the page that led to it, so that its own page is judged with that knowledge.
 
-At most 12 bytes in the memo of a page's first lease: how many irrelevant pages lie between it and the last relevant
+At most 16 bytes in the memo of a page's first lease: how many irrelevant pages lie between it and the last relevant
 one, the policy's bucket of the link and, of a new item of a feed, when it was published. A memo that a revisit left is
 longer, so the two are never mistaken.
 """
@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 
 Dated = Literal["", "day", "time"]
 """How far an instant tells when something was published: to the second, its day, or not at all."""
-_LONGEST = 12
+_LONGEST = 16
+"""What a date leaves of it is as long as a policy's bucket may be."""
 OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
 _DATED = 0xF8  # no byte of a bucket, which is ASCII; below it the bits of what the date is worth

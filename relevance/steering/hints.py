@@ -130,10 +130,10 @@ class Hints:
     def buckets(self, links: Sequence[LinkContext]) -> list[str]:
         """The buckets of links: strings of KIND characters by which alike links are known.
 
-        Irrelevant pages since the last relevant one (at most 4; "s": a seed); what the anchor, the URL and the hreflang
-        say (SIBLING, NEITHER, OTHER, OURS); 1 for navigation; 1 for a link to another host. Behind these six characters
-        of such a link a tag of the host that it stands on, and of another one on a page with a known text a tag of that
-        page's template.
+        Irrelevant pages since the last relevant one (at most 4; "s": a seed; "m": of a sitemap, for which no page
+        vouches); what the anchor, the URL and the hreflang say (SIBLING, NEITHER, OTHER, OURS); 1 for navigation; 1 for
+        a link to another host. Behind these six characters of such a link a tag of the host that it stands on, and of
+        another one on a page with a known text a tag of that page's template.
         """
         out = []
         tags: dict[str, int] = {"": NEITHER}
@@ -145,9 +145,9 @@ class Hints:
                 tag = tags[link.hreflang] = self.tag(link.hreflang)
             if link.nav and anchor == OURS and tag == NEITHER and self._names(words(link.anchor)):
                 tag = OURS  # a switch of languages says as much as hreflang; other anchors of navigation do not count
-            seed = link.source_verdict is None and not source
-            since = "s" if seed else min(link.since_relevant, 4)
-            away = bool(source) and host_of(link.url) != home
+            named = link.source_verdict is None
+            since = min(link.since_relevant, 4) if not named else "m" if source else "s"
+            away = not named and host_of(link.url) != home  # a site's sitemap may well be kept by another of its hosts
             stands_on = home if away else places(source)[-1] if link.on_known else ""
             kind = _kind(since, anchor, self.url(link.url), tag, link.nav, away)
             out.append(kind + short_tag(stands_on) if stands_on else kind)

@@ -46,6 +46,8 @@ from relevance.steering.policy import Counts, LinkContext, PageContext, Target, 
 
 SINCE = (0.55, 0.2, 0.12, 0.08, 0.04)
 """First guess of the gain by the number of irrelevant pages since the last relevant one."""
+_NAMED = 0.35
+"""The same of what a sitemap names, which no page vouches for."""
 _URL = {NEITHER: 0.0, SIBLING: 0.0, OURS: 1.8, OTHER: -1.4}
 _LANG = {NEITHER: 0.0, SIBLING: 0.0, OURS: 2.1, OTHER: -2.3}
 _NAV, _AWAY = -0.2, -0.8
@@ -313,7 +315,7 @@ class YieldPolicy(ThresholdPolicy):
     def _novelty(self, pages: int, since: str) -> float:
         """Bonus of the first pages of an unknown host, while the exploration budget lasts. Both grow with the fetches:
         a crawl that has just begun has better links to follow; later a whole site may be missing."""
-        if pages >= FIRST or since not in "01":
+        if pages >= FIRST or since not in "01m":
             return 0.0
         fetched, explored = self._estimates.counts(ALL)[0], self._estimates.counts(NEW)[0]
         if explored > self.exploration * fetched:
@@ -342,7 +344,7 @@ class YieldPolicy(ThresholdPolicy):
 def _counting(seen: Links, bucket: str) -> Links:
     """The links to a URL, as far as it matters how many."""
     since, anchor = bucket[AT_SINCE], bucket[AT_ANCHOR]
-    if seen == NO_LINKS and bucket[AT_NAV] == "0" and since != "s":
+    if seen == NO_LINKS and bucket[AT_NAV] == "0" and since not in "sm":
         # another worker read the link
         return Links(int(since == "0"), int(since != "0"), int(anchor == str(OURS)), int(anchor == str(OTHER)))
     if max(seen) <= 3:
@@ -357,7 +359,8 @@ def _evidence(group: int, bucket: str, seen: Links) -> _Evidence:
     good, bad, ours, other = seen
     since = "0" if good and bucket[AT_SINCE] != "s" else bucket[AT_SINCE]
     url, tag = int(bucket[AT_URL]), int(bucket[AT_TAG])
-    guess = 3.2 if since == "s" else logit(SINCE[int(since)]) + _URL[url] + _LANG[tag]
+    first = _NAMED if since == "m" else SINCE[int(since)] if since != "s" else 0.0
+    guess = logit(first) + _URL[url] + _LANG[tag] if first else 3.2
     guess += _NAV * (bucket[AT_NAV] == "1") + _AWAY * (bucket[AT_AWAY] == "1")
     return _Evidence(
         since=since,

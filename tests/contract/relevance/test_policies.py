@@ -181,6 +181,21 @@ def test_yield_reads_hints() -> None:
     assert policy.link_priority(link("http://n.example/fr/x", since_relevant=1, keep=False)) < plain
 
 
+def test_yield_learns_of_links_nothing_from_what_a_sitemap_names() -> None:
+    """A large one of a site in another language must not make good links look like bad ones."""
+    policy, home, good = make_policy("yield", "zul", SIBLINGS), "http://eng.example", ("http://x.example/1", 0, "000000")
+    worth = policy.explain(*good)
+    for n in range(40):
+        [(_, bucket)] = policy.rank([LinkContext(f"{home}/{n}", source_url=f"{home}/sitemap.xml", depth=1)])
+        policy.judge(page("eng", 100, host="eng.example", seed=n), PageContext(bucket=bucket))
+    assert {key: term for key, term in policy.explain(*good).items() if key[:2] in ("c:", "i:")} == {
+        key: term for key, term in worth.items() if key[:2] in ("c:", "i:")
+    }
+    named = [LinkContext(f"{host}/x", source_url=f"{home}/sitemap.xml") for host in (home, "http://www.eng.example")]
+    assert len({bucket for _, bucket in policy.rank(named)}) == 1, "it says nothing of which host keeps it"
+    assert policy.rank(named)[0][0] < 0.1
+
+
 def test_yield_bounds_its_tunnels() -> None:
     policy = make_policy("yield", "zul", SIBLINGS, {"tunnel": 2})
     assert policy.link_priority(link("http://n.example/x", since_relevant=2, keep=False)) > 0

@@ -20,19 +20,20 @@ from seeds.harvest.revisits import Look, revisit
         LinkMemo(published_s=1_790_000_000, dated="day"),
         LinkMemo(published_s=1_790_000_000, dated="time", counted=True),
         LinkMemo(7, "421010", 0xFFFFFFFF),
+        LinkMemo(0, "m03001aB-_", 1_790_000_000, "day", counted=True),
     ],
 )
 def test_a_links_memo_comes_back(memo: LinkMemo) -> None:
-    assert len(memo.pack()) <= 12 < LONGEST_MEMO_BYTES
+    assert len(memo.pack()) <= 16 < LONGEST_MEMO_BYTES
     assert read_link_memo(memo.pack()) == memo
 
 
 def test_a_long_way_is_cut_and_a_long_bucket_refused() -> None:
     assert read_link_memo(LinkMemo(1000, "x").pack()) == LinkMemo(255, "x")
-    with pytest.raises(ValueError, match="longer than 6"):
-        LinkMemo(0, "x" * 7, 1_790_000_000).pack()
-    with pytest.raises(ValueError, match="longer than 11"):
-        LinkMemo(0, "x" * 12).pack()
+    with pytest.raises(ValueError, match="longer than 10"):
+        LinkMemo(0, "x" * 11, 1_790_000_000).pack()
+    with pytest.raises(ValueError, match="longer than 15"):
+        LinkMemo(0, "x" * 16).pack()
 
 
 def test_a_revisit_is_no_first_fetch() -> None:
