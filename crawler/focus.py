@@ -154,6 +154,8 @@ class FocusMiddleware:
         if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
         finding.metadata = page_metadata(page, verdict, quality)
+        if published := published_of(lease.memo):
+            finding.metadata = {**finding.metadata, "feed-published": published}
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
 
@@ -170,10 +172,7 @@ class FocusMiddleware:
         return read_page(response.body, response.url, content_type or None, self._user_agent)
 
     def _read_item(self, page: Page, response: Response, lease: Lease, finding: Finding) -> None:
-        """A page that a feed led to: when that says it was published, how soon it was fetched, and when to look at it
-        again."""
-        if published := published_of(lease.memo):
-            finding.metadata = {**finding.metadata, "feed-published": published}
+        """A page that a feed led to: how soon it was fetched, and when to look at it again."""
         finding.feed_counts = self._worker.stores.polls.arrived(lease)
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
             self._revisits.read(page, response, lease, finding)

@@ -1,4 +1,5 @@
-"""Feeds, index pages and sitemaps that are named after their crawl began: by the seed file, or by a feed that moved.
+"""Feeds, index pages and sitemaps that are named after their crawl began: by the seed file, or by a feed that moved;
+and sites of which the seed file wants the sitemaps only later.
 
 The sieve admits a URL once, and by then it may have been met as a page, since a link led to it: as a seed it would
 never come out, and never be polled. So what is named later goes to the frontier itself. What has been named is kept in
@@ -9,7 +10,8 @@ feed moved there or an index led to it, is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import redis
@@ -19,9 +21,10 @@ from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Candidate
-from sieve.urls import authority, canonicalize
+from sieve.urls import authority, canonicalize, canonicalize_many
 
 _BEGAN = ""
+_SITEMAPS = "sitemaps "
 _BY_SIEVE, _DIRECTLY = b"s", b"d"
 _LOCKED_S = 60.0
 _MOST_LOOKED_AT = 1_000_000
@@ -45,12 +48,41 @@ class NamedLater:
         """Take in what is named for the first time in a crawl that has begun; those that go through the sieve.
         FrontierUnavailable, FrontierFull."""
         polled = {canonicalize(seed.url): seed for seed in seeds if seed.kind in RECURRING}
+        with self._alone():
+            direct = self._take_in(polled)
+        return [seed for seed in seeds if seed.kind not in RECURRING or canonicalize(seed.url) not in direct]
+
+    def take_in_sitemaps(self, homes: Sequence[str], sitemaps_of: Callable[[str], Sequence[Candidate]]) -> None:
+        """Take in the sitemaps of sites (their authorities) whose are wanted for the first time, in a crawl that has
+        begun: no page of them may be left to be fetched, and no robots.txt with it. To be called before
+        :meth:`for_sieve`, which begins the crawl. FrontierUnavailable, FrontierFull."""
+        marks = {f"{_SITEMAPS}{home}": home for home in homes}
+        if not marks:
+            return
+        with self._alone():
+            began, *ways = self._client.hmget(self._key, [_BEGAN, *marks])
+            fresh = [mark for mark, way in zip(marks, ways, strict=True) if way is None]
+            for mark in fresh:
+                for sitemap in sitemaps_of(marks[mark]) if began is not None else ():
+                    self._take_in_unless_polled(sitemap)
+                    self._client.hset(self._key, canonicalize(sitemap.url), _DIRECTLY)
+                self._client.hset(self._key, mark, _BY_SIEVE if began is None else _DIRECTLY)
+
+    def not_taken_in(self, sitemaps: Sequence[Candidate]) -> list[Candidate]:
+        """Those that did not go past the sieve, which would let them out a second time. FrontierUnavailable."""
+        if not sitemaps:
+            return []
+        with answering(self._crawl):
+            ways = self._client.hmget(self._key, [url or "-" for url in canonicalize_many([it.url for it in sitemaps])])
+        return [sitemap for sitemap, way in zip(sitemaps, ways, strict=True) if way != _DIRECTLY]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         try:
             with answering(self._crawl), self._client.lock(f"{self._key}:lock", _LOCKED_S, blocking_timeout=_LOCKED_S):
-                direct = self._take_in(polled)
+                yield
         except redis.exceptions.LockError as error:
             raise FrontierUnavailable(self._crawl, f"another worker takes in what is named later: {error}") from error
-        return [seed for seed in seeds if seed.kind not in RECURRING or canonicalize(seed.url) not in direct]
 
     def _take_in(self, polled: dict[str, Candidate]) -> set[str]:
         """The canonical URLs of those that went, or go, to the frontier directly."""
@@ -61,10 +93,13 @@ class NamedLater:
             self._client.hset(self._key, mapping=dict.fromkeys((_BEGAN, *fresh), _BY_SIEVE))
             return set()
         for url in fresh:
-            if not self._is_polled(url):
-                self._frontier.take_in([polled[url]])
+            self._take_in_unless_polled(polled[url])
             self._client.hset(self._key, url, _DIRECTLY)
         return {url for url, way in found.items() if way != _BY_SIEVE}
+
+    def _take_in_unless_polled(self, candidate: Candidate) -> None:
+        if not self._is_polled(canonicalize(candidate.url)):
+            self._frontier.take_in([candidate])
 
     def _is_polled(self, url: str) -> bool:
         if self._frontier.explain(url).place == "leased":

@@ -31,6 +31,8 @@ from sieve.urls import authority
 RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
+_MOST_NESTED = 5
+"""Sitemaps of a site that lead to one another; one that is made up may go on for ever."""
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
 
@@ -119,10 +121,11 @@ class Polls:
         return harvest_stats.as_counts(lease.source, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
 
     def is_of_a_site(self, lease: Lease) -> bool:
-        """Whether it is a sitemap that the seed file does not name, but a site's robots.txt or an index of its own."""
-        if lease.kind is not Kind.SITEMAP or self._spec is None or self._seed(lease) in self._listed:
+        """Whether it is a sitemap that the seed file does not name, but a site's robots.txt, or one that this led to.
+        So it stays, whatever the seed file says by now: its source is no feed."""
+        if lease.kind is not Kind.SITEMAP or self._spec is None or lease.url in self._listed:
             return False
-        return self._spec.wants_sitemaps(lease.url)
+        return lease.source not in ("", "seed") and not lease.source.startswith("feed")
 
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:
@@ -142,24 +145,29 @@ class Polls:
         return self._seeds.get(lease.source, lease.url)
 
     def _links(self, lease: Lease, polled: harvest.PollResult, facts: harvest.Answer) -> list[Candidate]:
+        if self._spec is not None and self.is_of_a_site(lease):
+            return self._links_of_a_site(self._spec, lease, polled, facts)
         depth, source = lease.depth + 1, _source_of(lease.url)
         recent = self._recent(lease, polled, facts.now_ms)
-        entries = {entry.url: entry for entry in recent if self._may_lead_to(entry.url, lease)}
-        counted = bool(polled.stats.dated or polled.stats.recovered)  # what the first poll finds may be of any age
-        links = [
-            Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
-            for url, entry in entries.items()
-        ]
+        entries = [entry for entry in recent if self._spec is None or self._spec.wants_item(entry.url)]
+        links = _items(entries, source, depth, polled, facts)
         seed = _source_of(self._seed(lease))
         links += [Candidate(up.url, _FOLLOW_UPS[up.kind], seed, depth, _NEWS) for up in polled.follow_ups]
         return links
 
-    def _may_lead_to(self, url: str, lease: Lease) -> bool:
-        if self._spec is None:
-            return True
-        if self.is_of_a_site(lease):
-            return self._spec.may_follow(url, 1)  # an index of sitemaps is no step
-        return self._spec.wants_item(url)
+    def _links_of_a_site(
+        self, spec: Crawl, lease: Lease, polled: harvest.PollResult, facts: harvest.Answer
+    ) -> list[Candidate]:
+        """Within the scopes, as links of a page are; an index of sitemaps is no step. Nothing when the seed file does
+        not want them any more."""
+        if not spec.wants_sitemaps(lease.url):
+            return []
+        entries = [entry for entry in polled.new_items if spec.may_follow(entry.url, 1)]
+        links = _items(entries, lease.url, 1, polled, facts)
+        if lease.depth < _MOST_NESTED:
+            more = [up.url for up in polled.follow_ups if spec.wants_sitemaps(up.url)]
+            links += [Candidate(url, Kind.SITEMAP, lease.url, lease.depth + 1, _NEWS) for url in more]
+        return links
 
     def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:
         """The new items, of a sitemap with a limit of age only those within it."""
@@ -168,6 +176,17 @@ class Polls:
             days = self._newer.get(self._seed(lease)) or self._newer.get(lease.authority, 0)
         since_ms = now_ms - days * DAY
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
+
+
+def _items(
+    entries: Iterable[FeedEntry], source: str, depth: int, polled: harvest.PollResult, facts: harvest.Answer
+) -> list[Candidate]:
+    """The pages of entries, each once: the last of an address counts."""
+    counted = bool(polled.stats.dated or polled.stats.recovered)  # what the first poll finds may be of any age
+    return [
+        Candidate(url, source=source, depth=depth, score=_NEWS, memo=item_memo(entry, facts, counted=counted))
+        for url, entry in {entry.url: entry for entry in entries}.items()
+    ]
 
 
 def _source_of(feed: str) -> str:

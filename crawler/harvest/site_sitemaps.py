@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from crawler.pages.link_memo import NO_LINK, read_link_memo
 from frontier.types import Candidate, Kind, RobotsRecord
@@ -17,18 +18,20 @@ from seeds.crawl.model import Crawl
 from seeds.sitemaps.addresses import in_robots, well_known
 
 _MOST_NAMED = 100
+_MOST_LOOKED_AT = 2000
 _AT_ONCE = 200
 """Pages that are ranked before other answers have their turn."""
 
 
 def sitemaps_of(spec: Crawl | None, authority: str, record: RobotsRecord | None) -> list[Candidate]:
-    """The sitemaps of a host whose robots.txt was read: those that it names, else the usual address; none of a site
-    that does not want them."""
+    """The sitemaps of a host whose robots.txt was read: those in scope that it names, else the usual address; none of a
+    site that does not want them."""
     home, source = f"{authority}/", f"{authority}/robots.txt"
     if spec is None or record is None or record.kind == "disallow" or not spec.wants_sitemaps(home):
         return []
-    named = in_robots(record.body, source)[:_MOST_NAMED] or well_known(home)[:1]
-    return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in named if spec.wants_sitemaps(url)]
+    named = filter(spec.wants_sitemaps, in_robots(record.body, source)[:_MOST_LOOKED_AT])
+    wanted = list(islice(named, _MOST_NAMED)) or well_known(home)[:1]
+    return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in wanted]
 
 
 async def ranked(links: Sequence[Candidate], sitemap: str, policy: Policy) -> list[Candidate]:

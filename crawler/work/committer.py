@@ -105,12 +105,15 @@ class Committer:
         return absences
 
     def _for_sieve(self, links: list[Candidate]) -> list[Candidate]:
-        """All but feeds that the frontier takes in past the sieve, which may know their URL as a page (NamedLater)."""
+        """All but feeds that the frontier takes in past the sieve, which may know their URL as a page, and sitemaps
+        that it has taken in so (NamedLater)."""
         feeds = [link for link in links if link.kind is Kind.FEED]
-        if not feeds:
+        sitemaps = [link for link in links if link.kind is Kind.SITEMAP]
+        if not feeds and not sitemaps:
             return links
-        for_sieve = self.patiently(lambda: self.named.for_sieve(feeds))
-        return [link for link in links if link.kind is not Kind.FEED or link in for_sieve]
+        for_sieve = self.patiently(lambda: self.named.for_sieve(feeds)) if feeds else []
+        for_sieve += self.patiently(lambda: self.named.not_taken_in(sitemaps))
+        return [link for link in links if link.kind is Kind.PAGE] + for_sieve
 
     def _is_archived(self, done: Finished) -> bool:
         """Whether the archive is to have the exchange: there was an answer, and ``WARC_KEEP`` wants it."""

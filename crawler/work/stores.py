@@ -19,6 +19,7 @@ from archive import Earlier, WarcWriter, WriterConfig, recover
 from archive.writing.earlier import indexes_of
 from crawler.harvest.named_later import NamedLater
 from crawler.harvest.polls import Polls, first_poll_ms
+from crawler.harvest.site_sitemaps import sitemaps_of
 from crawler.options import OPTIONS
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy
@@ -37,7 +38,7 @@ from crawler.work.teller import Teller
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
-from frontier.types import Candidate, Kind
+from frontier.types import Candidate, Kind, RobotsRecord
 from relevance.steering.policy import Policy
 from seeds.crawl import Crawl
 from sieve.errors import LinkError
@@ -157,7 +158,13 @@ class Stores:
             )
             for url, kind in found
         ]
+        homes = dict.fromkeys(str(authority(site.url)) for site in self.spec.sites if site.sitemaps)
+        self.named.take_in_sitemaps(list(homes), self._sitemaps_of)
         return self.named.for_sieve(seeds)
+
+    def _sitemaps_of(self, home: str) -> list[Candidate]:
+        """Those that a site's robots.txt names, or where it has to be read first the usual one."""
+        return sitemaps_of(self.spec, home, self.frontier.get_robots(home) or RobotsRecord("allow"))
 
     def committer(self, stopped: Callable[[], bool], beside: Executor) -> Committer:
         """What stores and reports this worker's finished leases; `stopped`: whether it is to wait no longer, `beside`:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from seeds.crawl.scope import SiteIndex, host_of
+from seeds.crawl.scope import SiteIndex, host_of, place_of
 
 __all__ = ["Crawl", "FeedSource", "IndexSource", "Seed", "Site", "SitemapSource"]
 
@@ -92,10 +92,12 @@ class Crawl:
     sitemaps: tuple[SitemapSource, ...] = ()
     _index: SiteIndex[Site] = field(init=False, repr=False, compare=False)
     _bounded: bool = field(init=False, repr=False, compare=False)
+    _mapped: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", SiteIndex(self.sites))
         object.__setattr__(self, "_bounded", any(site.max_depth for site in self.sites))
+        object.__setattr__(self, "_mapped", frozenset(place_of(site.url) for site in self.sites if site.sitemaps))
 
     def in_scope(self, url: str) -> bool:
         """Whether a link to this absolute URL may be followed; about a microsecond a call, three where prefixes are."""
@@ -114,11 +116,8 @@ class Crawl:
 
     def wants_sitemaps(self, url: str) -> bool:
         """Whether the sitemaps of a URL's host are to be read: that of a site with ``sitemaps``, or in its scope."""
-        site, host = self.site_of(url), host_of(url).removeprefix("www.")
-        named = (one for one in self.sites if one.sitemaps)
-        return (site is not None and site.sitemaps) or any(
-            host_of(one.url).removeprefix("www.") == host for one in named
-        )
+        site = self.site_of(url)
+        return (site is not None and site.sitemaps) or place_of(url) in self._mapped
 
     def wants_item(self, url: str) -> bool:
         """Whether an item of one of the crawl's feeds may be fetched: anywhere, unless the crawl is whitelist only."""

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from sieve.urls import SCOPES, UrlError, canonicalize, registrable_domain
 
-__all__ = ["SCOPES", "SiteIndex", "host_of"]
+__all__ = ["SCOPES", "SiteIndex", "host_of", "place_of"]
 
 _PARTS = re.compile(r"https?://(?:[^/?#@]*@)?((?:\[[^\]/]*\]|[^/?#:]+)(?::\d*)?)([^?#]*)", re.IGNORECASE)
 _PORT = re.compile(r":(?:80|443)?$")
@@ -39,6 +39,11 @@ def _split(place: str) -> tuple[str, str]:
 def _bare(place: str) -> str:
     name, port = _split(place)
     return f"{name.removeprefix('www.')}:{port}"
+
+
+def place_of(url: str) -> str:
+    """Host name and port as a scope compares them, without ``www.``; ":" for what is no http(s) address."""
+    return _bare(_canonical(url)[0])
 
 
 def _canonical(url: str) -> tuple[str, str]:

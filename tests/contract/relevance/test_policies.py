@@ -183,7 +183,8 @@ def test_yield_reads_hints() -> None:
 
 def test_yield_learns_of_links_nothing_from_what_a_sitemap_names() -> None:
     """A large one of a site in another language must not make good links look like bad ones."""
-    policy, home, good = make_policy("yield", "zul", SIBLINGS), "http://eng.example", ("http://x.example/1", 0, "000000")
+    policy, home = make_policy("yield", "zul", SIBLINGS), "http://eng.example"
+    good = "http://x.example/1", 0, "000000"
     worth = policy.explain(*good)
     for n in range(40):
         [(_, bucket)] = policy.rank([LinkContext(f"{home}/{n}", source_url=f"{home}/sitemap.xml", depth=1)])

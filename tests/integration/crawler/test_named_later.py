@@ -74,6 +74,26 @@ def test_a_worker_that_was_killed_before_it_was_done(
     assert polled(frontier) == [LATER.url]
 
 
+def test_sitemaps_of_sites_that_are_wanted_later(named: NamedLater, frontier: RedisFrontier) -> None:
+    other = "https://b.example"
+    made: list[str] = []
+
+    def sitemaps(home: str) -> list[Candidate]:
+        made.append(home)
+        return [Candidate(f"{home}/sitemap.xml", Kind.SITEMAP, source=f"{home}/robots.txt")]
+
+    named.take_in_sitemaps([other], sitemaps)
+    named.for_sieve([PAGE])
+    assert made == [], "a crawl that begins finds them with robots.txt"
+    for _ in range(2):
+        named.take_in_sitemaps([HOME, other], sitemaps)
+        assert (made, polled(frontier)) == ([HOME], [MAP.url])
+    there = Candidate(f"{other}/sitemap.xml", Kind.SITEMAP)
+    odd = Candidate("https://b.example:99999/", Kind.SITEMAP)
+    assert named.not_taken_in([MAP, there, odd]) == [there, odd]
+    assert named.not_taken_in([]) == []
+
+
 def test_many_that_start_at_once(named: NamedLater, frontier: RedisFrontier) -> None:
     named.for_sieve([PAGE])
     with ThreadPoolExecutor(6) as pool:

@@ -149,4 +149,6 @@ def test_what_the_feed_says_of_an_items_publication_goes_into_the_archive_each_t
     assert found.metadata["feed-published"] == "2026-09-21T14:13:20Z"
     assert conditions(found.memo or b"") == {}
     assert "feed-published" not in read(middleware, TEXT).metadata
-    assert "feed-published" not in read(middleware, TEXT, item, source=f"{URL}/home").metadata, "of no feed"
+    of_a_site = read(middleware, TEXT, item, source="https://a.example/sitemap.xml")
+    assert of_a_site.metadata["feed-published"] == "2026-09-21T14:13:20Z"
+    assert of_a_site.again_in_ms is None, "it is no item of a feed"

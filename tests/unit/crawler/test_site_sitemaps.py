@@ -38,6 +38,14 @@ def test_those_that_robots_txt_names_or_the_usual_one() -> None:
     ]
 
 
+def test_those_elsewhere_take_no_place() -> None:
+    elsewhere = b"".join(b"Sitemap: https://b.example/%d.xml\n" % n for n in range(500))
+    assert found(SITE, RobotsRecord("rules", elsewhere + NAMED.encode())) == [f"{HOME}/one.xml", f"{HOME}/two.xml"]
+    assert found(SITE, RobotsRecord("rules", elsewhere)) == [f"{HOME}/sitemap.xml"]
+    many = b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500))
+    assert len(found(SITE, RobotsRecord("rules", many))) == 100
+
+
 def test_those_of_a_host_of_which_only_a_part_is_in_scope() -> None:
     part = SITE.replace('"domain"', '"prefix"')
     assert found(part, RobotsRecord("allow")) == [f"{HOME}/sitemap.xml"]
@@ -64,14 +72,17 @@ def test_none_without_a_seed_file() -> None:
     assert sitemaps_of(None, HOME, RobotsRecord("allow")) == []
 
 
-def polled(url: str, source: str, body: bytes, tables: str = SITE) -> list[Candidate]:
+def polled(
+    url: str, source: str, body: bytes, tables: str = SITE, *, depth: int = 0, location: str = ""
+) -> list[Candidate]:
     """The links of a sitemap that has answered."""
     worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
     worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
     worker.stores.policy = make_policy("yield", "zul")
-    lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source)
+    lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth)
     request = Request(url, meta={"lease": lease})
-    answer = Response(url, body=body, headers={"Content-Type": "application/xml"}, request=request)
+    headers = {"Content-Type": "application/xml", **({"Location": location} if location else {})}
+    answer = Response(url, 302 if location else 200, body=body, headers=headers, request=request)
     asyncio.run(PollReader(worker).process_response(request, answer))
     links: list[Candidate] = request.meta["finding"].links
     return links
@@ -92,11 +103,44 @@ def test_what_they_name_is_in_scope_and_ranked_as_links_are() -> None:
 
 
 def test_an_index_is_no_step_and_leads_to_more_of_the_site() -> None:
-    index = f"<sitemapindex><sitemap><loc>{HOME}/deep.xml</loc></sitemap></sitemapindex>".encode()
-    [deep] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", index)
+    [deep] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", index(f"{HOME}/deep.xml"))
     assert (deep.url, deep.kind) == (f"{HOME}/deep.xml", Kind.SITEMAP)
     source = source_tag(deep.source)
-    assert [link.url for link in polled(deep.url, source, urls(f"{HOME}/1", "https://b.example/1"))] == [f"{HOME}/1"]
+    [page] = polled(deep.url, source, urls(f"{HOME}/1", "https://b.example/1"), depth=deep.depth)
+    assert (page.url, page.depth) == (f"{HOME}/1", 1)
+
+
+def index(*sitemaps: str) -> bytes:
+    rows = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in sitemaps)
+    return f"<sitemapindex>{rows}</sitemapindex>".encode()
+
+
+def test_a_sitemap_leads_to_none_out_of_scope_and_not_on_for_ever() -> None:
+    one, robots = f"{HOME}/one.xml", f"{HOME}/robots.txt"
+    led = polled(one, robots, index("https://b.example/all.xml", f"{HOME}/more.xml"))
+    assert [link.url for link in led] == [f"{HOME}/more.xml"]
+    assert polled(one, robots, index(f"{HOME}:8080/x.xml", f"{HOME}:99999/x.xml"), SITE.replace("domain", "host")) == []
+    assert polled(one, robots, b"", location="https://b.example/all.xml") == []
+    [moved] = polled(one, robots, b"", location=f"{HOME}/moved.xml")
+    assert [link.url for link in polled(moved.url, moved.source, urls(f"{HOME}/1", "https://b.example/1"))] == [
+        f"{HOME}/1"
+    ]
+    deepest = 0
+    while led := polled(f"{HOME}/{deepest}.xml", robots, index(f"{HOME}/{deepest + 1}.xml"), depth=deepest):
+        deepest = led[0].depth
+    assert deepest == 5
+
+
+def test_what_they_name_is_no_item_of_a_feed() -> None:
+    """Which may have moved anywhere."""
+    [page] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", urls(f"{HOME}/1"))
+    assert source_tag(page.source).startswith("#")
+
+
+@pytest.mark.parametrize("tables", [SITE.replace("sitemaps = true", ""), SITE.replace("a.example", "c.example")])
+def test_one_that_waits_leads_nowhere_when_the_seed_file_does_not_want_it_any_more(tables: str) -> None:
+    body = urls(f"{HOME}/1", "https://b.example/1")
+    assert polled(f"{HOME}/one.xml", source_tag(f"{HOME}/robots.txt"), body, tables) == []
 
 
 def test_a_sitemap_that_the_seed_file_names_leads_anywhere_first_of_all() -> None:
@@ -114,6 +158,8 @@ def test_when_news_was_published_goes_along() -> None:
     memo = read_link_memo(link.memo)
     assert memo is not None
     assert (memo.published, bool(memo.bucket)) == ("2026-03-01", True)
+    [link] = polled("https://www.a.example/one.xml", f"{HOME}/robots.txt", body)
+    assert read_link_memo(link.memo) == memo, "whichever of the site's hosts keeps the sitemap"
 
 
 def test_a_flag_is_true_or_false() -> None:
