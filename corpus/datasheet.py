@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,13 +27,34 @@ _SIZES = (
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+    (1_000_000_000, "100M<n<1B"),
 )
-_MANY = "n>10M"
-_YEAR = re.compile(r"\d{4}")
+_MANY = "1B<n<10B"
+_KNOWN_TO_HUBS = frozenset(
+    (
+        *("cc0-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
+        *("cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
+        *("cc-by-nd-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0"),
+    )
+)
+"""Licences of Creative Commons that the head may name: another word there makes it invalid."""
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_WORDS = frozenset(("yes", "off"))
+"""Languages that YAML takes for something else, as it does "no"."""
+_YEAR = re.compile(r"[0-9]{4}")
+_DAY = re.compile(r"([0-9]{4})(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12][0-9]|3[01])")
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+"""What moves a terminal's cursor, turns the direction of what follows, or may not stand in YAML."""
 _LEAST_SHARE = 0.01
 """Of the words: languages with less are in the table, not in the head."""
 _MOST_ROWS = 25
 _QUANTILES = (0.1, 0.5, 0.9)
+_LONGEST_LICENCE = 200
+_MOST_LICENCES = 10_000
+_MOST_OF_A_HOST = 20
+_REST = "others"
+_UNTITLED = "Corpus"
 
 
 @dataclass(slots=True)
@@ -47,7 +69,8 @@ class Host:
 
 @dataclass(slots=True)
 class Datasheet:
-    """Memory grows with the number of hosts, and of different lengths."""
+    """Memory grows with the number of hosts, and of different lengths. Of licences, of which each page may word its
+    own, the first 10,000 are counted one by one."""
 
     statistics: Statistics = field(default_factory=Statistics)
     hosts: dict[str, Host] = field(default_factory=dict)
@@ -59,16 +82,23 @@ class Datasheet:
         self.statistics.add(document)
         size = (1, document.words, document.size_bytes)
         self.lengths[document.words] += 1
-        licence = _licence(document.licence)
+        licence = self._counted(_licence(document.licence))
         self.licences.setdefault(licence, Row()).count(*size)
         year = _YEAR.match(document.published)
         self.years.setdefault(year[0] if year else UNKNOWN, Row()).count(*size)
         host = self.hosts.setdefault(host_of(document.url) or UNKNOWN, Host())
         host.row.count(*size)
-        host.licences[licence] += 1
-        day = document.date[:10]
-        host.first = min(host.first or day, day)
-        host.last = max(host.last, day)
+        if licence != UNKNOWN and (licence in host.licences or len(host.licences) < _MOST_OF_A_HOST):
+            host.licences[licence] += 1
+        if said := _DAY.match(document.date):
+            day = f"{said[1]}-{said[3]}-{said[4]}"
+            host.first = min(host.first or day, day)
+            host.last = max(host.last, day)
+
+    def _counted(self, licence: str) -> str:
+        """The licence, once in memory for all hosts; of too many the rest."""
+        known = licence in self.licences or licence == UNKNOWN or len(self.licences) < _MOST_LICENCES
+        return sys.intern(licence) if known else _REST
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +155,12 @@ def _licence(said: str) -> str:
         return "cc0-1.0" if rest.startswith("zero") else "public domain mark 1.0"
     if kind:
         return "cc-" + "-".join(rest.split("/")[:2])
-    return " ".join(said.split()) or UNKNOWN
+    return _shown(said)[:_LONGEST_LICENCE].strip() or UNKNOWN
 
 
 def written(sheet: Datasheet, title: str, files: Sequence[str], crawls: Mapping[Crawl, int]) -> str:
     """The card. `files`: what the documents were read from, as it is to be named."""
+    title = _shown(title) or _UNTITLED
     parts = (
         _head(sheet, title),
         _amount(sheet, title),
@@ -146,15 +177,16 @@ def _head(sheet: Datasheet, title: str) -> Iterator[str]:
     languages = [
         name
         for name, row in sheet.statistics.ranked("language")
-        if name != UNDETERMINED and row.words >= _LEAST_SHARE * total.words
+        if name != UNDETERMINED and _LANGUAGE.fullmatch(name) and row.words >= _LEAST_SHARE * total.words
     ]
-    known = [name for name in sheet.licences if name.startswith("cc")]
+    only = next(iter(sheet.licences)) if len(sheet.licences) == 1 else ""
     size = next((name for most, name in _SIZES if total.documents < most), _MANY)
     yield "---"
     yield f"pretty_name: {json.dumps(title, ensure_ascii=False)}"
-    yield "language:"
-    yield from (f"- {name}" for name in languages)
-    yield f"license: {known[0] if len(sheet.licences) == 1 and known else 'other'}"
+    if languages:
+        yield "language:"
+        yield from (f"- {name if len(name) == 3 and name not in _WORDS else json.dumps(name)}" for name in languages)
+    yield f"license: {only if only in _KNOWN_TO_HUBS else 'other'}"
     yield "size_categories:"
     yield f"- {size}"
     yield "task_categories:"
@@ -167,7 +199,7 @@ def _amount(sheet: Datasheet, title: str) -> Iterator[str]:
     yield from ("", f"# {_plain(title)}", "")
     yield (
         f"{total.documents:,} documents, {total.words:,} words, {total.bytes:,} bytes of text in UTF-8, "
-        f"from {len(sheet.hosts):,} hosts."
+        f"from {len(sheet.hosts.keys() - {UNKNOWN}):,} hosts."
     )
     if total.documents:
         least, middle, most = (_quantile(sheet.lengths, share) for share in _QUANTILES)
@@ -195,9 +227,9 @@ def _origin(sheet: Datasheet) -> Iterator[str]:
         "|---|---:|---:|---|---|",
     )
     for name, host in ranked[:_MOST_ROWS]:
-        licences = ", ".join(_plain(licence) for licence, _ in host.licences.most_common(3) if licence != UNKNOWN)
+        licences = ", ".join(_plain(licence) for licence, _ in host.licences.most_common(3))
         when = host.first if host.first == host.last else f"{host.first} to {host.last}"
-        yield f"| {_plain(name)} | {host.row.documents:,} | {host.row.words:,} | {licences} | {_plain(when)} |"
+        yield f"| {_named(name)} | {host.row.documents:,} | {host.row.words:,} | {licences} | {when} |"
     if len(ranked) > _MOST_ROWS:
         rest = Row()
         for _, host in ranked[_MOST_ROWS:]:
@@ -214,14 +246,13 @@ def _rights(sheet: Datasheet) -> Iterator[str]:
 
 def _times(sheet: Datasheet) -> Iterator[str]:
     years = sorted(sheet.years.items())
-    named = [(name if name != UNKNOWN else "not said", row) for name, row in years]
     total = sheet.statistics.total
-    yield from _table("Published", "year, as page or feed say", named, total, most=0)
+    yield from _table("Published", "year, as page or feed say", years, total, most=0)
     yield from _table("Captured", "month", sheet.statistics.ranked("month"), total, most=0)
 
 
 def _making(files: Sequence[str], crawls: Mapping[Crawl, int]) -> Iterator[str]:
-    yield from ("", "## How it was made", "", "Read from " + ", ".join(f"`{_plain(name)}`" for name in files) + ".")
+    yield from ("", "## How it was made", "", "Read from " + ", ".join(map(_code, files)) + ".")
     for crawl, count in crawls.items():
         facts = {
             "software": crawl.software,
@@ -241,9 +272,25 @@ def _table(
     yield from ("", f"## {heading}", "", f"| {what} | documents | words | share |", "|---|---:|---:|---:|")
     for name, row in shortened(list(rows), most):
         share = f"{row.words / total.words:.1%}" if total.words else ""
-        yield f"| {_plain(name)} | {row.documents:,} | {row.words:,} | {share} |"
+        yield f"| {_named(name)} | {row.documents:,} | {row.words:,} | {share} |"
+
+
+def _named(name: str) -> str:
+    return _plain(name) if name != UNKNOWN else "not said"
+
+
+def _shown(text: str) -> str:
+    """In one line; what documents say may be anything."""
+    return " ".join(_ODD.sub(" ", text).split())
 
 
 def _plain(text: str) -> str:
-    """In a cell or a line; what documents say may be anything."""
-    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", " ".join(text.split()))
+    """In a cell or a line, as nothing but text."""
+    return re.sub(r"([\\`*_|<>\[\]#&~$])", r"\\\1", _shown(text))
+
+
+def _code(name: str) -> str:
+    """A file's name, in which nothing can be escaped."""
+    name = _shown(name)
+    ticks = "`" * (max(map(len, re.findall("`+", name)), default=0) + 1)
+    return f"{ticks} {name} {ticks}" if "`" in name else f"`{name}`"

@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
     tally, sheet = Tally(), Datasheet()
     for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
         sheet.add(document)
-    names = [Path(name).name for name in files]
-    title = options.title or names[0].partition(".")[0]
+    names = [Path(name).name if name != STDIN else "standard input" for name in files]
+    title = options.title or ("" if files[0] == STDIN else names[0].partition(".")[0])
     with open_output(options.output) as out:
         out.write(written(sheet, title, names, crawls).encode("utf-8", "replace"))
     return FAULTS if tally.faults else GOOD

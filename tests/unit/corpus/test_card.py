@@ -84,6 +84,72 @@ def test_hosts_with_their_licences_and_days() -> None:
     assert f"| 15 others | 15 | {sum(range(61, 76)):,} | | |" in many
 
 
+def head(text: str) -> dict[str, Any]:
+    yaml: Any = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    found: dict[str, Any] = yaml.safe_load(text.split("---\n")[1])
+    return found
+
+
+@pytest.mark.parametrize("title", ["a: b", "# x", "- y", "'q\"", "null", "💥", "\\", "---", "[x](y) <b>", "2026"])
+def test_any_title_can_be_read_from_the_head(title: str) -> None:
+    assert head(written(Datasheet(), title, ["a"], {}))["pretty_name"] == title
+
+
+@pytest.mark.parametrize("sign", ["\n", "\t", "\x00", "\x1b", "\x7f", "\x85", "\u2028", "\u202e", "\ud800", "\ufffe"])
+def test_no_sign_that_is_none_gets_into_the_card(sign: str) -> None:
+    sheet = Datasheet()
+    sheet.add(document(licence=f"Ours{sign}alone"))
+    text = written(sheet, f"a{sign}b", [f"c{sign}d"], {})
+    assert head(text)["pretty_name"] == "a b"
+    assert {"# a b", "| Ours alone | 1 | 3 | 100.0% |", "Read from `c d`."} <= set(text.splitlines())
+    assert head(written(sheet, sign, ["a"], {}))["pretty_name"] == "Corpus"
+
+
+def test_the_head_names_no_licence_and_no_language_that_hubs_do_not_know() -> None:
+    for licence in ("cc: x\n- y", "//creativecommons.org/licenses/by-sa/1.0", "ccby"):
+        assert "license: other" in card(document(licence=licence))
+    strange = [document(language=name) for name in ("e: f", "null\n", "[x", "no", "yes", "zu-ZA")]
+    sheet = Datasheet()
+    for one in strange:
+        sheet.add(one)
+    assert head(written(sheet, "x", ["a"], {}))["language"] == ["no", "yes", "zu-ZA"]
+    assert "language" not in head(written(Datasheet(), "x", ["a"], {}))
+
+
+@pytest.mark.parametrize(
+    ("documents", "size"), [(0, "n<1K"), (1000, "1K<n<10K"), (10**7, "10M<n<100M"), (10**8, "100M<n<1B")]
+)
+def test_sizes_as_hubs_have_them(documents: int, size: str) -> None:
+    sheet = Datasheet()
+    sheet.statistics.total.documents = documents
+    sheet.lengths[1] = documents
+    assert head(written(sheet, "x", ["a"], {}))["size_categories"] == [size]
+
+
+def test_of_licences_that_each_page_words_itself_the_first_are_counted() -> None:
+    sheet = Datasheet()
+    for n in range(10_050):
+        sheet.add(document(licence=f"© {n} " + "long " * 100))
+    sheet.add(document(licence=BY))
+    sheet.add(document())
+    assert len(sheet.licences) == 10_002
+    assert sheet.licences["others"].documents == 51
+    assert max(map(len, sheet.licences)) <= 200
+    assert len(sheet.hosts["a.example"].licences) == 20
+
+
+def test_days_of_capture_as_far_as_they_are_days() -> None:
+    odd = ("20260203040506", "", "soon|", "2026-02-01T00:00:00Z", "2026-13-01", "2026")
+    assert "| a.example | 6 | 18 |  | 2026-02-01 to 2026-02-03 |" in card(*(document(date=date) for date in odd))
+    assert "| a.example | 1 | 3 |  |  |" in card(document())
+    assert any(line.startswith("| not said | 1 ") for line in card(document(host="")))
+
+
+def test_names_of_files_as_they_are() -> None:
+    lines = written(Datasheet(), "x", ["a_b.jsonl", "c`d"], {}).splitlines()
+    assert lines[-1] == "Read from `a_b.jsonl`, `` c`d ``."
+
+
 def test_years_of_publication_and_lengths() -> None:
     found = card(*(document(words=n, published="2025-05-01" if n > 4 else "") for n in range(1, 11)))
     assert "| 2025 | 6 | 45 | 81.8% |" in found
