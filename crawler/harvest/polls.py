@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -97,6 +98,7 @@ class Polls:
     def finding(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult, result: str) -> Finding:
         """A poll as the rest of the crawler sees it."""
         stored_us = harvest.stored_us(lease.url, lease.memo, facts)
+        polled = self._without_hope(lease, facts, polled)
         return Finding(
             result,
             links=self._links(lease, polled, facts),
@@ -126,6 +128,15 @@ class Polls:
         if lease.kind is not Kind.SITEMAP or self._spec is None or lease.url in self._listed:
             return False
         return lease.source not in ("", "seed") and not lease.source.startswith("feed")
+
+    def _without_hope(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult) -> harvest.PollResult:
+        """Of a site that keeps none where one was looked for: it is asked as rarely as sitemaps are, and nobody is told
+        of what no person has written down."""
+        missing = facts.status == 404
+        if not (polled.stats.errors and (missing or 200 <= facts.status < 300) and self.is_of_a_site(lease)):
+            return polled
+        again_in_ms = max(polled.again_in_ms or 0, round(self._of_sitemaps.max_s * 1000))
+        return replace(polled, again_in_ms=again_in_ms, warnings=() if missing else polled.warnings)
 
     def _kind(self, lease: Lease) -> str:
         if lease.kind is Kind.SITEMAP:

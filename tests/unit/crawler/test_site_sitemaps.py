@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -10,6 +11,7 @@ from scrapy.http import Request, Response
 
 from crawler.harvest.polls import Polls
 from crawler.harvest.site_sitemaps import sitemaps_of
+from crawler.pages.findings import Finding
 from crawler.pages.link_memo import read_link_memo
 from crawler.poll_reader import PollReader
 from crawler.work.worker import Worker
@@ -72,20 +74,26 @@ def test_none_without_a_seed_file() -> None:
     assert sitemaps_of(None, HOME, RobotsRecord("allow")) == []
 
 
-def polled(
-    url: str, source: str, body: bytes, tables: str = SITE, *, depth: int = 0, location: str = ""
-) -> list[Candidate]:
+def polled(url: str, source: str, body: bytes, tables: str = SITE, **more: Any) -> list[Candidate]:
     """The links of a sitemap that has answered."""
+    links: list[Candidate] = answered(url, source, body, tables, **more).links
+    return links
+
+
+def answered(
+    url: str, source: str, body: bytes, tables: str = SITE, *, depth: int = 0, location: str = "", status: int = 200
+) -> Finding:
+    """What came of a sitemap's poll."""
     worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
     worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
     worker.stores.policy = make_policy("yield", "zul")
     lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth)
     request = Request(url, meta={"lease": lease})
     headers = {"Content-Type": "application/xml", **({"Location": location} if location else {})}
-    answer = Response(url, 302 if location else 200, body=body, headers=headers, request=request)
+    answer = Response(url, 302 if location else status, body=body, headers=headers, request=request)
     asyncio.run(PollReader(worker).process_response(request, answer))
-    links: list[Candidate] = request.meta["finding"].links
-    return links
+    finding: Finding = request.meta["finding"]
+    return finding
 
 
 def urls(*paths: str, more: str = "") -> bytes:
@@ -129,6 +137,22 @@ def test_a_sitemap_leads_to_none_out_of_scope_and_not_on_for_ever() -> None:
     while led := polled(f"{HOME}/{deepest}.xml", robots, index(f"{HOME}/{deepest + 1}.xml"), depth=deepest):
         deepest = led[0].depth
     assert deepest == 5
+
+
+@pytest.mark.parametrize(("status", "told"), [(404, False), (200, True)])
+def test_where_there_is_none_it_is_rarely_looked_for(status: int, told: bool) -> None:
+    """Each host of a domain would be asked day by day, and warned of."""
+    week_ms, body = 7 * 86_400_000, b"<html><body><p>Not here</p></body></html>"
+    found = answered(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", body, status=status)
+    assert (found.again_in_ms, bool(found.warnings)) == (week_ms, told)
+    listed = f'{SITE}[[sitemap]]\nurl = "{HOME}/sitemap.xml"\n'
+    found = answered(f"{HOME}/sitemap.xml", "seed", body, listed, status=status)
+    assert found.again_in_ms is not None
+    assert found.again_in_ms < week_ms
+    assert found.warnings
+    away = answered(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", body, status=503)
+    assert away.again_in_ms is not None
+    assert away.again_in_ms < week_ms
 
 
 def test_what_they_name_is_no_item_of_a_feed() -> None:
