@@ -4,7 +4,8 @@ A link is scored once, when it is found. Its host's worth is often learnt only f
 that other pages link to it only from those found later. So after some pages of a host its queue is read, scored by the
 policy as it knows things now, and what belongs into another priority band is moved there. How often: in proportion to
 what waits, so that a page costs the scoring of some MOST_A_PAGE waiting URLs. A host's first pages say most of it, so a
-short queue is looked at after the 1st, 2nd and 4th, too, and then after each LEAST_PAGES.
+short queue is looked at after the 1st, 2nd and 4th, too, and then after each LEAST_PAGES. So is a long one while much
+of it moves: what is behind what was looked at (a sitemap's fifty thousand pages, say) was found together with that.
 
 A host that nobody has fetched a page of would so keep the scores of the day it was found, however many relevant pages
 link to it since and however much may be explored by now. So with every STRANGER_EVERY-th page one such host is looked
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.payload import are_apart
 from frontier.types import Frontier, Kind, Queued
 from relevance.steering.policy import Policy
 from sieve.urls import authority
@@ -27,6 +29,7 @@ STRANGER_EVERY = 2
 MOST_A_PAGE = 16
 WINDOW = 256
 """Waiting URLs of each band that are looked at."""
+_MANY_MOVED = WINDOW // 2
 _MOST_HOSTS = 50_000
 
 
@@ -74,12 +77,14 @@ class Rescorer:
     def _look(self, hosts: Sequence[str]) -> int:
         scores = {}
         for host, heads in zip(hosts, self._frontier.heads(hosts, WINDOW), strict=True):
+            scores[host] = self._scores(heads)
             if host in self._known:
                 pages, _ = self._known[host]
-                self._known[host] = pages, pages + max(min(pages, LEAST_PAGES), len(heads) // MOST_A_PAGE)
+                moved = sum(are_apart(one.score, score) for one, score in scores[host])
+                length = len(heads) if moved < _MANY_MOVED else 0
+                self._known[host] = pages, pages + max(min(pages, LEAST_PAGES), length // MOST_A_PAGE)
             elif heads:  # else all was fetched by others, or never let in
                 self._strangers[host] = None
-            scores[host] = self._scores(heads)
         return self._frontier.rescore(scores)
 
     def _scores(self, heads: Iterable[Queued]) -> list[tuple[Queued, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from crawler.pages.link_memo import LinkMemo
-from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, Rescorer
+from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, WINDOW, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.types import Queued
@@ -64,8 +64,8 @@ def test_seeds_feeds_and_other_policies_keep_their_scores() -> None:
 
 
 def test_how_often_a_queue_is_read_follows_its_length() -> None:
-    policy = make_policy("yield", "zul")
-    for number, read_after in ((3, [1, 2, 4, *range(4 + LEAST_PAGES, 41, LEAST_PAGES)]), (256, [1, 17, 33])):
+    policy = make_policy("yield", "zul")  # by which all of them move at first
+    for number, read_after in ((3, [1, 2, 4, *range(4 + LEAST_PAGES, 41, LEAST_PAGES)]), (256, [1, 2, 18, 34])):
         waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
         waiting.take_in(map(link, range(number)))
         rescorer = Rescorer(policy, waiting)
@@ -75,6 +75,16 @@ def test_how_often_a_queue_is_read_follows_its_length() -> None:
             rescorer.pages([HOST])
             reads += [page] * (len(waiting.reads) - before)
         assert reads == read_after
+
+
+def test_a_long_queue_of_which_most_moves_is_looked_at_again_soon() -> None:
+    """As a sitemap's, all of whose pages were found at once."""
+    waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    waiting.take_in(map(link, range(3 * WINDOW)))
+    rescorer = Rescorer(taught(make_policy("yield", "zul")), waiting)
+    moved = [rescorer.pages([HOST]) for _ in range(12)]
+    assert (sum(moved), max(moved)) == (3 * WINDOW, WINDOW)
+    assert len(waiting.reads) == 4, "and when no more moves, as rarely as any other"
 
 
 def test_it_can_wait_for_a_frontier_that_is_away() -> None:
