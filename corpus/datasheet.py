@@ -112,6 +112,7 @@ class Crawl:
     robots: str
     delay_s: str
     policy: str
+    language: str
 
 
 def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
@@ -126,7 +127,7 @@ def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
 
 
 def _crawl(told: Mapping[str, str]) -> Crawl:
-    frontier, settings = (_object(told.get(name, "")) for name in ("frontier", "settings"))
+    frontier, relevance = (_object(told.get(name, "")) for name in ("frontier", "relevance"))
     delay_ms = frontier.get("delay_ms")
     commit = told.get("commit", "")[:12]
     return Crawl(
@@ -136,7 +137,8 @@ def _crawl(told: Mapping[str, str]) -> Crawl:
         user_agent=told.get("http-header-user-agent", ""),
         robots=told.get("robots", ""),
         delay_s=f"{delay_ms / 1000:g}" if isinstance(delay_ms, int | float) else "",
-        policy=str(settings.get("RELEVANCE_POLICY") or ""),
+        policy=str(relevance.get("policy") or ""),
+        language=str(relevance.get("language") or ""),
     )
 
 
@@ -259,8 +261,9 @@ def _making(files: Sequence[str], crawls: Mapping[Crawl, int]) -> Iterator[str]:
             "operator, to whom site owners can turn": crawl.operator,
             "user agent": crawl.user_agent,
             "robots.txt": crawl.robots,
-            "least seconds between requests to a host": crawl.delay_s,
+            "least seconds between requests to a host, but where a site has its own": crawl.delay_s,
             "policy": crawl.policy,
+            "language looked for": crawl.language,
         }
         yield from ("", f"Crawl {_plain(crawl.name) or 'of an unknown name'}, {count} archive files:", "")
         yield from (f"* {name}: {_plain(value)}" for name, value in facts.items() if value)

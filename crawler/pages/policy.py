@@ -42,6 +42,13 @@ def _loaded(path: Path) -> Model:
     return load(path)
 
 
+def policy_name(settings: BaseSettings, spec: Crawl | None) -> str:
+    """What a crawl's policy is called, by setting or seed file."""
+    if spec is None:
+        return "all"
+    return settings.get("RELEVANCE_POLICY") or spec.policy or DEFAULT_POLICY
+
+
 def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     """The policy of a crawl, by setting or seed file; PolicyError or ModelError when it cannot be had.
 
@@ -50,10 +57,9 @@ def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     """
     model = model_of(settings, spec)
     if spec is None:
-        return make_policy("all", "", model=model)
-    written = spec.policy or DEFAULT_POLICY
-    name = settings.get("RELEVANCE_POLICY") or written
+        return make_policy(policy_name(settings, spec), "", model=model)
+    name = policy_name(settings, spec)
     options = dict(spec.policy_options)
-    if name != written:  # the seed file's options were meant for the policy it names
+    if name != (spec.policy or DEFAULT_POLICY):  # the seed file's options were meant for the policy it names
         options = {option: value for option, value in options.items() if option in options_of(name)}
     return make_policy(name, spec.language, spec.siblings, {**options, **policy_options(settings)}, model)

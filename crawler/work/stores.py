@@ -6,7 +6,7 @@ import contextlib
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ from crawler.harvest.polls import Polls, first_poll_ms
 from crawler.harvest.site_sitemaps import sitemaps_of
 from crawler.options import OPTIONS
 from crawler.pages.kept_log import KeptLog
-from crawler.pages.policy import open_policy
+from crawler.pages.policy import open_policy, policy_name
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import MOST_PAYLOADS, MOST_SOURCES, Payloads, Sources, program_commit
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, private_neighbours, redis_home
@@ -106,7 +106,9 @@ class Stores:
             sources = held(closing(SharedTable(client(home.url), crawl, "sources", MOST_SOURCES)))
             payloads = held(closing(SharedTable(client(home.url), crawl, "payloads", MOST_PAYLOADS)))
             quality = held(closing(_quality(settings, home, crawl)))
-            config = archive_config(settings, crawl, frontier.config, Payloads(payloads), earlier)
+            config = archive_config(
+                settings, Payloads(payloads), earlier, told_of(settings, crawl, spec, frontier.config)
+            )
             archive = held(closing(_archive(settings, folder, crawl, config)))
             decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
             decider.start()
@@ -250,9 +252,9 @@ def _recover(folder: Path, frontier: RedisFrontier, earlier: Earlier | None) -> 
 
 
 def archive_config(
-    settings: BaseSettings, crawl: str, rules: FrontierConfig, payloads: Payloads, earlier: Earlier | None
+    settings: BaseSettings, payloads: Payloads, earlier: Earlier | None, told: Mapping[str, object]
 ) -> WriterConfig:
-    """How the crawl's WARC files are written, and what their first records say of the crawl."""
+    """How the crawl's WARC files are written; `told`: what their first records say of the crawl."""
     return WriterConfig(
         version=settings.get("WARC_VERSION"),
         digest=settings.get("WARC_DIGEST"),
@@ -260,19 +262,25 @@ def archive_config(
         seen=payloads.find,
         remember=payloads.remember,
         earlier=earlier.find if earlier else None,
-        warcinfo={
-            "software": f"Ulwembu/{VERSION}",
-            "commit": program_commit() or "unknown",
-            "format": f"WARC File Format {settings.get('WARC_VERSION')}",
-            "isPartOf": crawl,
-            "robots": "obey (RFC 9309)",
-            "http-header-user-agent": settings.get("USER_AGENT"),
-            "operator": settings.get("CONTACT"),
-            "hostname": socket.gethostname(),
-            "frontier": asdict(rules),
-            "settings": {option.name: settings.get(option.name) for option in OPTIONS if option.name != "REDIS_URL"},
-        },
+        warcinfo=told,
     )
+
+
+def told_of(settings: BaseSettings, crawl: str, spec: Crawl | None, rules: FrontierConfig) -> dict[str, object]:
+    """What the first records of a crawl's WARC files say of it."""
+    return {
+        "software": f"Ulwembu/{VERSION}",
+        "commit": program_commit() or "unknown",
+        "format": f"WARC File Format {settings.get('WARC_VERSION')}",
+        "isPartOf": crawl,
+        "robots": "obey (RFC 9309)",
+        "http-header-user-agent": settings.get("USER_AGENT"),
+        "operator": settings.get("CONTACT"),
+        "hostname": socket.gethostname(),
+        "relevance": {"language": spec.language if spec else "", "policy": policy_name(settings, spec)},
+        "frontier": asdict(rules),
+        "settings": {option.name: settings.get(option.name) for option in OPTIONS if option.name != "REDIS_URL"},
+    }
 
 
 def _archive(settings: BaseSettings, folder: Path, crawl: str, config: WriterConfig) -> WarcWriter:

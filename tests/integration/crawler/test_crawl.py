@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 from collections import Counter
@@ -85,6 +86,7 @@ def test_the_archive_says_where_everything_comes_from(begin: Begin) -> None:
                     pages.add(record.url)
     assert infos
     assert all(info["commit"] == (program_commit() or "unknown") for info in infos)
+    assert all(json.loads(info["relevance"]) == {"language": "zul", "policy": "yield"} for info in infos)
     found = {source for source in sources.values() if source != "seed"}
     assert "seed" in sources.values()
     assert len(found) > 10

@@ -164,7 +164,7 @@ def test_how_it_was_made_by_the_archives_own_word(tmp_path: Path) -> None:
         "isPartOf": "zulu",
         "operator": "https://example.org/crawler",
         "frontier": {"delay_ms": 2500},
-        "settings": {"RELEVANCE_POLICY": "all"},
+        "relevance": {"policy": "all", "language": "zul"},
     }
     for folder, facts in (("one", told), ("two", told), ("three", {"frontier": "no object"})):
         with WarcWriter(tmp_path / folder, "test", config=WriterConfig(warcinfo=facts)) as writer:
@@ -175,11 +175,12 @@ def test_how_it_was_made_by_the_archives_own_word(tmp_path: Path) -> None:
     assert sorted(crawls.values()) == [1, 2]
     found = written(Datasheet(), "x", ["a"], crawls).splitlines()
     start = found.index("Crawl zulu, 2 archive files:") + 2
-    assert found[start : start + 4] == [
+    assert found[start : start + 5] == [
         "* software: Ulwembu/0.1.0 (0123456789ab)",
         "* operator, to whom site owners can turn: https://example.org/crawler",
-        "* least seconds between requests to a host: 2.5",
+        "* least seconds between requests to a host, but where a site has its own: 2.5",
         "* policy: all",
+        "* language looked for: zul",
     ]
     assert "Crawl of an unknown name, 1 archive files:" in found
 
