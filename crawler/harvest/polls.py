@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -34,6 +35,8 @@ _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
 _MOST_NESTED = 5
 """Sitemaps of a site that lead to one another; one that is made up may go on for ever."""
+_MOST_LED_TO = 1000
+"""Sitemaps of a site that one index leads to, the newest: each is asked for before the site's pages, and again."""
 # A few feeds start at once; many start over some time, this long for each of them.
 _SPREAD_A_FEED_S = 0.1
 
@@ -176,8 +179,9 @@ class Polls:
         entries = [entry for entry in polled.new_items if spec.may_follow(entry.url, 1)]
         links = _items(entries, lease.url, 1, polled, facts)
         if lease.depth < _MOST_NESTED:
-            more = [up.url for up in polled.follow_ups if spec.wants_sitemaps(up.url)]
-            links += [Candidate(url, Kind.SITEMAP, lease.url, lease.depth + 1, _NEWS) for url in more]
+            more = (up.url for up in polled.follow_ups if spec.wants_sitemaps(up.url))
+            depth = lease.depth + 1
+            links += [Candidate(url, Kind.SITEMAP, lease.url, depth, _NEWS) for url in islice(more, _MOST_LED_TO)]
         return links
 
     def _recent(self, lease: Lease, polled: harvest.PollResult, now_ms: int) -> Iterable[FeedEntry]:

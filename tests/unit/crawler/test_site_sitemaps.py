@@ -133,6 +133,8 @@ def test_a_sitemap_leads_to_none_out_of_scope_and_not_on_for_ever() -> None:
     assert [link.url for link in polled(moved.url, moved.source, urls(f"{HOME}/1", "https://b.example/1"))] == [
         f"{HOME}/1"
     ]
+    many = polled(one, robots, index(*(f"{HOME}/{n}.xml" for n in range(1500))))
+    assert len(many) == 1000
     deepest = 0
     while led := polled(f"{HOME}/{deepest}.xml", robots, index(f"{HOME}/{deepest + 1}.xml"), depth=deepest):
         deepest = led[0].depth
