@@ -121,7 +121,10 @@ def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
     for name in names:
         with Reader(name) as reader:
             first = next(iter(reader), None)
-        told = pairs_of(first.block()) if first is not None and first.type == "warcinfo" else {}
+            if first is None or first.type != "warcinfo" or not first.in_memory:  # of another tool, or none
+                told: Mapping[str, str] = {}
+            else:
+                told = pairs_of(first.block())
         found[_crawl(told)] += 1
     return dict(found)
 
@@ -265,8 +268,10 @@ def _making(files: Sequence[str], crawls: Mapping[Crawl, int]) -> Iterator[str]:
             "policy": crawl.policy,
             "language looked for": crawl.language,
         }
-        yield from ("", f"Crawl {_plain(crawl.name) or 'of an unknown name'}, {count} archive files:", "")
-        yield from (f"* {name}: {_plain(value)}" for name, value in facts.items() if value)
+        told = [f"* {name}: {_plain(value)}" for name, value in facts.items() if value]
+        files_of_it = "1 archive file" if count == 1 else f"{count} archive files"
+        yield from ("", f"Crawl {_plain(crawl.name) or 'of an unknown name'}, {files_of_it}{':' if told else '.'}")
+        yield from ("", *told) if told else ()
 
 
 def _table(

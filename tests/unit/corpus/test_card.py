@@ -182,7 +182,18 @@ def test_how_it_was_made_by_the_archives_own_word(tmp_path: Path) -> None:
         "* policy: all",
         "* language looked for: zul",
     ]
-    assert "Crawl of an unknown name, 1 archive files:" in found
+    assert "Crawl of an unknown name, 1 archive file." in found
+
+
+def test_archives_that_say_nothing_of_their_crawl(tmp_path: Path) -> None:
+    """Also a first record that is too long to be one."""
+    long = b"isPartOf: x\r\n" + bytes(17 << 20)
+    head = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:a3a882e3-8d02-4fb7-ac4e-b0abc119e300>\r\n"
+    head += f"WARC-Date: 2026-11-25T23:54:51Z\r\nContent-Length: {len(long)}\r\n\r\n"
+    (tmp_path / "long.warc").write_bytes(head.encode() + long + b"\r\n\r\n")
+    (tmp_path / "empty.warc").touch()
+    crawls = crawls_of([str(tmp_path / "long.warc"), str(tmp_path / "empty.warc")])
+    assert written(Datasheet(), "x", ["a"], crawls).endswith("\nCrawl of an unknown name, 2 archive files.\n")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
