@@ -181,11 +181,6 @@ def has_failed(data: bytes) -> bool:
     return KINDS[data[0] & 3] is Kind.PAGE and data[1] % EXPIRY > 0
 
 
-def are_apart(score: float, other: float) -> bool:
-    """Whether URLs of these scores lie in two bands."""
-    return (score_byte(score) ^ score_byte(other)) >> 5 != 0
-
-
 def is_least(score: float) -> bool:
     """Whether URLs of this score lie in the last band."""
     return score_byte(score) >> 5 == 0

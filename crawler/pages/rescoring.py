@@ -4,8 +4,9 @@ A link is scored once, when it is found. Its host's worth is often learnt only f
 that other pages link to it only from those found later. So after some pages of a host its queue is read, scored by the
 policy as it knows things now, and what belongs into another priority band is moved there. How often: in proportion to
 what waits, so that a page costs the scoring of some MOST_A_PAGE waiting URLs. A host's first pages say most of it, so a
-short queue is looked at after the 1st, 2nd and 4th, too, and then after each LEAST_PAGES. So is a long one while much
-of it moves: what is behind what was looked at (a sitemap's fifty thousand pages, say) was found together with that.
+short queue is looked at after the 1st, 2nd and 4th, too, and then after each LEAST_PAGES. So is a long one of
+which most has fallen into the last band: what is behind that (of a sitemap's fifty thousand pages, say) was found
+together with it.
 
 A host that nobody has fetched a page of would so keep the scores of the day it was found, however many relevant pages
 link to it since and however much may be explored by now. So with every STRANGER_EVERY-th page one such host is looked
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 from crawler.pages.link_memo import LinkMemo, read_link_memo
 from frontier.errors import FrontierFull, FrontierUnavailable
-from frontier.payload import are_apart
+from frontier.payload import is_least
 from frontier.types import Frontier, Kind, Queued
 from relevance.steering.policy import Policy
 from sieve.urls import authority
@@ -29,7 +30,7 @@ STRANGER_EVERY = 2
 MOST_A_PAGE = 16
 WINDOW = 256
 """Waiting URLs of each band that are looked at."""
-_MANY_MOVED = WINDOW // 2
+_MANY_FALLEN = WINDOW // 2
 _MOST_HOSTS = 50_000
 
 
@@ -80,8 +81,8 @@ class Rescorer:
             scores[host] = self._scores(heads)
             if host in self._known:
                 pages, _ = self._known[host]
-                moved = sum(are_apart(one.score, score) for one, score in scores[host])
-                length = len(heads) if moved < _MANY_MOVED else 0
+                fallen = sum(is_least(score) and not is_least(one.score) for one, score in scores[host])
+                length = len(heads) if fallen < max(_MANY_FALLEN, len(heads) // 2) else 0
                 self._known[host] = pages, pages + max(min(pages, LEAST_PAGES), length // MOST_A_PAGE)
             elif heads:  # else all was fetched by others, or never let in
                 self._strangers[host] = None
