@@ -204,9 +204,10 @@ class Demo:
         kept, pages = sum(figures.kept.values()), figures.pages
         show(
             f"{findings.requests} requests in {time.monotonic() - self.started:.0f} s; "
-            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}; {documents} are PDF). "
-            f"Everything is in {self.folder}."
+            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}; {documents} are PDF)."
         )
+        here = Path.cwd()
+        show(f"Everything is in {self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder}.")
 
 
 def _without_redis_url() -> dict[str, str]:
