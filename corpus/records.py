@@ -117,7 +117,7 @@ class Capture:
 
 def capture_of(record: Record, *, pdf: bool = False) -> Capture | Read:
     """What a record captured, its codings taken off, or why it is no page. ``pdf``: a PDF document is one, too."""
-    reason = _unfit(record)
+    reason = _unfit(record, pdf)
     if reason:
         return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
     media, content_type = media_type(record.content_type), record.content_type or None
@@ -156,10 +156,10 @@ def page_of(record: Record, capture: Capture, *, dated: bool = False, pdf: PdfRe
     return page
 
 
-def _unfit(record: Record) -> str:
+def _unfit(record: Record, pdf: bool) -> str:
     kind = record.type
     if kind == "revisit":
-        return _unfit_again(record) or "revisit"
+        return _unfit_again(record, pdf) or "revisit"
     if kind not in _CAPTURES:
         return "record_type"
     if record.damage is not None:
@@ -172,7 +172,7 @@ def _unfit(record: Record) -> str:
     return "robots_txt" if _ROBOTS_TXT.match(record.url) else ""
 
 
-def _unfit_again(revisit: Record) -> str:
+def _unfit_again(revisit: Record, pdf: bool) -> str:
     """Why the answer of a revisit makes no document, whatever its content is: it has a head of its own."""
     http = revisit.http
     if http is None or http.status == _NOT_MODIFIED:
@@ -181,7 +181,7 @@ def _unfit_again(revisit: Record) -> str:
         return "status"
     else:
         media = media_type(revisit.content_type)
-    if media and media not in _HTML | _TEXT:
+    if media and media not in _HTML | _TEXT and not (pdf and may_be_pdf(media)):
         return "media_type"
     return "robots_meta" if _NOT_KEPT & _robots_tag(revisit) else ""
 

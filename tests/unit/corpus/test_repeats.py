@@ -16,6 +16,7 @@ from archive.messages.fields import record
 from archive.writing.earlier import Earlier, indexes_of
 from corpus.cli import main
 from corpus.extraction import Extraction
+from tests.web.pdf import Piece, document
 
 APRIL, MAY = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
@@ -118,7 +119,7 @@ def test_the_answer_of_the_month_counts_not_only_its_content(tmp_path: Path) -> 
     heads = [
         HEAD.replace(b"200 OK", b"404 Not Found"),
         HEAD.replace(b"\r\n\r\n", b"\r\nX-Robots-Tag: noindex\r\n\r\n"),
-        HEAD.replace(b"text/html", b"application/pdf"),
+        HEAD.replace(b"text/html", b"image/png"),
         HEAD,
     ]
     pages = [page(number, MAY, response_head=head) for number, head in enumerate(heads)]
@@ -127,6 +128,17 @@ def test_the_answer_of_the_month_counts_not_only_its_content(tmp_path: Path) -> 
     _, whole = extract(crawl(tmp_path / "whole", *pages), out=tmp_path / "whole.jsonl")
     _, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
     assert [row["url"] for row in rows] == [row["url"] for row in whole] == [url(3)]
+
+
+@pytest.mark.parametrize("media", [b"application/pdf", b"application/octet-stream"])
+def test_pdf_documents_by_reference(tmp_path: Path, media: bytes) -> None:
+    sheet = document([Piece("Namhlanje abantu baqoqane edolobheni ukuze bazwe izindaba ezintsha zosuku.")])
+    head = HEAD.replace(b"text/html; charset=utf-8", media)
+    april = crawl(tmp_path / "april", page(1, APRIL, response_head=head, payload=sheet))
+    may = crawl(tmp_path / "may", page(1, MAY, response_head=head, payload=sheet), earlier=april)
+    code, rows = extract(may, "--earlier", april, out=tmp_path / "may.jsonl")
+    assert code == 0
+    assert [(row["url"], row["date"][:7]) for row in rows] == [(url(1), "2026-05")]
 
 
 def test_not_modified_is_as_it_was(tmp_path: Path) -> None:
