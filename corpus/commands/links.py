@@ -24,7 +24,7 @@ from corpus.inputs import expand
 from corpus.languages import html_tag
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
-from corpus.tally import NOTES
+from corpus.tally import NOTES, RECORD_REASONS
 from corpus.wikilinks.choice import REASONS, LinkChoice
 from corpus.wikilinks.mentions import WORDS
 from corpus.wikilinks.pages import TEXTS
@@ -160,7 +160,9 @@ def _summary(search: Search, options: argparse.Namespace) -> None:
         search.report.line(json.dumps(counts))
         return
     detail = [f"{count:>9,} links: {REASONS[reason]}" for reason, count in dropped.most_common()]
-    detail += [f"{count:>9,} documents: {DOCUMENT_REASONS[reason]}" for reason, count in tally.dropped.most_common()]
+    for reason, count in tally.dropped.most_common():
+        what = "records" if reason in RECORD_REASONS else "documents"
+        detail.append(f"{count:>9,} {what}: {DOCUMENT_REASONS[reason]}")
     detail += [f"{count:>9,} pages: {NOTES[note]}" for note, count in tally.notes.most_common()]
     text = (
         f"{options.output}: {search.found:,} links in {tally.documents:,} documents with links, from {tally.records:,} "

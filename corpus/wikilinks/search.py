@@ -20,6 +20,7 @@ from relevance.language.identification import Identifier
 
 DOCUMENT_REASONS = {
     **RECORD_REASONS,
+    "media_type": "neither HTML nor plain text",
     "no_link": "no link to Wikipedia",
     "unplaced": "its links could not be placed in its text",
     "wikimedia": "a page of Wikipedia or a sister of it",

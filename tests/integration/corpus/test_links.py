@@ -206,7 +206,9 @@ def test_every_drop_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture
     assert told["dropped"] == {**dropped, "wikimedia": 1}
     assert told["records"] == told["documents"] + sum(told["dropped"].values())
     assert run("links", path, "-o", tmp_path / "out.jsonl") == 0
-    assert "1 documents: its links could not be placed in its text" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "1 documents: its links could not be placed in its text" in error
+    assert "1 records: neither HTML nor plain text\n" in error
 
 
 # -- vertical files
