@@ -77,7 +77,9 @@ class Search:
                 yield from archives.read(name, file)
                 return
             for document in linked_documents(name, file, self._fault):
-                if not self.scope.wikimedia and of_wikimedia(document.url):
+                if document is None:
+                    self.tally.dropped["no_link"] += 1
+                elif not self.scope.wikimedia and of_wikimedia(document.url):
                     self.tally.dropped["wikimedia"] += 1
                 elif not any(paragraph.links for paragraph in document.paragraphs):
                     self.tally.dropped["no_link"] += 1

@@ -24,11 +24,12 @@ MAX_DOCUMENT = 64 << 20
 _NAME = b"wikipedia"
 
 
-def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document]:
-    """The documents of a vertical file that name Wikipedia; their paragraphs have the links to it, and no others.
-    ``fault`` hears of damage."""
+def linked_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Document | None]:
+    """The documents of a vertical file that name Wikipedia; their paragraphs have the links to it, and no others. None
+    for each other one. ``fault`` hears of damage."""
     for raw in raw_documents(lines(name, file, fault), MAX_DOCUMENT):
         if raw.ends and _NAME not in b"\n".join(raw.rows).lower():
+            yield None
             continue
         starts = list(accumulate((len(row) + 1 for row in raw.rows), initial=raw.at))
         try:

@@ -254,15 +254,15 @@ def test_links_of_vertical_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert second["place"] == str(tmp_path / "z.vert.gz")
     assert run("links", tmp_path / "z.vert.gz", "-o", tmp_path / "out.jsonl", "--language", "eng", "--json") == 0
     assert rows(tmp_path / "out.jsonl") == []
-    assert summary(capsys)["dropped"] == {"language": 1}
+    assert summary(capsys)["dropped"] == {"language": 1, "no_link": 1}
     other = VERTICAL.replace(WIKI, "https://a.example/wikipedia/").replace("doc>", "DOC >")
     (tmp_path / "w.vert").write_text(other + VERTICAL.replace("doc>", "Doc >") + other)
     assert run("links", tmp_path / "w.vert", "-o", tmp_path / "out.jsonl", "--json") == 0
     told = summary(capsys)
-    assert (told["links"], told["documents"], told["dropped"]) == (2, 1, {"no_link": 2})
+    assert (told["links"], told["documents"], told["dropped"]) == (2, 1, {"no_link": 5})
     (tmp_path / "w.vert").write_text(VERTICAL.replace("https://a.example/1", f"{WIKI}A"))
     assert run("links", tmp_path / "w.vert", "-o", tmp_path / "out.jsonl", "--without-wikimedia", "--json") == 0
-    assert summary(capsys)["dropped"] == {"wikimedia": 1}
+    assert summary(capsys)["dropped"] == {"no_link": 1, "wikimedia": 1}
 
 
 def test_a_bad_document_of_a_vertical_file_costs_only_itself(

@@ -42,9 +42,10 @@ def test_mentions_survive_the_vertical_form(some: list[Paragraph], words: int) -
     read = list(linked_documents("f", io.BytesIO(plain), faults.append))
     assert not faults
     if not any(paragraph.links for paragraph in some):
-        assert not read
+        assert read == [None]
         return
     [again] = read
+    assert again is not None
     assert found(again, words) == found(document, words)
     for paragraph in again.paragraphs:
         for link in paragraph.links:
@@ -58,6 +59,7 @@ def test_links_lie_apart_whatever_their_lengths_say() -> None:
     rows = f'<doc url="https://a.example/">\n<p>\nb\n{row}b\n{row * 20_000}</p>\n</doc>\n'
     faults: list[FormatError] = []
     [document] = linked_documents("f", io.BytesIO(rows.encode()), faults.append)
+    assert document is not None
     [paragraph] = document.paragraphs
     first, second, *others = (paragraph.text[link.start : link.end] for link in paragraph.links)
     assert (first, second, set(others)) == ("b a", "b a", {"a"})
@@ -67,4 +69,5 @@ def test_links_of_images_have_no_anchor_and_are_left_out() -> None:
     rows = f'<doc url="u">\n<p>\na\n<img="i.png">\t<link="{WIKI}A">\t<length=1>\nb\n</p>\n</doc>\n'
     faults: list[FormatError] = []
     [document] = linked_documents("f", io.BytesIO(rows.encode()), faults.append)
+    assert document is not None
     assert [(paragraph.text, paragraph.links) for paragraph in document.paragraphs] == [("a b", ())]
