@@ -169,8 +169,8 @@ def _answer(
         return "never admitted: no URL of this host was"
     if admitted is False:
         return "never admitted: it was not found on any page that was read, nor in a seed"
-    gone = "in a file still open, given up after its last try, or without an answer"
-    return f"not waiting and in no closed WARC file: {gone if admitted else f'never found, {gone}'}"
+    gone = "in a file still open or in another DATA_DIR, given up after its last try, or without an answer"
+    return f"not waiting and in no closed WARC file here: {gone if admitted else f'never found, {gone}'}"
 
 
 def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str:
