@@ -43,5 +43,6 @@ def why_over(grant: Grant, stats: StatsCollector | None) -> str:
     back = datetime.fromtimestamp(-(-grant.next_due_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
     return (
         f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
-        "`scrapy frontier hosts` and `parked` say why; `scrapy frontier release HOST` ends the wait"
+        "`scrapy frontier hosts` and `parked` say why (`again`: fetched already, as a feed or sitemap is); "
+        "`scrapy frontier release HOST` ends the wait"
     )
