@@ -62,7 +62,8 @@ class PdfDocuments:
         try:
             return await asyncio.to_thread(self._reader.read, response.body, response.url, left_s)
         except PdfError as error:
-            return error
+            hurried = error.reason == "slow" and left_s < _LONGEST_S  # alone it might have had time enough
+            return PdfError(response.url, "late") if hurried else error
 
 
 def is_document(response: Response) -> bool:

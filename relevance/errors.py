@@ -35,7 +35,7 @@ class PolicyError(RelevanceError):
 
 class PdfError(RelevanceError):
     """A PDF document that gives no text. `reason`: ``password``, ``protected``, ``damaged``, ``slow`` (it took too
-    long), ``died`` (the process that read it) or, in a crawl, ``late`` (its lease had run out before)."""
+    long), ``died`` (the process that read it) or, in a crawl, ``late`` (its lease left too little time)."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"{url}: {reason}")

@@ -65,6 +65,13 @@ def test_no_document_is_read_for_longer_than_its_lease_lasts() -> None:
     reader.read.assert_not_called()
 
 
+@pytest.mark.parametrize(("left_s", "reason"), [(8, "late"), (100, "slow")])
+def test_one_that_had_less_than_its_time_is_not_called_slow(left_s: float, reason: str) -> None:
+    meta, _ = passed(PdfError(URL, "slow"), left_s=left_s)
+    assert meta["pdf_read"].reason == reason
+    assert passed(PdfError(URL, "damaged"), left_s=left_s)[0]["pdf_read"].reason == "damaged"
+
+
 @pytest.mark.parametrize(
     "other",
     [
