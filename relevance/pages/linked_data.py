@@ -1,4 +1,4 @@
-"""What a page says of itself in JSON-LD: its article, by whom and when.
+"""What a page says of itself in JSON-LD: its article, by whom and when, and its text.
 
 The terms are those of schema.org: any kind of Article (NewsArticle, BlogPosting, …), else the WebPage; at the top of a
 script, in a list there, in `@graph`, or the `mainEntity` of such. What lies deeper (related articles, parts, comments)
@@ -23,7 +23,8 @@ MOST_LETTERS = 1 << 19
 MOST_NODES = 2000
 _MOST_DEPTH = 8
 _MOST_NAMES = 50
-_TELLING = ("datePublished", "dateCreated", '"author"', '"license"', '"publisher"', '"CollectionPage"')
+BODY = "articleBody"
+_TELLING = ("datePublished", "dateCreated", '"author"', '"license"', '"publisher"', '"CollectionPage"', BODY)
 _WITHIN = ("@graph", "mainEntity", "mainEntityOfPage")
 _POSTINGS = frozenset(("blogposting", "socialmediaposting", "discussionforumposting", "liveblogposting", "report"))
 _ARTICLES = _POSTINGS | {"recipe", "howto"}
@@ -38,7 +39,8 @@ _Node = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class LinkedData:
     """Strings as the page has them, dates as :func:`relevance.pages.instants.instant` gives them, "" or empty: not
-    told. `listing`: the page is a list of others. `modified`: when the article was last changed."""
+    told. `listing`: the page is a list of others. `modified`: when the article was last changed. `text`: that of the
+    article, unless it, or a part of it, is for money."""
 
     published: str = ""
     created: str = ""
@@ -48,6 +50,7 @@ class LinkedData:
     publisher: str = ""
     licence: str = ""
     listing: bool = False
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -159,6 +162,7 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
         publisher=_first(_names(node.get("publisher"), found.named)) or _first(_names(found.sites[:1], found.named)),
         licence=_licence(node.get("license")) or _licence(page.get("license")),
         listing=listing,
+        text="" if _is_for_money(node) else max(strings(node.get(BODY)), key=len, default=""),
     )
 
 
@@ -184,6 +188,13 @@ def _addresses(node: _Node) -> Iterator[str]:
     page = node.get("mainEntityOfPage")
     for value in (node.get("url"), node.get("@id"), page, page.get("@id") if isinstance(page, dict) else None):
         yield from strings(value)
+
+
+def _is_for_money(node: _Node) -> bool:
+    parts = node.get("hasPart")
+    of_parts = parts[:_MOST_NAMES] if isinstance(parts, list) else [parts]
+    said = [one.get("isAccessibleForFree") for one in (node, *of_parts) if isinstance(one, dict)]
+    return any(one is False or str(one).rpartition("/")[2].lower() == "false" for one in said)
 
 
 def _date(node: _Node, key: str) -> str:

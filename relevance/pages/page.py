@@ -2,7 +2,8 @@
 
 Guarantees: any bytes give a Page; scripts, styles, templates, form controls, what stands in for media and comments are
 never text; text is not glued over element borders, two line breaks are one; text is in NFC without signs that cannot be
-seen; links are given as found (raw href, white space trimmed), in document order.
+seen; links are given as found (raw href, white space trimmed), in document order. A page that a script draws has the
+text that it carries for that (:mod:`relevance.pages.carried`).
 
 Source: the clean-up list of the thesis (section 3.3) without its faults; block weights after Kohlschütter, Fankhauser
 and Nejdl, Boilerplate detection using shallow text features (2010): link density and length. Parser: lexbor through
@@ -21,14 +22,16 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from relevance.language.alphabet import composed
+from relevance.pages.carried import LITTLE, in_state, is_shown, markup, squeezed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened, is_usual
-from relevance.pages.head import read_head
+from relevance.pages.head import Told, read_head
 from relevance.pages.licences import LICENCES
+from relevance.pages.linked_data import BODY
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.outline import HEADINGS, Outline
-from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_publication
+from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
 from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
@@ -49,6 +52,7 @@ _INLINE = frozenset((*INLINE_NAMES.split(), "-comment", None))  # None: an instr
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+")
 """Soft hyphens, breaks and joints of no width, marks of direction: within words they would make others of them."""
+_BODY = BODY.encode()
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
@@ -121,18 +125,29 @@ def read_page(
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
-    publication = NOTHING_SAID
-    if captured is not None:
-        rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
-        linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
-        origin = Origin(url, captured, head.facts["base"], head.facts.get("canonical"))
-        publication = read_publication(tree, head.told, linked, origin)
+    publication, carried = NOTHING_SAID, ""
+    if captured is not None or _BODY in html:
+        origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
+        data = read_data(head.told, origin)
+        carried = data.text
+        if captured is not None:
+            rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
+            linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
+            publication = read_publication(tree, head.told, data, linked, origin)
+    states = _states(head.told)
     main, aside = _gathered(tree, nav, linking)
+    blocks = (*_judged(main), *(Block(text, "nav") for text in aside.texts))
+    if states and not carried and sum(len(block.text) for block in blocks if block.kind == "main") <= LITTLE:
+        carried = in_state(states, head.facts["title"])
+    if carried:
+        texts, more = texts_and_links(markup(carried).encode("utf-8", "replace"))
+        if sum(map(len, texts)) >= FULL and not is_shown(texts, [block.text for block in blocks]):
+            blocks, links = _with_carried(blocks, texts), (links + more)[:MAX_LINKS]
     return Page(
         url=url,
         charset=decoded.charset,
         charset_source=decoded.source,
-        blocks=(*_judged(main), *(Block(text, "nav") for text in aside.texts)),
+        blocks=blocks,
         links=tuple(links),
         publication=publication,
         flat=not usual,
@@ -148,6 +163,26 @@ def texts_and_links(html: bytes, *, usual: bool = False) -> tuple[list[str], lis
     links, linking = _links(tree, nav)
     main, aside = _gathered(tree, nav, linking)
     return main.texts + aside.texts, links
+
+
+def _states(told: Told) -> list[str]:
+    """What scripts go on from: the texts of elements with JSON that is no linked data."""
+    scripts = (node for node in told.scripts if media_type(node.attributes.get("type") or "") == "application/json")
+    return [node.text() for node in scripts]
+
+
+def _with_carried(blocks: tuple[Block, ...], texts: list[str]) -> tuple[Block, ...]:
+    """The blocks of a page with these of the text that it carries. What else it shows stands apart, for the page itself
+    says what its text is."""
+    letters = squeezed(texts)
+    shown = [
+        block._replace(apart=True) if block.kind == "main" else block
+        for block in blocks
+        if block.kind not in ("main", "short", "list") or squeezed([block.text]) not in letters
+    ]
+    behind = next((place + 1 for place, block in enumerate(shown) if block.kind == "heading"), 0)  # the title
+    new = (Block(text, "main" if is_running(text) else "short") for text in texts)
+    return (*shown[:behind], *new, *shown[behind:])
 
 
 def _plain_texts(text: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from relevance.pages.head import Told
 from relevance.pages.instants import days_apart, instant, is_after
 from relevance.pages.licences import LICENCES, said_of_the_page
-from relevance.pages.linked_data import plain_address, read_linked_data
+from relevance.pages.linked_data import LinkedData, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
 
 MOST_LETTERS = 300
@@ -55,7 +55,7 @@ _PERHAPS_SITE = "application-name dc.publisher dcterms.publisher citation_publis
 _LICENCE = "dcterms.license dc.rights dcterms.rights dc:rights rights license copyright"
 _KINDS = (_PUBLISHED, _DATED, _CHANGED, _AUTHOR, _PERHAPS_AUTHOR, _SITE, _PERHAPS_SITE, _LICENCE)
 _BY_KIND = {kind: tuple(kind.split()) for kind in _KINDS}
-_NAMES = frozenset(("og:url", *chain.from_iterable(_BY_KIND.values())))
+_NAMES = frozenset(chain.from_iterable(_BY_KIND.values()))
 _SCRIPT = re.compile(r"application/(?:[a-z]+\+)?ld\+json", re.I)
 _FOLDERS = re.compile(r"/(?P<year>(?:19|20)\d\d)[/-](?P<month>\d\d?)[/-](?P<day>\d\d?)[/-][^/?#]*[^\W\d_]", re.A)
 _START = re.compile(r"/?(?:(?:index|home|default)(?:\.\w{2,5})?)?/?\Z", re.I)
@@ -105,17 +105,32 @@ class Linked:
     to_licences: bool = False
 
 
-def read_publication(tree: LexborHTMLParser, told: Told, linked: Linked, origin: Origin) -> Publication:
-    """What a page says. `tree` must be whole yet; `told`: in its head."""
-    return _Reader(tree, told, linked, origin).publication()
+def read_data(told: Told, origin: Origin) -> LinkedData:
+    """What a page says of its article for machines. `told`: in its head."""
+    scripts = (node.text() for node in told.scripts if _SCRIPT.match(node.attributes.get("type") or ""))
+    return read_linked_data(scripts, _addresses(told, origin))
+
+
+def _addresses(told: Told, origin: Origin) -> frozenset[str]:
+    """The page's own, as :func:`plain_address` gives them."""
+    named = (content for names, content in told.metas if "og:url" in names.split())
+    return frozenset(map(plain_address, (origin.url, origin.canonical or "", *named))) - {""}
+
+
+def read_publication(
+    tree: LexborHTMLParser, told: Told, data: LinkedData, linked: Linked, origin: Origin
+) -> Publication:
+    """What a page says. `tree` must be whole yet; `told`: in its head; `data`: by :func:`read_data`."""
+    return _Reader(tree, told, data, linked, origin).publication()
 
 
 class _Reader:
     """One page. What costs a pass through its tree is done when it is needed."""
 
-    def __init__(self, tree: LexborHTMLParser, told: Told, linked: Linked, origin: Origin) -> None:
+    def __init__(self, tree: LexborHTMLParser, told: Told, data: LinkedData, linked: Linked, origin: Origin) -> None:
         self._tree = tree
         self._told = told
+        self._data = data
         self._linked = linked
         self._origin = origin
         self._metas: dict[str, list[str]] = {}
@@ -123,10 +138,7 @@ class _Reader:
             for name in names.split():
                 if content and name in _NAMES:
                     self._metas.setdefault(name, []).append(content)
-        named = {origin.url, origin.canonical or "", *self._metas.get("og:url", ())}
-        self._addresses = frozenset(map(plain_address, named)) - {""}
-        scripts = (node.text() for node in told.scripts if _SCRIPT.match(node.attributes.get("type") or ""))
-        self._data = read_linked_data(scripts, self._addresses)
+        self._addresses = _addresses(told, origin)
 
     def publication(self) -> Publication:
         site, licence = self._site(), self._licence()

@@ -97,6 +97,7 @@ class Demo:
         command = [sys.executable, "-m", "tests.web", "serve", "--dir", str(self.folder / "web")]
         sizes = ["--seed", str(self.seed), "--hosts", str(self.hosts), "--pages", str(self.pages)]
         sizes += ["--crawl-delay-s", "0.5", "--rate", "dead=0.03", "--rate", "trap=0.005", "--rate", "pdf=0.06"]
+        sizes += ["--rate", "drawn=0.05"]
         with log, subprocess.Popen([*command, *sizes], stdout=subprocess.PIPE, stderr=log) as process:
             try:
                 assert process.stdout is not None
@@ -168,8 +169,8 @@ class Demo:
         findings = verify(read_log(self.folder / "web" / LOG_FILE), web, expected)
         check_archive(self.folder / "crawl" / "warc", findings, web)
         (self.folder / "findings.json").write_text(json.dumps(findings.to_json(), indent=1) + "\n")
-        documents = sum(web.graph.traits(web.sites[page.site], page.n).pdf for page in web.truth.pages)
-        self._summary(figures, findings, documents)
+        traits = [web.graph.traits(web.sites[page.site], page.n) for page in web.truth.pages]
+        self._summary(figures, findings, sum(one.pdf for one in traits), sum(one.drawn for one in traits))
         bad = [code for code in codes if code not in ((0, -signal.SIGKILL) if self.killed else (0,))]
         if bad:
             self.console.print(f"A worker ended with status {bad[0]}; see {self.folder}/worker-*.log", style="bold red")
@@ -195,7 +196,7 @@ class Demo:
         self.console.print(f"scrapy politeness verify: {told}.")
         return ran.returncode == 0
 
-    def _summary(self, figures: Figures, findings: Findings, documents: int) -> None:
+    def _summary(self, figures: Figures, findings: Findings, documents: int, drawn: int) -> None:
         show = self.console.print
         show(language_table(figures))
         show(host_table(figures, _MOST_HOSTS))
@@ -204,7 +205,8 @@ class Demo:
         kept, pages = sum(figures.kept.values()), figures.pages
         show(
             f"{findings.requests} requests in {time.monotonic() - self.started:.0f} s; "
-            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}; {documents} are PDF)."
+            f"{kept} of {pages} judged pages kept (harvest rate {figures.harvest_rate:.0%}; "
+            f"{documents} are PDF, {drawn} drawn by a script)."
         )
         here = Path.cwd()
         show(f"Everything is in {self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder}.")

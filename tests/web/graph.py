@@ -44,6 +44,7 @@ class Traits(NamedTuple):
     robots: str = ""  # "meta noindex", "header nofollow", …
     etag: bool = True
     pdf: bool = False
+    drawn: bool = False
 
 
 class Link(NamedTuple):
@@ -93,7 +94,8 @@ class Graph:
             robots = pick(("meta noindex", "meta nofollow", "header noindex", "header nofollow", "meta none"), d[10])
         is_leaf = BRANCHING * i + 1 >= site.pages
         # A document has no meta elements.
-        may_be_pdf = rates.pdf and is_leaf and not robots.startswith("meta")
+        may_be_pdf = is_leaf and not robots.startswith("meta")
+        pdf = bool(may_be_pdf) and self._has("pdf", rates.pdf, site, i)
         return Traits(
             flaky,
             (1 + (d[1] >> 8) % 2) if flaky else 0,
@@ -103,8 +105,13 @@ class Graph:
             lang,
             robots,
             d[11] % 4 != 0,
-            bool(may_be_pdf) and share(draws(1, self.spec.seed, "pdf", site.index, i)[0]) < rates.pdf,
+            pdf,
+            not pdf and self._has("drawn", rates.drawn, site, i),
         )
+
+    def _has(self, trait: str, rate: float, site: Site, i: int) -> bool:
+        """Has the page this trait, which came later than others? (Its draws are its own: all else stays as it was.)"""
+        return rate > 0 and share(draws(1, self.spec.seed, trait, site.index, i)[0]) < rate
 
     def language(self, site: Site, i: int) -> str:
         """Language of the text of plain page `i`."""

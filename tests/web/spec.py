@@ -73,6 +73,7 @@ class Rates:
     robots_meta: float = 0.03  # noindex / nofollow by meta or X-Robots-Tag
     copied: float = 0.0  # nearly the text of a page nearer to the host's top
     pdf: float = 0.0  # of the pages that none lies below: a PDF document
+    drawn: float = 0.0  # the text is there for a script to draw, as JSON
 
     redirect: float = 0.06
     spelling: float = 0.10

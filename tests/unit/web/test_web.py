@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import lxml.html
 import pytest
 from protego import Protego
 
+from relevance.pages.page import read_page
 from seeds.crawl import load_crawl, parse_crawl
 from tests.unit.web.polite import Polite
 from tests.web import FeedSpec, Rates, SpecError, Web, WebSpec, calm, load_web, read_log, robots, serve, wild
@@ -40,6 +42,20 @@ def test_same_seed_same_bytes_other_seed_other_bytes() -> None:
     for i in (0, 3, 20):
         assert one.pages.html(one.sites[0], i) == two.pages.html(two.sites[0], i)
     assert one.pages.html(one.sites[0], 3) != other.pages.html(other.sites[0], 3)
+
+
+def test_the_text_of_a_page_that_a_script_draws_is_the_page_s() -> None:
+    web, shown = Web(SPEC.replace(rates=Rates(drawn=0.2))), Web(SPEC)
+    pages = [(site, i) for site in web.sites for i in range(min(site.pages, 40))]
+    drawn = [(site, i) for site, i in pages if web.graph.traits(site, i).drawn]
+    assert 0.1 < len(drawn) / len(pages) < 0.3
+    for site, i in drawn:
+        page = read_page(web.pages.html(site, i), web.paths.url(Resource(site.index, "page", i)))
+        paragraphs = [re.sub(r"<[^>]*>", "", paragraph.decode()) for paragraph in web.pages._text(site, i)[0]]
+        found = [block.text for block in page.blocks if block.kind == "main" and not block.apart]
+        assert found == [" ".join(paragraph.split()) for paragraph in paragraphs]
+        plain = read_page(shown.pages.html(site, i), page.url)
+        assert [link.href for link in page.links] == [link.href for link in plain.links]
 
 
 def test_specification_survives_json() -> None:

@@ -1,0 +1,122 @@
+"""The text of a page that has it as data alone, for a script to draw.
+
+Such a page shows a reader without scripts a frame, or the first lines of its article. The article is there for
+machines: in JSON-LD (`articleBody`, :mod:`relevance.pages.linked_data`), or in what the script goes on from, in JSON,
+too (as `__NEXT_DATA__`). It comes as plain text or as HTML, escaped once more or not, and often its paragraphs were
+glued together when their tags were taken away. Here it becomes HTML again, which is read as any other.
+
+Guarantees: any text and any types of values are read without an error, at the cost of their length; at most
+:data:`MOST_LETTERS` of a page's scripts are parsed, and the walk does not recurse.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+MOST_LETTERS = 1 << 21
+LITTLE = 500
+"""Letters: a page that shows no more of full paragraphs may have its text in what its scripts go on from; there, what
+is no longer is no text."""
+PIECE = 40
+"""Letters of a piece of text that is looked for on a page: more than any two texts have in common by chance."""
+MOST_PIECES = 32
+"""What is looked for of one text, evenly over it."""
+SHOWN = 0.5
+"""The share of a text's pieces with which a page shows it."""
+_TAG = re.compile(r"<(?:p|br|div|h[1-6]|ul|ol|li|section|article|blockquote|table|figure)\b[^<>]*>", re.I)
+_INLINE = re.compile(r"</(?:a|b|em|i|span|strong|u)\s*+>", re.I)
+_GLUED = re.compile(r"(?<=[^\W\d_]{2}[.!?])([\"'”’)]?)(?=[\"'“‘(]?([^\W\d_])[\w'’-]*+[\s,])")
+"""The end of a sentence with no space behind it, before a word that is not a part of an address (www.Name.com)."""
+_TITLES = ("title", "headline", "heading", "name")
+_LEAST_TITLE = 8
+"""Letters of a title, below which it is in others by chance."""
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+def markup(text: str) -> str:
+    """A text that a page carries as HTML with its paragraphs."""
+    text = _unescaped(text)
+    if _TAG.search(text):
+        return text
+    if not _INLINE.search(text):
+        text = html.escape(html.unescape(text), quote=False)
+    return "".join(f"<p>{paragraph}</p>" for paragraph in _paragraphs(text))
+
+
+def _unescaped(text: str) -> str:
+    """HTML that was escaped as a whole as it was before."""
+    return html.unescape(text) if "<" not in text and "&lt;" in text else text
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Of a plain text: between blank lines, else lines, else where a sentence begins right behind another."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if _BLANK_LINE.search(text):
+        return _BLANK_LINE.split(text)
+    if "\n" in text:
+        return text.split("\n")
+    return _GLUED.sub(lambda end: f"{end[1]}\n" if end[2].isupper() else end[0], text).split("\n")
+
+
+def is_shown(texts: Sequence[str], by: Sequence[str]) -> bool:
+    """Does a page with the texts `by` show most of these?"""
+    letters = squeezed(texts)
+    if not letters:
+        return True
+    step = max(PIECE, len(letters) // MOST_PIECES)
+    pieces = [letters[at : at + PIECE] for at in range(0, max(1, len(letters) - PIECE + 1), step)]
+    page = squeezed(by)
+    return sum(piece in page for piece in pieces) >= SHOWN * len(pieces)
+
+
+def squeezed(texts: Sequence[str]) -> str:
+    """Texts without white space, to be compared."""
+    return "".join("".join(text.split()) for text in texts)
+
+
+def in_state(scripts: Iterable[str], title: str) -> str:
+    """The text, in HTML, of what has the page's own title, in the JSON that its scripts go on from; "": there is none.
+
+    Such data is of the whole page, its menus, notices and other articles, too, so that length alone says nothing.
+    """
+    found = (0, "")
+    room = MOST_LETTERS
+    for script in scripts:
+        room -= len(script)
+        if room < 0:
+            break
+        try:
+            top = json.loads(script)
+        except (ValueError, RecursionError):
+            continue
+        texts = _texts(top, _folded(title))
+        found = max((found, *texts), key=lambda one: (one[0], len(one[1])))  # a page's title has its site's in it, too
+    return found[1]
+
+
+def _texts(top: Any, title: str) -> Iterator[tuple[int, str]]:
+    """What is marked up in objects with a title that is in this one, and in what they are made of; with its letters."""
+    waiting: list[tuple[Any, int]] = [(top, 0)]
+    while waiting:
+        value, named = waiting.pop()
+        if isinstance(value, str):
+            if named and len(value) > LITTLE and _TAG.search(text := _unescaped(value)):
+                yield named, text
+        elif isinstance(value, list):
+            waiting += [(one, named) for one in value]
+        elif isinstance(value, dict):
+            said = list(filter(None, (_folded(value.get(key)) for key in _TITLES)))
+            if said:  # what has another title is another's: the articles beside it
+                named = max((len(one) for one in said if len(one) >= _LEAST_TITLE and one in title), default=0)
+            waiting += [(one, named) for one in value.values()]
+
+
+def _folded(title: Any) -> str:
+    """A title, which may be an object as WordPress has it, to be compared."""
+    if isinstance(title, dict):
+        title = title.get("rendered")
+    return "".join(filter(str.isalnum, html.unescape(title).casefold())) if isinstance(title, str) else ""

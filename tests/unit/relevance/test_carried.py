@@ -1,0 +1,178 @@
+"""Pages that a script draws: the text that they carry as data, and what is none."""
+
+import html
+import json
+from typing import Any
+
+import pytest
+
+from relevance.pages.carried import MOST_LETTERS
+from relevance.pages.page import Block, read_page
+
+URL = "https://www.a.example/izindaba/1"
+TITLE = "Umfula ugcwele emuva kwezimvula"
+FIRST = "Umfula omkhulu ugcwele ngemva kwezimvula ezine kakhulu izolo ebusuku, kusho abahlali bendawo."
+SECOND = "Abafundi abaningi abafikanga esikoleni ngoba ibhuloho lisengaphansi kwamanzi namhlanje."
+THIRD = "Umasipala uthe uzolungisa umgwaqo uma amanzi esehlile & ibhuloho selivuliwe <ngoLwesine>."
+ARTICLE = (FIRST, SECOND, THIRD)
+MARKUP = "".join(f"<p>{html.escape(paragraph)}</p>" for paragraph in ARTICLE)
+LONG = MARKUP * 3
+"""More than a notice has."""
+
+
+def article(**more: Any) -> dict[str, Any]:
+    return {"@context": "https://schema.org", "@type": "NewsArticle", "headline": TITLE, **more}
+
+
+def linked(*tops: Any) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(top)}</script>' for top in tops)
+
+
+def state(top: Any, kind: str = "application/json") -> str:
+    data = json.dumps(top).replace("<", "\\u003c").replace("&", "\\u0026")
+    return f'<script id="__NEXT_DATA__" type="{kind}">{data}</script>'
+
+
+def blocks(data: str, shown: str = "<div id=root></div>") -> tuple[Block, ...]:
+    page = f"<title>{TITLE} - Izindaba</title><nav><a href=/>Ekhaya</a></nav><h1>{TITLE}</h1>{shown}{data}"
+    return read_page(page.encode("utf-8", "surrogatepass"), URL).blocks
+
+
+def texts(data: str, shown: str = "<div id=root></div>") -> list[str]:
+    """Of the page's main text."""
+    return [block.text for block in blocks(data, shown) if block.kind == "main" and not block.apart]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "\n\n".join(ARTICLE),
+        "\r\n".join(ARTICLE),
+        "".join(ARTICLE[:2]) + " " + ARTICLE[2],
+        MARKUP,
+        html.escape(MARKUP),
+        [MARKUP],
+        "<br><br>".join(map(html.escape, ARTICLE)),
+        "\n".join(f"<b>{html.escape(paragraph[:6])}</b>{html.escape(paragraph[6:])}" for paragraph in ARTICLE),
+        "\n".join(map(html.escape, ARTICLE)),
+    ],
+    ids=["blank lines", "lines", "glued", "HTML", "escaped HTML", "list", "line breaks", "emphasis", "escaped lines"],
+)
+def test_article_of_linked_data(body: Any) -> None:
+    found = texts(linked(article(articleBody=body)))
+    assert " ".join(found) == " ".join(ARTICLE)
+    assert found[0] == FIRST
+
+
+def test_it_comes_behind_the_title() -> None:
+    kinds = [(block.kind, block.text) for block in blocks(linked(article(articleBody=MARKUP)))]
+    assert kinds == [("heading", TITLE), *(("main", paragraph) for paragraph in ARTICLE), ("nav", "Ekhaya")]
+
+
+def test_its_links_are_the_page_s() -> None:
+    body = MARKUP.replace("bendawo.", 'bendawo, <a href="/umfula">okunye</a>.')
+    page = read_page(f"<title>{TITLE}</title><a href=/>Ekhaya</a>{linked(article(articleBody=body))}".encode(), URL)
+    assert [(link.href, link.text) for link in page.links] == [("/", "Ekhaya"), ("/umfula", "okunye")]
+
+
+def test_lines_that_were_broken_to_a_width_are_one_paragraph() -> None:
+    broken = "\n\n".join(paragraph.replace(", ", ",\n").replace(" ngoba ", "\nngoba ") for paragraph in ARTICLE)
+    assert texts(linked(article(articleBody=broken))) == list(ARTICLE)
+
+
+@pytest.mark.parametrize("glued", ["Bheka ku-www.News24.com namhlanje ekuseni", "u-U.S.Army", "U-J.K.Dlamini ufikile"])
+def test_addresses_and_initials_are_no_ends_of_paragraphs(glued: str) -> None:
+    assert texts(linked(article(articleBody=f"{FIRST} {glued}."))) == [f"{FIRST} {glued}."]
+
+
+def test_a_page_that_shows_its_article_is_read_as_it_is() -> None:
+    shown = f"<article><p>{FIRST}<p>{SECOND}</article><p>Abanye bathi: {SECOND}"
+    assert blocks(linked(article(articleBody=MARKUP)), shown) == blocks("", shown)
+
+
+def test_first_lines_are_not_there_twice_and_the_rest_stands_apart() -> None:
+    other = "Sisebenzisa amakhukhi ukuze sikunikeze ulwazi olungcono kule ngosi yethu yezindaba zansuku zonke."
+    found = blocks(linked(article(articleBody=LONG)), f"<p>{FIRST}</p><section><p>{other}</section>")
+    assert [block.text for block in found].count(FIRST) == LONG.count(html.escape(FIRST))
+    assert Block(other, "main", apart=True) in found
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        article(articleBody=MARKUP, isAccessibleForFree=False),
+        article(articleBody=MARKUP, isAccessibleForFree="False"),
+        article(articleBody=MARKUP, isAccessibleForFree="http://schema.org/False"),
+        article(articleBody=MARKUP, hasPart={"@type": "WebPageElement", "isAccessibleForFree": "false"}),
+        article(articleBody=MARKUP, hasPart=[1, {"isAccessibleForFree": False}]),
+    ],
+)
+def test_what_is_for_money_stays_where_it_is(top: Any) -> None:
+    assert texts(linked(top)) == []
+
+
+def test_what_is_free_is_read() -> None:
+    top = article(articleBody=MARKUP, isAccessibleForFree=True, hasPart={"isAccessibleForFree": "True"})
+    assert texts(linked(top)) == list(ARTICLE)
+
+
+def test_a_list_of_articles_has_no_text() -> None:
+    days = ("2024-05-01", "2024-05-02")
+    assert texts(linked(*(article(articleBody=MARKUP, datePublished=day) for day in days))) == []
+
+
+@pytest.mark.parametrize(
+    "body", [None, 3, {"a": MARKUP}, [], "", " \n", "Kuhle.", "\ud800" * 90, "<" * 90, "&lt;" * 90]
+)
+def test_other_values_are_no_text(body: Any) -> None:
+    assert FIRST not in texts(linked(article(articleBody=body)))
+
+
+def test_state_with_the_title_of_the_page() -> None:
+    props = {"post": {"title": {"rendered": TITLE}, "content": {"rendered": LONG}}}
+    assert texts(state({"props": {"pageProps": props}}))[:3] == list(ARTICLE)
+    assert texts(state([{"headline": TITLE, "parts": [1, None, {"html": LONG}]}]))[:3] == list(ARTICLE)
+
+
+def test_of_several_the_one_whose_title_says_most() -> None:
+    longer = f"<p>{SECOND}</p>" * 40
+    site = {"name": "Izindaba", "about": longer, "posts": [{"title": "Ezinye izindaba", "content": longer}]}
+    assert texts(state([site, {"title": TITLE, "content": LONG, "more": [{"title": "Okunye", "content": longer}]}]))[
+        :3
+    ] == list(ARTICLE)
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        {"title": "Ezinye izindaba", "content": LONG},
+        {"title": "mfula", "content": LONG},
+        {"content": LONG},
+        {"title": TITLE, "content": FIRST * 20},
+        {"title": TITLE, "content": MARKUP},
+        {"title": TITLE, "related": [{"title": "Ezinye izindaba", "content": LONG}]},
+        {"title": TITLE, "author": {"name": "Nomusa", "about": LONG}},
+    ],
+    ids=["another title", "a part of a word", "no title", "no markup", "short", "beside it", "its author"],
+)
+def test_other_state_is_no_text(top: Any) -> None:
+    assert texts(state(top)) == []
+
+
+def test_state_of_a_page_that_shows_enough_is_not_read() -> None:
+    shown = "".join(f"<p>{number}. {FIRST}" for number in range(7))
+    assert blocks(state({"title": TITLE, "content": LONG}), shown) == blocks("", shown)
+
+
+def test_linked_data_goes_before_state() -> None:
+    data = linked(article(articleBody=MARKUP)) + state({"title": TITLE, "content": f"<p>{SECOND}</p>" * 40})
+    assert texts(data) == list(ARTICLE)
+
+
+def test_hostile_state() -> None:
+    deep = "[" * 100_000
+    for script in (deep, "[" + "1" * 5000 + "]", "{", "null", '"' + "<p>" * 200_000 + '"', '{"title":' * 100_000):
+        assert texts(f'<script type="application/json">{script}</script>') == []
+    large = state({"title": TITLE, "content": LONG}) + state(["x" * MOST_LETTERS])
+    assert texts(large)[:3] == list(ARTICLE)
+    assert texts(state(["x" * MOST_LETTERS]) + state({"title": TITLE, "content": LONG})) == []
