@@ -64,7 +64,7 @@ class PollReader:
         for warning in finding.warnings:
             logger.warning("Feed %s", warning)
         if polls.is_of_a_site(lease):
-            finding.links = await ranked(finding.links, lease.url, self._worker.stores.policy)
+            finding.links = await ranked(finding.links, polled.new_items, lease.url, self._worker.stores.policy)
         request.meta["finding"] = finding
         return response
 

@@ -7,7 +7,7 @@ within the scope of the sites only, and ranked as links are: a large one would k
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -15,6 +15,7 @@ from crawler.pages.link_memo import NO_LINK, read_link_memo
 from frontier.types import Candidate, Kind, RobotsRecord
 from relevance.steering.policy import LinkContext, Policy
 from seeds.crawl.model import Crawl
+from seeds.feeds.types import FeedEntry
 from seeds.sitemaps.addresses import in_robots, well_known
 
 _MOST_NAMED = 100
@@ -34,12 +35,19 @@ def sitemaps_of(spec: Crawl | None, authority: str, record: RobotsRecord | None)
     return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in wanted]
 
 
-async def ranked(links: Sequence[Candidate], sitemap: str, policy: Policy) -> list[Candidate]:
-    """What a site's sitemap names, as the policy ranks it; further sitemaps as they are."""
+async def ranked(
+    links: Sequence[Candidate], entries: Iterable[FeedEntry], sitemap: str, policy: Policy
+) -> list[Candidate]:
+    """What a site's sitemap names, as the policy ranks it by what the `entries` say; further sitemaps as they are."""
     found: list[Candidate] = []
+    said = {entry.url: (entry.title, entry.language) for entry in entries if entry.title or entry.language}
     for start in range(0, len(links), _AT_ONCE):
         some = links[start : start + _AT_ONCE]
-        contexts = [LinkContext(link.url, source_url=sitemap, depth=link.depth) for link in some]
+        contexts = [
+            LinkContext(link.url, title, source_url=sitemap, depth=link.depth, hreflang=language)
+            for link in some
+            for title, language in (said.get(link.url, ("", "")),)
+        ]
         for link, (score, bucket) in zip(some, policy.rank(contexts), strict=True):
             if link.kind is Kind.PAGE:
                 memo = (read_link_memo(link.memo) or NO_LINK)._replace(bucket=bucket)

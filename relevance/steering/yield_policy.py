@@ -344,9 +344,10 @@ class YieldPolicy(ThresholdPolicy):
 def _counting(seen: Links, bucket: str) -> Links:
     """The links to a URL, as far as it matters how many."""
     since, anchor = bucket[AT_SINCE], bucket[AT_ANCHOR]
-    if seen == NO_LINKS and bucket[AT_NAV] == "0" and since not in "sm":
-        # another worker read the link
-        return Links(int(since == "0"), int(since != "0"), int(anchor == str(OURS)), int(anchor == str(OTHER)))
+    if seen == NO_LINKS and bucket[AT_NAV] == "0" and since != "s":
+        # another worker read the link; a sitemap is no page, but may have said a title
+        good, bad = int(since == "0"), int(since not in "0m")
+        return Links(good, bad, int(anchor == str(OURS)), int(anchor == str(OTHER)))
     if max(seen) <= 3:
         return seen
     good, bad, ours, other = seen

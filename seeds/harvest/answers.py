@@ -12,6 +12,7 @@ from seeds.feeds.dates import without_doubted
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import FeedHistory
 from seeds.harvest.index_page import read_index
+from seeds.sitemaps.types import News, SitemapEntry
 
 __all__ = ["Answer", "Document", "cache_lifetime_s", "read"]
 
@@ -27,7 +28,8 @@ class Answer:
     `asked` is the address requested, `kind` what the entry is polled as: feed, index or sitemap. `problem` is why no
     answer was taken (timeout, too_large, robots_denied, …), "" otherwise; `location` the absolute target of a redirect.
     `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known. `fetched_us`: when it
-    was asked for, as the archive has it (epoch microseconds), 0 = not known.
+    was asked for, as the archive has it (epoch microseconds), 0 = not known. `languages`: primary tags of those in
+    which the pages are wanted that a sitemap names as other versions of its own, too.
     """
 
     asked: str
@@ -41,6 +43,7 @@ class Answer:
     retry_after_ms: int | None = None
     sitemaps: Sequence[str] = ()
     fetched_us: int = 0
+    languages: frozenset[str] = frozenset()
 
     def header(self, name: str) -> str:
         """A header's value, "" without."""
@@ -65,9 +68,9 @@ def read(answer: Answer, url: str, history: FeedHistory, since_s: int = 0) -> Do
     """
     kind = answer.header("content-type") or None
     if since_s:
-        return _sitemap(answer.body, url, kind, since_s)
+        return _sitemap(answer, url, since_s)
     if answer.kind == "sitemap" or _SITEMAP_ROOT.search(answer.body[:4096]):
-        return _sitemap(answer.body, url, kind, 0)
+        return _sitemap(answer, url, 0)
     if answer.kind == "index":
         page, places = read_index(answer.body, url, history.places)
         if not page.entries:
@@ -96,22 +99,33 @@ def cache_lifetime_s(answer: Answer) -> int:
         return 0
 
 
-def _sitemap(body: bytes, url: str, content_type: str | None, since_s: int) -> Document:
-    sitemap = sitemaps.parse(body, url, content_type=content_type, newer_than_ms=since_s * 1000 if since_s else None)
+def _sitemap(answer: Answer, url: str, since_s: int) -> Document:
+    kind, since_ms = answer.header("content-type") or None, since_s * 1000 if since_s else None
+    sitemap = sitemaps.parse(answer.body, url, content_type=kind, newer_than_ms=since_ms)
     if sitemap.kind == "index":
-        named = sorted(sitemap.entries, key=lambda entry: -(entry.lastmod_ms or 0))
-        return Document(Feed("sitemap"), tuple(entry.loc for entry in named), ordered=False)
-    entries = tuple(
-        FeedEntry(
-            link=entry.loc,
-            id=entry.loc,
-            title=entry.news.title if entry.news else "",
-            url=entry.loc,
-            published_ms=entry.dated_ms,
-            published=entry.news.published if entry.news else "",
-            language=entry.news.language if entry.news else "",
-        )
-        for entry in sitemap.entries
-        if not since_s or entry.dated_ms is not None
+        newest = sorted(sitemap.entries, key=lambda entry: -(entry.lastmod_ms or 0))
+        return Document(Feed("sitemap"), tuple(entry.loc for entry in newest), ordered=False)
+    named = [entry for entry in sitemap.entries if not since_s or entry.dated_ms is not None]
+    entries = [_entry(entry) for entry in named]
+    known = {entry.loc for entry in sitemap.entries}
+    for entry in named:
+        for language, other in entry.alternates:
+            if other not in known and language.partition("-")[0] in answer.languages:
+                known.add(other)
+                entries.append(FeedEntry(link=other, id=other, url=other, language=language))
+    return Document(Feed("sitemap", without_doubted(tuple(entries))), ordered=False)
+
+
+def _entry(entry: SitemapEntry) -> FeedEntry:
+    """A page of a sitemap as an item of a feed. Of its versions by language (hreflang) it is one itself."""
+    own = (language for language, url in entry.alternates if url == entry.loc and language != "x-default")
+    news = entry.news or News()
+    return FeedEntry(
+        link=entry.loc,
+        id=entry.loc,
+        title=news.title,
+        url=entry.loc,
+        published_ms=entry.dated_ms,
+        published=news.published,
+        language=news.language or next(own, ""),
     )
-    return Document(Feed("sitemap", without_doubted(entries)), ordered=False)

@@ -110,6 +110,38 @@ def test_what_they_name_is_in_scope_and_ranked_as_links_are() -> None:
     assert all(0 < link.score <= 1 for link in links)
 
 
+def test_what_they_say_of_a_page_ranks_it() -> None:
+    def version(tag: str, page: str) -> str:
+        return f'<xhtml:link rel="alternate" hreflang="{tag}" href="{HOME}/{page}"/>'
+
+    def row(page: str, *more: str) -> str:
+        return f"<url><loc>{HOME}/{page}</loc>{''.join(more)}</url>"
+
+    def news(title: str, language: str = "") -> str:
+        of = f"<n:publication><n:language>{language}</n:language></n:publication>"
+        return f"<n:news><n:title>{title}</n:title>{of}</n:news>"
+
+    versions = [
+        version(tag, page)
+        for tag, page in (("en", "p1"), ("zu-ZA", "p2"), ("x-default", "p2"), ("zu", "p9"), ("af", "p8"))
+    ]
+    rows = [
+        row("p1", *versions),
+        row("p2", *versions),
+        row("p3"),
+        row("p4", news("Abafundi babuyele esikoleni namhlanje ekuseni")),
+        row("p5", news("Pupils have gone back to their school this morning")),
+        row("p6", news("", "zu")),
+    ]
+    spaces = "http://www.google.com/schemas/sitemap-news/0.9", "http://www.w3.org/1999/xhtml"
+    body = f'<urlset xmlns:n="{spaces[0]}" xmlns:xhtml="{spaces[1]}">{"".join(rows)}</urlset>'
+    links = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", body.encode())
+    scores = {link.url.removeprefix(f"{HOME}/"): link.score for link in links}
+    assert set(scores) == {"p1", "p2", "p3", "p4", "p5", "p6", "p9"}
+    for wanted in ("p2", "p4", "p6", "p9"):
+        assert scores[wanted] > scores["p3"] >= scores["p5"] > scores["p1"], wanted
+
+
 def test_an_index_is_no_step_and_leads_to_more_of_the_site() -> None:
     [deep] = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", index(f"{HOME}/deep.xml"))
     assert (deep.url, deep.kind) == (f"{HOME}/deep.xml", Kind.SITEMAP)
