@@ -16,11 +16,12 @@ from typing import Any, BinaryIO, Protocol
 from rich.console import Console
 
 from archive.errors import ConvertError, Damage
+from archive.index.cdxj import index_file
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.warcfile import finished_in
 from archive.terminal import bytes_bar, say
-from archive.tools.convert import Tick
+from archive.tools.convert import Tick, lacks_index
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -197,7 +198,11 @@ def fresh(path: Path, target: Path, options: argparse.Namespace) -> Path:
         raise UsageFault(f"{target}: cannot be written from itself; another name: --output")
     expect_file(target)
     if target.exists() and not options.force:
-        raise UsageFault(f"{target}: is there already; --force writes over it")
+        made = ""
+        if lacks_index(target):
+            index_file(target)
+            made = ", and has its index again, which a run that was killed had not made"
+        raise UsageFault(f"{target}: is there already{made}; --force writes over it")
     return target
 
 

@@ -7,6 +7,7 @@ that could be read whole, framed as the standard says, and the report tells of e
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -158,7 +159,7 @@ def written(
 ) -> Iterator[Sink]:
     """What is put into the sink becomes its file, with an index, when the block ends well, it is wanted then, and
     ``check`` of it does not raise; else nothing is left. Killed outright: of a new file the index may be there alone,
-    a file that was replaced may have none; never has one that of another."""
+    a file that was replaced may have none (:func:`lacks_index`); never has one that of another."""
 
     index = sink.path.with_name(sink.path.name + SUFFIX)
     # Made before anything is replaced: it takes long, and finds a full device. (Other commands pass over such a name.)
@@ -194,6 +195,13 @@ def written(
                 index.unlink(missing_ok=True)
         raise
     fsync_folder(index.parent)
+
+
+def lacks_index(path: Path) -> bool:
+    """Whether a run that was to replace the file ended between the old index and the new one, as :func:`written` has
+    it: killed, or the last rename failed."""
+    left = glob.escape(path.name) + FRESH_INDEX.format("*")
+    return not path.with_name(path.name + SUFFIX).exists() and any(path.parent.glob(left))
 
 
 def copy_record(record: Record, sink: Sink) -> None:

@@ -9,7 +9,6 @@ file and its index are those of a run that was not killed.
 from __future__ import annotations
 
 import fcntl
-import glob
 import os
 import re
 import shutil
@@ -20,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from archive.errors import ConvertError
-from archive.index.cdxj import SUFFIX, index_file
+from archive.index.cdxj import index_file
 from archive.index.surt import surt
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.tools.convert import FRESH_INDEX, Tick, copy_record, written
+from archive.tools.convert import Tick, copy_record, lacks_index, written
 from archive.tools.sink import Sink
 
 _CAPTURES = ("response", "revisit", "resource", "conversion")
@@ -75,7 +74,7 @@ def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Ti
         if write and found.removed:  # a file that has nothing of it is not written anew
             with written(Sink(path, kind), lambda fresh: _as_before(path, fresh)) as sink:
                 _copy_rest(path, lambda record: unwanted(record.url) or _belongs(record, gone), sink)
-        elif write and _lacks_index(path):
+        elif write and lacks_index(path):
             index_file(path)
     return found
 
@@ -127,12 +126,6 @@ def _as_before(path: Path, fresh: Path) -> None:
     with suppress(OSError):  # only root gives files away
         os.chown(fresh, state.st_uid, state.st_gid)
     shutil.copymode(path, fresh)
-
-
-def _lacks_index(path: Path) -> bool:
-    """Whether a run was killed that had replaced the file, and not yet its index."""
-    left = glob.escape(path.name) + FRESH_INDEX.format("*")
-    return not path.with_name(path.name + SUFFIX).exists() and any(path.parent.glob(left))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.unpack import Unit
 from archive.storage.warcfile import OPEN
+from archive.tools.convert import lacks_index
 
 _DAY, _TIME = r"-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])", r"T([01]\d|2[0-3]):[0-5]\d"
 _DATE = re.compile(rf"\d{{4}}({_DAY}({_TIME}(:([0-5]\d|60)(\.\d{{1,9}})?)?Z)?)?)?")
@@ -198,6 +199,9 @@ class Verifier:
 
     def _compare(self, cdxj: Path) -> None:
         if not cdxj.exists():
+            if lacks_index(self.path):
+                message = f"no {cdxj.name}: what was to write it was killed; python -m archive index makes it"
+                self._say(0, -1, "warning", "no-index", message)
             return
         other = 0
         with Reader(self.path) as reader, cdxj.open("rb") as file, closing(IndexBuilder()) as builder:

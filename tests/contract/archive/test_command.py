@@ -601,6 +601,34 @@ def test_no_file_has_the_index_of_another(path: Path, monkeypatch: pytest.Monkey
     assert index.read_bytes() == before[index]
 
 
+def test_an_index_that_could_not_be_renamed_is_told_and_made_by_the_next_run(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = path.with_name("copy.warc.gz")
+    words = ["convert", "--to", "gz", str(path), "-o", str(target)]
+    assert main(words) == GOOD
+    index = target.with_name(target.name + ".cdxj")
+    before = index.read_bytes()
+    replace = Path.replace
+
+    def failing(file: Path, place: Path) -> Path:
+        if place == index:
+            raise OSError(errno.EIO, "Input/output error", str(place))
+        return replace(file, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", failing)
+        assert main([*words, "--force"]) == USAGE
+    assert not index.exists()
+    assert main(["verify", str(target)]) == GOOD
+    assert main(["verify", "--no-index", "--strict", str(target)]) == GOOD
+    assert main(["verify", "--strict", str(target)]) == FAULTS
+    assert capsys.readouterr().out.count("python -m archive index makes it [no-index]") == 2
+    assert main(words) == USAGE
+    assert "and has its index again" in capsys.readouterr().err
+    assert index.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
