@@ -40,10 +40,9 @@ _LONGEST_PREFIX_BYTES = 100
 
 
 def check(settings: BaseSettings, spider: type[Spider]) -> None:
-    """Raise :class:`PreflightError` with every fault of the settings; creates the data folder."""
+    """Raise :class:`PreflightError` with every fault of the settings; nothing is written."""
     faults: list[str] = []
     if issubclass(spider, SeededSpider):
-        faults += _folder_faults(data_folder(settings, spider.spec.name))
         try:
             open_policy(settings, spider.spec)
         except (PolicyError, ModelError) as error:
@@ -51,12 +50,20 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
             named = f" (with {', '.join(given)})" if given else ""
             faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}{named}: {error}")
     faults += settings_faults(settings, spider)
-    if not faults and issubclass(spider, SeededSpider):
-        faults += _owner_faults(data_folder(settings, spider.spec.name), spider.spec.name)
     if faults:
         raise PreflightError("\n".join(faults))
     if settings.getint("METRICS_PORT"):
         metrics_socket(settings).close()
+
+
+def take_folder(settings: BaseSettings, spider: type[Spider]) -> None:
+    """Create the data folder of a crawl, or :class:`PreflightError`: why it cannot have it. To be called when nothing
+    else is against the start, as one that is refused should leave no folder."""
+    if not issubclass(spider, SeededSpider):
+        return
+    folder = data_folder(settings, spider.spec.name)
+    if faults := _folder_faults(folder) or _owner_faults(folder, spider.spec.name):
+        raise PreflightError("\n".join(faults))
 
 
 def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:

@@ -13,10 +13,10 @@ from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
-from crawler.preflight import check
+from crawler.preflight import check, take_folder
 from crawler.spiderloader import find_spider
 from crawler.state.folder import data_folder
-from crawler.state.redis_link import RedisUnreachableError, client, redis_home, refuse_eviction
+from crawler.state.redis_link import RedisUnreachableError, client, ping, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
 from crawler.work.worker import FAULT, Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged, OptOutsElsewhere
@@ -32,9 +32,12 @@ def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: c
     try:
         spider = find_spider(get_spider_loader(settings), name, arguments)
         check(settings, spider)
+        if url := str(settings.get("REDIS_URL") or ""):  # a private one is kept in the folder
+            ping(url)
+            refuse_eviction(url)
+        take_folder(settings, spider)
         home = held.enter_context(redis_home(settings, data_folder(settings, spider.name)))
         ensure_format(home.url, spider.name)
-        refuse_eviction(home.url)
         look_for_opt_outs(home.url, spider.name)
     except (SeedsError, RedisUnreachableError, OptOutsDamaged) as error:
         raise PreflightError(str(error)) from None

@@ -21,7 +21,7 @@ from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command as Fetch
 from crawler.errors import PreflightError
 from crawler.fetch.errors import DnsError
-from crawler.preflight import check
+from crawler.preflight import check, take_folder
 from crawler.scheduler import FrontierScheduler
 from crawler.spiderloader import find_spider
 from crawler.state.embedded_redis import EmbeddedRedis
@@ -85,6 +85,7 @@ def test_an_unknown_setting_of_ours(seeds: Path, tmp_path: Path) -> None:
 def test_no_contact(tmp_path: Path, seeds: Path) -> None:
     seeds.write_text(GOOD.replace('contact = "me@a.test"\n', ""))
     assert "set CONTACT" in refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"))
+    assert not (tmp_path / "d").exists()
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,9 @@ def test_a_folder_of_another_crawl(tmp_path: Path, seeds: Path) -> None:
     Ulwembu().update_settings(settings)
     spider = find_spider(get_spider_loader(settings), "x", {"seeds": str(seeds)})
     for _ in range(2):
-        check(settings, spider)
+        take_folder(settings, spider)
         (folder / "state" / "crawl").write_text("")  # as of one that was killed meanwhile
-    check(settings, spider)
+    take_folder(settings, spider)
     seeds.write_text(GOOD.replace("ndwedwe", "inanda"))
     line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(folder))
     assert f"DATA_DIR {folder} is the folder of the crawl 'ndwedwe'" in line
@@ -123,6 +124,7 @@ def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
     )
     assert "127.0.0.1:9" in line
     assert "secret" not in line
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
@@ -131,7 +133,9 @@ def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
         refuse_eviction(server.url)  # without a limit it never does
         client.config_set("maxmemory", "1gb")
         line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), REDIS_URL=server.url)
+        assert not client.keys()
     assert "maxmemory-policy allkeys-lru" in line
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seeds: Path) -> None:

@@ -6,7 +6,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.pages.policy import open_policy
-from crawler.preflight import check
+from crawler.preflight import check, take_folder
 from crawler.spiderloader import CrawlLoader, find_spider
 from crawler.spiders.seeded import SeededSpider
 from relevance import PageContext, read_page
@@ -29,6 +29,8 @@ def test_a_seed_file_is_a_spider(tmp_path: Path) -> None:
     spider = find_spider(found, "ndwedwe", {})
     assert spider.name == "ndwedwe"
     check(settings, spider)
+    assert not (tmp_path / "data").exists()
+    take_folder(settings, spider)
     assert (tmp_path / "data" / "warc").is_dir()
 
 
@@ -118,7 +120,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     found, settings = loader(tmp_path, DATA_DIR=str(tmp_path / "file" / "data"))
     with pytest.raises(PreflightError, match="cannot write to DATA_DIR") as caught:
-        check(settings, find_spider(found, "ndwedwe", {}))
+        take_folder(settings, find_spider(found, "ndwedwe", {}))
     assert "\n" not in str(caught.value)
 
 
