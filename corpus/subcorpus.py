@@ -7,8 +7,8 @@ least hashes, of what fits otherwise (bottom-k sampling: Cohen and Kaplan, "Summ
 2007), and each by hashes of its own, so that what is drawn of the hosts' shares is not drawn twice over from large
 ones.
 
-Guarantees: what is chosen is written byte for byte as it stood (:mod:`corpus.units`), in its order; memory is that of
-one document and of one pair of hashes for each document that ``per_host`` and ``number`` let through.
+Guarantees: what is chosen is written byte for byte as it stood (:mod:`corpus.verbatim`), in its order; memory is that
+of one document and of one pair of hashes for each document that ``per_host`` and ``number`` let through.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import xxhash
 
 from corpus.document import host_of
 from corpus.report import Report
-from corpus.units import Unit, UnitReader
+from corpus.verbatim import VerbatimDocument, VerbatimReader
 
 REASONS = {
     "ids": "of no id in --ids",
@@ -99,19 +99,19 @@ class Wanted:
         """Must the files be read once before anything of them can be written?"""
         return self.per_host is not None or self.number is not None
 
-    def why_not(self, unit: Unit) -> str:
+    def why_not(self, document: VerbatimDocument) -> str:
         """Of :data:`REASONS`, chance left aside; "" when the document fits."""
-        if self.ids is not None and unit.id not in self.ids:
+        if self.ids is not None and document.id not in self.ids:
             return "ids"
-        if (self.sites and not self.sites(unit.url)) or (self.without and self.without(unit.url)):
+        if (self.sites and not self.sites(document.url)) or (self.without and self.without(document.url)):
             return "site"
-        if self.captured is not None and unit.date not in self.captured:
+        if self.captured is not None and document.date not in self.captured:
             return "captured"
-        return "published" if self.published is not None and unit.published not in self.published else ""
+        return "published" if self.published is not None and document.published not in self.published else ""
 
-    def lots(self, unit: Unit) -> tuple[int, int]:
+    def lots(self, document: VerbatimDocument) -> tuple[int, int]:
         """The hashes that a document is drawn by, among those of its host and among all."""
-        name = (unit.id or unit.url or "\n".join(unit.texts())).encode("utf-8", "surrogatepass")
+        name = (document.id or document.url or "\n".join(document.texts())).encode("utf-8", "surrogatepass")
         seeds = (2 * self.seed + _OF_HOST, 2 * self.seed + _OF_ALL)
         return xxhash.xxh3_64_intdigest(name, seeds[0]), xxhash.xxh3_64_intdigest(name, seeds[1])
 
@@ -193,17 +193,17 @@ class Subcorpus:
         """What is chosen of these files, in order. A file that cannot be read on is told, and the others follow."""
         if self._wanted.twice:
             self._draw(files)
-        reader = UnitReader(self._report, self._form)
+        reader = VerbatimReader(self._report, self._form)
         for name in files:
             before = self.counts.kept
-            for unit in reader.units(name):
+            for document in reader.documents(name):
                 self.counts.read += 1
-                reason = self._wanted.why_not(unit) or self._not_drawn(unit)
+                reason = self._wanted.why_not(document) or self._not_drawn(document)
                 if reason:
                     self.counts.dropped[reason] += 1
                 else:
                     self.counts.kept += 1
-                    yield unit.whole
+                    yield document.whole
             self.counts.files += 1
             self.counts.damages = reader.damages
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
@@ -213,16 +213,16 @@ class Subcorpus:
         wanted = self._wanted
         every = _Least(wanted.number or 1)
         hosts: dict[str, _Least] = {}
-        silent = UnitReader(None, self._form)  # what is wrong is told when it is read again
+        silent = VerbatimReader(None, self._form)  # what is wrong is told when it is read again
         for name in files:
-            for unit in silent.units(name):
-                if wanted.why_not(unit):
+            for document in silent.documents(name):
+                if wanted.why_not(document):
                     continue
-                of_host, of_all = wanted.lots(unit)
+                of_host, of_all = wanted.lots(document)
                 if wanted.per_host is None:
                     every.add(of_all, 0)
                 else:
-                    hosts.setdefault(host_of(unit.url), _Least(wanted.per_host)).add(of_host, of_all)
+                    hosts.setdefault(host_of(document.url), _Least(wanted.per_host)).add(of_host, of_all)
         for least in hosts.values():
             for of_all in least.seconds:
                 every.add(of_all, 0)
@@ -230,10 +230,10 @@ class Subcorpus:
         if wanted.number is not None:
             self._of_all = every.bound
 
-    def _not_drawn(self, unit: Unit) -> str:
+    def _not_drawn(self, document: VerbatimDocument) -> str:
         if self._wanted.per_host is None and self._of_all is _EVERY:
             return ""
-        of_host, of_all = self._wanted.lots(unit)
-        if self._wanted.per_host is not None and not self._of_host.get(host_of(unit.url), _NONE).takes(of_host):
+        of_host, of_all = self._wanted.lots(document)
+        if self._wanted.per_host is not None and not self._of_host.get(host_of(document.url), _NONE).takes(of_host):
             return "per_host"
         return "" if self._of_all.takes(of_all) else "sample"

@@ -17,7 +17,7 @@ from corpus.errors import UsageFault
 from corpus.inputs import ROW_SUFFIXES, expand
 from corpus.outputs import STDOUT, check_target, naming, open_output
 from corpus.report import Report
-from corpus.units import OUTPUT_SUFFIXES, encoded, expand_documents, output_form
+from corpus.verbatim import OUTPUT_SUFFIXES, encoded, expand_documents, output_form
 
 MOST_COLUMNS = 1000
 _OF_ROWS = (".text", ".tsv", ".txt")

@@ -16,7 +16,7 @@ from corpus.inputs import STDIN
 from corpus.outputs import STDOUT, check_target, open_output
 from corpus.report import Report
 from corpus.subcorpus import REASONS, Counts, Subcorpus, Wanted, period
-from corpus.units import OUTPUT_SUFFIXES, expand_documents, output_form
+from corpus.verbatim import OUTPUT_SUFFIXES, expand_documents, output_form
 
 HELP = "a part of documents: by site, date, id, or drawn at random, so many of each host"
 EPILOG = """examples:

@@ -29,7 +29,7 @@ from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
 from corpus.duplicates.rows import Rows, batches, keyed_rows
 from corpus.errors import Fault, UsageFault
 from corpus.report import Report
-from corpus.units import Unit, UnitReader
+from corpus.verbatim import VerbatimDocument, VerbatimReader
 from relevance.language.alphabet import words_utf8
 from relevance.pages.simhash import shingles
 from sieve.fingerprint import Fingerprints
@@ -91,11 +91,11 @@ class Counts:
 
 
 class _Parted(NamedTuple):
-    """``texts``: those of the unit. ``places`` of the long paragraphs, which are judged; of a document that has none of
+    """``texts``: those of the document. ``places`` of the long paragraphs, which are judged; of one that has none of
     them -1 alone: all of it. ``first``: the number of the first of these texts in the batch; the one before it is that
     of the document."""
 
-    unit: Unit
+    document: VerbatimDocument
     texts: list[str]
     places: list[int]
     first: int
@@ -112,7 +112,7 @@ class Deduplication:
         self._kept = kept
         self._report = report
         self._listing = listing
-        self._reader = UnitReader(report, rules.form)
+        self._reader = VerbatimReader(report, rules.form)
 
     def results(self, files: Sequence[str]) -> Iterator[bytes]:
         """What stays of these files, in order. A file that cannot be read on is told, and the others follow. UsageFault
@@ -123,8 +123,8 @@ class Deduplication:
                 for rows in batches(self._reader.read(name, self._rows)):
                     yield self._judged_rows(rows)
             else:
-                for units in _batches(self._reader.units(name)):
-                    yield from self._judged_units(units)
+                for documents in _batches(self._reader.documents(name)):
+                    yield from self._judged_documents(documents)
             self.counts.files += 1
             self.counts.damages = self._reader.damages
             self._report.ok(f"{name}: {self.counts.kept - before} kept")
@@ -152,17 +152,17 @@ class Deduplication:
                 self._tell("duplicate", None, line.decode("utf-8", "replace"))
         return b"\n".join((*stay, b""))
 
-    def _judged_units(self, units: Sequence[Unit]) -> Iterator[bytes]:
+    def _judged_documents(self, documents: Sequence[VerbatimDocument]) -> Iterator[bytes]:
         parted: list[_Parted] = []
         judged: list[str] = []
         keys: list[int] = []
-        for unit in units:
-            texts = unit.texts()
+        for document in documents:
+            texts = document.texts()
             whole = "\n".join(texts)
             least = self._rules.long_characters
             places = [place for place, part in enumerate(texts) if len(part) >= least] or [-1]
             parts = [whole if place < 0 else texts[place] for place in places]
-            parted.append(_Parted(unit, texts, places, len(keys) + 1))
+            parted.append(_Parted(document, texts, places, len(keys) + 1))
             keys += (_key(whole, _DOCUMENT), *(_key(part, _PARAGRAPH) for part in parts))
             judged += ("", *parts)
         runs: Sequence[Fingerprints] = ()
@@ -174,7 +174,7 @@ class Deduplication:
         batch.finish()
 
     def _judged(self, one: _Parted, batch: Batch) -> Iterator[bytes]:
-        unit, texts = one.unit, one.texts
+        document, texts = one.document, one.texts
         self.counts.read += 1
         reason, numbers = "", dict(zip(one.places, count(one.first)))
         reasons: dict[int, str] = {}
@@ -186,7 +186,7 @@ class Deduplication:
             reason = self._why_not(one.first, batch)
         if reason:
             self.counts.dropped[reason] += 1
-            self._tell(reason, unit, "\n".join(texts))
+            self._tell(reason, document, "\n".join(texts))
             return
 
         def is_new(place: int) -> bool:
@@ -201,7 +201,7 @@ class Deduplication:
         batch.add(one.first - 1)
         self.counts.kept += 1
         self.counts.paragraphs += len(places)
-        yield unit.whole if len(places) == len(texts) else unit.cut(places)
+        yield document.whole if len(places) == len(texts) else document.cut(places)
 
     def _why_not(self, number: int, batch: Batch) -> str:
         """Why a text does not stay; "" when it does, and counts as kept from now on."""
@@ -216,12 +216,12 @@ class Deduplication:
         for place in sorted(set(range(len(one.texts))).difference(kept)):
             reason = reasons.get(place) or "short"
             self.counts.dropped_paragraphs[reason] += 1
-            self._tell(reason, one.unit, one.texts[place], place)
+            self._tell(reason, one.document, one.texts[place], place)
 
-    def _tell(self, reason: str, unit: Unit | None, text: str, place: int | None = None) -> None:
+    def _tell(self, reason: str, document: VerbatimDocument | None, text: str, place: int | None = None) -> None:
         if self._listing is None:
             return
-        whose = {"id": unit.id, "url": unit.url} if unit else {}
+        whose = {"id": document.id, "url": document.url} if document else {}
         which = {} if place is None else {"paragraph": place + 1}
         self._listing(json.dumps({"reason": reason, **whose, **which, "text": text}, ensure_ascii=False))
 
@@ -230,8 +230,8 @@ def _key(text: str, seed: int) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed)
 
 
-def _batches(read: Iterator[Unit]) -> Iterator[list[Unit]]:
-    batch: list[Unit] = []
+def _batches(read: Iterator[VerbatimDocument]) -> Iterator[list[VerbatimDocument]]:
+    batch: list[VerbatimDocument] = []
     size_bytes = 0
     for one in read:
         batch.append(one)

@@ -268,7 +268,7 @@ def test_texts_that_differ_in_broken_letters_are_different(tmp_path: Path) -> No
 
 def test_a_line_of_vertical_text_that_is_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("corpus.sources.MAX_LINE", 200)
-    monkeypatch.setattr("corpus.units.MAX_LINE", 200)
+    monkeypatch.setattr("corpus.verbatim.MAX_LINE", 200)
     good = vertical(LONG[0], LONG[1]).lstrip().encode()
     written, counts = written_of(tmp_path, good + vertical("w" * 201, LONG[2]).encode())
     assert (written, counts.damages) == (good, 1)
@@ -442,7 +442,7 @@ def test_what_was_read_before_a_disk_failed_stays(tmp_path: Path, monkeypatch: p
     def failing(_: str) -> Iterator[io.BufferedReader]:
         yield io.BufferedReader(Failing())
 
-    monkeypatch.setattr("corpus.units.open_stored", failing)
+    monkeypatch.setattr("corpus.verbatim.open_stored", failing)
     said = io.StringIO()
     dedup = Deduplication(EXACT, Kept(), Report(stream=said))
     assert texts_of(b"".join(dedup.results(["in.jsonl", "in.jsonl"]))) == [LONG]

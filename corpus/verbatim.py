@@ -43,7 +43,7 @@ def expand_documents(names: Sequence[str], output: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class VerbatimDocument:
     """``date``, ``published``: as of :class:`corpus.document.Document`. ``texts``: of its paragraphs, which of vertical
     text is most of the work. ``whole``: as it stands in its file, with a line end. ``cut``: the same with the
     paragraphs at these places only."""
@@ -57,12 +57,12 @@ class Unit:
     cut: Callable[[Sequence[int]], bytes]
 
 
-def json_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
+def json_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[VerbatimDocument]:
     """The documents of JSON lines; see :func:`corpus.sources.each_line`."""
     yield from each_line(name, file, fault, _of_json)
 
 
-def _of_json(line: bytes) -> Unit:
+def _of_json(line: bytes) -> VerbatimDocument:
     row = row_of(line.decode("utf-8"))
     texts, facts = parts_of_row(row)
     published = row.get("published")
@@ -72,7 +72,7 @@ def _of_json(line: bytes) -> Unit:
 
     identity, url, date = (said_in(row, name) for name in ("id", "url", "date"))
     said = published if isinstance(published, str) else ""
-    return Unit(identity, url, date, said, texts.copy, line + b"\n", cut)
+    return VerbatimDocument(identity, url, date, said, texts.copy, line + b"\n", cut)
 
 
 def _cut_json(row: dict[str, Any], places: Sequence[int], kept: Sequence[Paragraph]) -> bytes:
@@ -90,7 +90,7 @@ def encoded(made: str) -> bytes:
     return made.encode("utf-8", "backslashreplace")
 
 
-def vertical_units(name: str, file: BinaryIO, fault: Fault) -> Iterator[Unit]:
+def vertical_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[VerbatimDocument]:
     """The documents of vertical text. ``fault`` hears of damage, and of what is not vertical text; the next document is
     read all the same."""
     for raw in raw_documents(lines(name, file, fault)):
@@ -128,7 +128,7 @@ def _attributes(rows: Sequence[bytes], path: str) -> dict[str, str] | None:
     return found
 
 
-def _of_vertical(attributes: dict[str, str], rows: Sequence[bytes], path: str) -> Unit:
+def _of_vertical(attributes: dict[str, str], rows: Sequence[bytes], path: str) -> VerbatimDocument:
     """``rows``: those of the document."""
 
     def read() -> VerticalDocument:
@@ -146,7 +146,7 @@ def _of_vertical(attributes: dict[str, str], rows: Sequence[bytes], path: str) -
         return _joined(left)
 
     identity, url, date, published = (attributes.get(key, "") for key in ("id", "url", "date", "published"))
-    return Unit(identity, url, date, published, texts, _joined(rows), cut)
+    return VerbatimDocument(identity, url, date, published, texts, _joined(rows), cut)
 
 
 def _decoded(row: bytes) -> str:
@@ -157,7 +157,7 @@ def _joined(rows: Sequence[bytes]) -> bytes:
     return b"".join(row + b"\n" for row in rows)
 
 
-class UnitReader:
+class VerbatimReader:
     """The documents of files that are all of one form, "jsonl" or "vertical": that of the first of them, or ``form``,
     which the output is named as. What is wrong with a file is told (without a ``report``: not), and counted in
     ``damages``; ``refused``: something was, that is not for want of a file that can be read."""
@@ -170,9 +170,9 @@ class UnitReader:
         self._form = ""
         self._untold = 0
 
-    def units(self, name: str) -> Iterator[Unit]:
+    def documents(self, name: str) -> Iterator[VerbatimDocument]:
         """The documents of a file."""
-        return self.read(name, self._units)
+        return self.read(name, self._documents)
 
     def read(self, name: str, of_file: Callable[[str, BinaryIO, Fault], Iterator[Read]]) -> Iterator[Read]:
         """What ``of_file`` reads of a file; one that cannot be read on is told. Only errors of reading are caught, none
@@ -188,7 +188,7 @@ class UnitReader:
         if self._untold > 0 and self._report is not None:
             self._report.warn(f"{name}: {self._untold:,} more places like these")
 
-    def _units(self, name: str, stored: BinaryIO, fault: Fault) -> Iterator[Unit]:
+    def _documents(self, name: str, stored: BinaryIO, fault: Fault) -> Iterator[VerbatimDocument]:
         head, file = beginning(stored)
         if not head:
             return iter(())
@@ -203,7 +203,7 @@ class UnitReader:
         if self._form not in ("", form):
             raise UsageFault(f"{name}: {form}, but the files before it are {self._form}: one form a run")
         self._form = form
-        return (json_units if form == "jsonl" else vertical_units)(name, file, fault)
+        return (json_documents if form == "jsonl" else vertical_documents)(name, file, fault)
 
     def _fault(self, error: FormatError) -> None:
         self.damages += 1
