@@ -102,7 +102,8 @@ class FrontierScheduler(BaseScheduler):
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
             capture = request.meta.get("capture")
             self._end(parent, parent.url, _finding_of_replaced(parent, capture, again=again), capture)
-        if again:
+        # A page that links to itself asks for nothing: the sieve knows it, whatever of its `meta` was copied.
+        if again and (request.dont_filter or "finding" not in request.meta):
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
             return False
         if request.cookies and not self._cookies:

@@ -38,6 +38,7 @@ class Plain(Spider):
 
     async def item(self, response, n):
         yield {"item": response.url, "n": n, "a": response.meta.get("a"), "sent": "X-Own" in response.request.headers}
+        yield response.follow("", self.item, cb_kwargs={"n": n}, meta=response.meta)
 
     def missing(self, response):
         yield {"missing": response.url, "status": response.status}
@@ -123,6 +124,7 @@ def test_own_requests_come_to_their_callbacks(web: Host, project: Path) -> None:
     assert not [path for host, path in web.asked if host == THERE], "allowed_domains"
     for said in ("POST", "/bad: its callback", f"Not fetched again: {here}/", "CONCURRENT_REQUESTS_PER_DOMAIN=1"):
         assert said in log
+    assert f"Not fetched again: {here}/item/" not in log, "a page may link to itself"
     assert "Traceback" not in log
 
 
