@@ -28,6 +28,14 @@ def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
         assert server.server_pid() == pid
 
 
+def test_a_server_that_is_stopped_is_no_failure_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG"), EmbeddedRedis(tmp_path) as server:
+        caplog.clear()  # what was said while nobody answered yet
+    assert not caplog.records
+    assert server.server_pid() == 0
+    assert "User requested shutdown" in (tmp_path / "redis.log").read_text()
+
+
 @pytest.mark.parametrize("lock", ["members.lock", "start.lock"])
 def test_who_cannot_join_keeps_no_file_open(lock: str, tmp_path: Path) -> None:
     (tmp_path / lock).mkdir()
