@@ -71,7 +71,8 @@ class Verifier:
 
     def run(self, *, index: bool = True, tick: Callable[[Record], None] | None = None) -> Summary:
         """Check everything; ``index``: also against ``NAME.cdxj`` when there is one (a second reading)."""
-        if self.path.name.endswith(OPEN):
+        unfinished = self.path.name.endswith(OPEN)
+        if unfinished:
             self._say(0, -1, "warning", "unfinished", "the file is unfinished: its writer is at work or died")
         with Reader(self.path) as reader:
             for record in reader:
@@ -81,7 +82,7 @@ class Verifier:
                 if tick is not None:
                     tick(record)
             self._damages(reader.damages)
-            if not self.summary.records:
+            if not self.summary.records and not unfinished:
                 self._say(0, -1, "error", "empty", "no record in the file")
         if index:
             self._compare(self.path.with_name(self.path.name + SUFFIX))

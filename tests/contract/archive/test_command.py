@@ -256,6 +256,23 @@ def test_empty_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["repair", str(path)]) == FAULTS
     assert main(["verify", str(path)]) == FAULTS
     assert "no record" in capsys.readouterr().out
+    for command in ("ls", "stats"):
+        assert main([command, str(path)]) == FAULTS
+        assert capsys.readouterr().err == f"damage: {path}:0: no record in the file\n"
+
+
+def test_a_file_just_begun_has_no_record_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "begun.warc.xz.open"
+    path.touch()
+    for command in ("ls", "stats", "verify"):
+        assert main([command, str(path)]) == GOOD
+    out = capsys.readouterr()
+    assert "unfinished" in out.out
+    assert not out.err
+
+
+def test_ls_of_a_type_that_no_record_has_is_no_fault(path: Path) -> None:
+    assert main(["ls", "--type", "conversion", str(path)]) == GOOD
 
 
 @pytest.mark.parametrize("data", [b"", b"no archive at all", b"BZh91AY&SY packed otherwise"])
