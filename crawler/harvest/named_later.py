@@ -1,5 +1,5 @@
 """Feeds, index pages and sitemaps that are named after their crawl began: by the seed file, or by a feed that moved;
-and sites of which the seed file wants the sitemaps only later.
+and sites whose sitemaps the seed file wants only later, when these are known at once or with the next robots.txt.
 
 The sieve admits a URL once, and by then it may have been met as a page, since a link led to it: as a seed it would
 never come out, and never be polled. So what is named later goes to the frontier itself. What has been named is kept in
@@ -10,7 +10,7 @@ feed moved there or an index led to it, is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,6 +39,7 @@ class NamedLater:
         self._crawl = crawl
         self._key = f"{{{crawl}}}:named"
         self._frontier = frontier
+        self._sitemaps_later = False  # some site's were wanted only when the crawl had begun
 
     def close(self) -> None:
         """Close the connection."""
@@ -62,16 +63,22 @@ class NamedLater:
         with self._alone():
             began, *ways = self._client.hmget(self._key, [_BEGAN, *marks])
             fresh = [mark for mark, way in zip(marks, ways, strict=True) if way is None]
+            self._sitemaps_later = _DIRECTLY in ways or (bool(fresh) and began is not None)
             for mark in fresh:
-                for sitemap in sitemaps_of(marks[mark]) if began is not None else ():
-                    self._take_in_unless_polled(sitemap)
-                    self._client.hset(self._key, canonicalize(sitemap.url), _DIRECTLY)
+                if began is not None:
+                    self._take_in_unpolled(_by_url(sitemaps_of(marks[mark])))
                 self._client.hset(self._key, mark, _BY_SIEVE if began is None else _DIRECTLY)
 
-    def not_taken_in(self, sitemaps: Sequence[Candidate]) -> list[Candidate]:
-        """Those that did not go past the sieve, which would let them out a second time. FrontierUnavailable."""
+    def sitemaps_for_sieve(self, sitemaps: Sequence[Candidate]) -> list[Candidate]:
+        """Of those found while the crawl goes on the ones that go through the sieve: not what went past it, which it
+        would let out a second time. Where a site wants them only later, its robots.txt may have run out by then, and
+        what that names once it is read goes past the sieve, too. FrontierUnavailable, FrontierFull."""
         if not sitemaps:
             return []
+        named = _by_url([found for found in sitemaps if found.source.endswith("/robots.txt")])
+        if self._sitemaps_later and named:
+            with self._alone():
+                self._take_in(named)
         with answering(self._crawl):
             ways = self._client.hmget(self._key, [url or "-" for url in canonicalize_many([it.url for it in sitemaps])])
         return [sitemap for sitemap, way in zip(sitemaps, ways, strict=True) if way != _DIRECTLY]
@@ -92,17 +99,29 @@ class NamedLater:
         if began is None:  # or it began before this was kept: then, too, all goes the usual way
             self._client.hset(self._key, mapping=dict.fromkeys((_BEGAN, *fresh), _BY_SIEVE))
             return set()
-        for url in fresh:
-            self._take_in_unless_polled(polled[url])
-            self._client.hset(self._key, url, _DIRECTLY)
+        self._take_in_unpolled({url: polled[url] for url in fresh})
         return {url for url, way in found.items() if way != _BY_SIEVE}
 
-    def _take_in_unless_polled(self, candidate: Candidate) -> None:
-        if not self._is_polled(canonicalize(candidate.url)):
-            self._frontier.take_in([candidate])
+    def _take_in_unpolled(self, named: Mapping[str, Candidate]) -> None:
+        """Those that are not polled already, by their canonical URLs; all count as named from now on."""
+        polled: dict[str, set[str]] = {}
+        for url, candidate in named.items():
+            home = str(authority(url))
+            if home not in polled:
+                polled[home] = self._polled_at(home)
+            if url not in polled[home]:
+                self._frontier.take_in([candidate])
+            self._client.hset(self._key, url, _DIRECTLY)
 
-    def _is_polled(self, url: str) -> bool:
-        if self._frontier.explain(url).place == "leased":
-            return True
-        waiting = self._frontier.peek(str(authority(url)), _MOST_LOOKED_AT)
-        return any(one.kind in RECURRING and canonicalize(one.url) == url for one in waiting)
+    def _polled_at(self, home: str) -> set[str]:
+        """What an authority has that is polled, or leased just now."""
+        state = self._frontier.host(home)
+        waiting = self._frontier.peek(home, _MOST_LOOKED_AT)
+        found = [one.url for one in waiting if one.kind in RECURRING]
+        return {canonicalize(url) for url in (*found, state.leased_url if state else "") if url}
+
+
+def _by_url(found: Sequence[Candidate]) -> dict[str, Candidate]:
+    """By their canonical URLs, but what has none."""
+    urls = canonicalize_many([candidate.url for candidate in found])
+    return {url: candidate for url, candidate in zip(urls, found, strict=True) if url}

@@ -105,14 +105,14 @@ class Committer:
         return absences
 
     def _for_sieve(self, links: list[Candidate]) -> list[Candidate]:
-        """All but feeds that the frontier takes in past the sieve, which may know their URL as a page, and sitemaps
-        that it has taken in so (NamedLater)."""
+        """All but feeds and sitemaps that the frontier takes in past the sieve, which may know their URL as a page
+        (NamedLater)."""
         feeds = [link for link in links if link.kind is Kind.FEED]
         sitemaps = [link for link in links if link.kind is Kind.SITEMAP]
         if not feeds and not sitemaps:
             return links
         for_sieve = self.patiently(lambda: self.named.for_sieve(feeds)) if feeds else []
-        for_sieve += self.patiently(lambda: self.named.not_taken_in(sitemaps))
+        for_sieve += self.patiently(lambda: self.named.sitemaps_for_sieve(sitemaps))
         return [link for link in links if link.kind is Kind.PAGE] + for_sieve
 
     def _is_archived(self, done: Finished) -> bool:

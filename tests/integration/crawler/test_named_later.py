@@ -90,8 +90,23 @@ def test_sitemaps_of_sites_that_are_wanted_later(named: NamedLater, frontier: Re
         assert (made, polled(frontier)) == ([HOME], [MAP.url])
     there = Candidate(f"{other}/sitemap.xml", Kind.SITEMAP)
     odd = Candidate("https://b.example:99999/", Kind.SITEMAP)
-    assert named.not_taken_in([MAP, there, odd]) == [there, odd]
-    assert named.not_taken_in([]) == []
+    assert named.sitemaps_for_sieve([MAP, there, odd]) == [there, odd]
+    assert named.sitemaps_for_sieve([]) == []
+
+
+def test_sitemaps_that_are_found_later_of_sites_that_wanted_none(
+    named: NamedLater, frontier: RedisFrontier, server: redis.Redis
+) -> None:
+    found = [Candidate(f"{HOME}/{name}.xml", Kind.SITEMAP, source=f"{HOME}/robots.txt") for name in "ab"]
+    nested = Candidate(f"{HOME}/c.xml", Kind.SITEMAP, source=found[0].url)
+    named.for_sieve([PAGE])
+    assert named.sitemaps_for_sieve(found) == found, "no site has wanted its own so far"
+    frontier.take_in([found[0], Candidate(found[1].url)])  # one that the sieve has let out, and one met as a page
+    named.take_in_sitemaps([HOME], lambda _: [])
+    for again in (named, NamedLater(server, "zulu", frontier)):
+        again.take_in_sitemaps([HOME], lambda _: [])
+        assert again.sitemaps_for_sieve([*found, nested]) == [nested]
+        assert polled(frontier) == [sitemap.url for sitemap in found]
 
 
 def test_many_that_start_at_once(named: NamedLater, frontier: RedisFrontier) -> None:

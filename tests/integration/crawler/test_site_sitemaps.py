@@ -74,3 +74,13 @@ def test_they_are_read_where_they_are_wanted_later(web: Host, tmp_path: Path) ->
     assert crawl(web, tmp_path, "") == ["/", "/index.xml", "/robots.txt"]
     assert crawl(web, tmp_path, "sitemaps = true\n") == ["/1", "/2", "/gone", "/index.xml", "/moved.xml", "/pages.xml"]
     assert crawl(web, tmp_path, "sitemaps = true\n") == []
+
+
+def test_they_are_read_where_robots_txt_has_run_out_meanwhile(web: Host, tmp_path: Path) -> None:
+    assert crawl(web, tmp_path, "") == ["/", "/index.xml", "/robots.txt"]
+    host = f"http://{HERE}:{web.port}"
+    done = run("frontier", "release", host, "--crawl", "maps", DATA_DIR=str(tmp_path / "data"))
+    assert done.returncode == 0, done.stderr
+    named = ["/1", "/2", "/gone", "/index.xml", "/moved.xml", "/pages.xml"]
+    assert crawl(web, tmp_path, "sitemaps = true\n") == [*named, "/robots.txt", "/sitemap.xml"]
+    assert crawl(web, tmp_path, "sitemaps = true\n") == []
