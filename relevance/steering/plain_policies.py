@@ -45,11 +45,18 @@ _WANTED = {1: 0.5, 0: 1.0, -1: 1.5}
 """Words wanted, by what the page declares."""
 
 
+_NAMED = 0.5
+"""The priority of what a site's sitemap names, which no page vouches for: a large one would keep the links of relevant
+pages waiting else."""
+
+
 class PlainPolicy(ABC):
     """Judges a page by its words, ranks a link by the verdict on the page it stands on, and learns nothing."""
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
     """Names of the options that the policy takes."""
+    LEAST: ClassVar[float] = 0.0
+    """The priority of links of irrelevant pages."""
 
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:  # noqa: ARG002
         self.target = target
@@ -81,7 +88,9 @@ class PlainPolicy(ABC):
         """Nothing to learn."""
 
     def link_priority(self, link: LinkContext) -> float:
-        return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.0
+        if link.source_verdict is None:
+            return _NAMED if link.source_url else 1.0
+        return 1.0 if link.source_verdict.keep else self.LEAST
 
 
 class AfriwebPolicy(PlainPolicy):
@@ -119,6 +128,7 @@ class ThresholdPolicy(PlainPolicy):
     """
 
     OPTIONS = frozenset(("words", "share"))
+    LEAST = 0.2
 
     def __init__(self, target: Target, options: Mapping[str, Any], model: Model | None = None) -> None:
         super().__init__(target, options, model)
@@ -134,9 +144,6 @@ class ThresholdPolicy(PlainPolicy):
         elif found.share < self.share:
             keep, reason = False, "small_share"
         return Verdict(keep, reason, found.language, scores, found.words)
-
-    def link_priority(self, link: LinkContext) -> float:
-        return 1.0 if link.source_verdict is None or link.source_verdict.keep else 0.2
 
 
 class KeepAllPolicy(PlainPolicy):

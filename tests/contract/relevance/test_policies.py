@@ -75,7 +75,8 @@ def test_a_link_of_a_relevant_page_goes_first(policy: Any) -> None:
     bad = Verdict(False, "few_words")
     link = LinkContext("http://new.example/x", "", "http://a.example/", good)
     other = LinkContext("http://new2.example/x", "", "http://b.example/", bad, since_relevant=1)
-    assert policy.link_priority(link) > policy.link_priority(other)
+    named = LinkContext("http://new3.example/x", source_url="http://c.example/sitemap.xml")
+    assert policy.link_priority(link) > policy.link_priority(named) > policy.link_priority(other)
 
 
 def test_deltas_are_given_once_and_add_up(policy: Any) -> None:
