@@ -1,3 +1,4 @@
+import html
 import math
 import os
 import pickle
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
-from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words
+from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words, words_utf8
 from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
@@ -62,6 +63,34 @@ def test_words_are_never_glued() -> None:
     assert words("S\u030cibe") == ["šibe"]
 
 
+def test_tags_are_words_where_there_is_nothing_else() -> None:
+    assert words("#NgiyabongaKakhulu 😂#Mzansi @name 😂") == ["ngiyabonga", "kakhulu", "mzansi"]
+    assert words("#ANC #isiZulu") == ["anc", "isi", "zulu"]
+    assert words_utf8("#Tshivenḓa\n#2026") == ["tshivenḓa".encode()]
+    for none in ("https://a.b/c#top", "see.org/#Top", "&#36;", "#1 #2", "@name", "a@b.cc#d"):
+        assert words(none) == []
+    assert words("sawubona #NgiyabongaKakhulu") == ["sawubona"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tshiven&#7699;a umu&shy;ntu &amp;scaron;ibe",
+        "Tshiven&amp;amp;#x1E13;a&nbsp;umuntu&amp;nbsp;s&#780;ibe &amp;",
+        "Tshivenḓa umu\u2060ntu \u200fši\u202abe\u202c",
+        "Tshivenḓa 𝐮𝐦𝐮𝐧𝐭𝐮 šｉｂｅ",
+        "Tshiv\N{CYRILLIC SMALL LETTER IE}nḓa umuntu šib\N{CYRILLIC CAPITAL LETTER IE}",
+    ],
+)
+def test_words_are_those_that_a_reader_sees(text: str) -> None:
+    assert words(text) == ["tshivenḓa", "umuntu", "šibe"]
+
+
+def test_letters_that_look_alike_stay_in_words_of_their_own_script() -> None:
+    russian = "\N{CYRILLIC SMALL LETTER ES}\N{CYRILLIC SMALL LETTER O}\N{CYRILLIC SMALL LETTER KA}"
+    assert words(f"{russian} oﬃce ŉ") == [russian, "office", "ŉ"]
+
+
 @pytest.mark.parametrize("signs", ["x@", "a.", "a-", "@.", "a@b.", "#a", "&#", "&a", "a.b/", "www.", "http://", "."])
 def test_a_million_signs_are_no_more_work_than_words(signs: Any) -> None:
     assert words(f"{signs * 500_000} @ www. a.com/b & last")[-1] == "last"  # what goes back at every sign takes days
@@ -94,20 +123,56 @@ SIGNS = [
     "²",
     "ﬁ",
     "ẞ",
+    "&scaron;",
+    "\u2060",
+    "\U0001d41a",
+    "\N{CYRILLIC SMALL LETTER A}",
+    "\N{CYRILLIC SMALL LETTER DE}",
 ]
+LOOK_ALIKE = dict(zip("асеоріјѕхуһԁԛԝ", "aceopijsxyhdqw", strict=True))
 
 
 @given(st.lists(st.one_of(st.sampled_from(SIGNS), st.text(max_size=4), st.sampled_from("abEÉšž 0_")), max_size=30))
 def test_words_are_runs_of_letters_whatever_the_way_they_are_found(parts: Any) -> None:
     text = "".join(parts)
-    rest = text
-    if set(text) & set("/@#&") or "www." in text:
-        paths = r"(?<![\w.-])[\w-]+(\.[\w-]+)+/\S*|" if re.search(r"\.[a-z]{2,6}/", text) else ""
-        rest = re.sub(rf"(?:https?://|www\.)\S+|{paths}\S+@\S+\.\S+|(?<!\w)[@#]\w+|&#?\w+;", " ", text)
-    marks = r"[\u0300-\u036f\u00ad\u200b-\u200d\ufeff]"
-    if re.search(marks, rest):
-        rest = re.sub(marks, "", unicodedata.normalize("NFC", rest))
-    assert words(text) == re.findall(r"[^\W\d_]+", rest.lower())
+    found = plain_words(without_noise(text))
+    assert words(text) == (found or plain_words(without_noise(opened(text))))
+    assert words_utf8(text) == [word.encode() for word in words(text)]
+
+
+def opened(text: str) -> str:
+    """The text with #tags as words; nothing where there are none."""
+    found = re.sub(r"(?<![\w/?&=-])#(\w+)", lambda tag: " " + re.sub("(?<=[a-z])(?=[A-Z])", " ", tag[1]), text)
+    return found if found != text else ""
+
+
+def without_noise(text: str) -> str:
+    if not set(text) & set("/@#&") and "www." not in text:
+        return text
+
+    def sign(entity: re.Match[str]) -> str:
+        one = html.unescape(entity[0].replace("amp;", "")) if entity[0].startswith("&") else ""
+        return one if len(one) == 1 and (one.isalpha() or re.match(MARKS, one)) else " "
+
+    paths = r"(?<![\w.-])[\w-]+(\.[\w-]+)+/\S*|" if re.search(r"\.[a-z]{2,6}/", text) else ""
+    entities = r"&(?:(?:amp;)+(?!#?\w+;)|(?:amp;)*#?\w+;)"
+    return re.sub(rf"(?:https?://|www\.)\S+|{paths}\S+@\S+\.\S+|(?<!\w)[@#]\w+|{entities}", sign, text)
+
+
+MARKS = r"[\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+
+
+def plain_words(text: str) -> list[str]:
+    text = re.sub("[ﬁ\U0001d41a]", lambda letter: unicodedata.normalize("NFKC", letter[0]), text)
+    if re.search(MARKS, text):
+        text = re.sub(MARKS, "", unicodedata.normalize("NFC", text))
+    alike = "".join(LOOK_ALIKE)
+    shown = re.sub(
+        f"(?<=[a-z])[{alike}]+|[{alike}]+(?=[a-z])",
+        lambda some: "".join(LOOK_ALIKE[letter] for letter in some[0]),
+        text.lower(),
+    )
+    return re.findall(r"[^\W\d_]+", shown)
 
 
 @given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))
