@@ -31,7 +31,7 @@ from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownL
 from relevance.language import arpa, storage
 from relevance.language.identification import identify
 from relevance.language.mixed import labels_by_word
-from relevance.language.model import SHIPPED, Model, load, shipped
+from relevance.language.model import SHIPPED, Model, load
 from relevance.learning import evaluation, training
 from relevance.learning.card import card
 from relevance.learning.making import make_to_size
@@ -273,7 +273,7 @@ def _identify(given: argparse.Namespace) -> int:
     lines = _Lines(given.files)
     for some in lines:
         if given.by_word:
-            _print_words(some, given.languages, model if isinstance(model, Model) else shipped(), given.json)
+            _print_words(some, given.languages, model, given.json)
         else:
             _print_languages(some, given.languages, model, given.json)
         sys.stdout.flush()
@@ -294,7 +294,7 @@ def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, mode
             print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{shown}")
 
 
-def _print_words(lines: Sequence[str], languages: Sequence[str] | None, model: Model, as_json: bool) -> None:
+def _print_words(lines: Sequence[str], languages: Sequence[str] | None, model: str | Model, as_json: bool) -> None:
     for line in lines:
         labelled = labels_by_word(line, languages, model)
         print(_json(labelled) if as_json else " ".join("/".join(pair) for pair in labelled))

@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance.errors import ModelError, UnknownLanguageError
+from relevance.errors import UnknownLanguageError
 from relevance.language import contrast, strangeness
 from relevance.language.alphabet import words
 from relevance.language.calibration import temperature, threshold
-from relevance.language.model import STEP, Model, shipped
+from relevance.language.model import STEP, Model, chosen
 from relevance.language.thesis import thesis_model
 from relevance.types import UNDETERMINED, Identification
 
@@ -271,11 +271,7 @@ def identify(
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     if model == "afriweb":
         return thesis_model().identify(texts)
-    if not isinstance(model, Model) and model != "southern":
-        raise ModelError(str(model), "is neither southern nor afriweb; load other models with relevance.load_model")
-    return _identifier(shipped() if isinstance(model, str) else model, frozenset(languages) if languages else None)(
-        texts
-    )
+    return _identifier(chosen(model), frozenset(languages) if languages else None)(texts)
 
 
 @lru_cache(maxsize=16)

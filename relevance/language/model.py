@@ -22,7 +22,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from relevance.errors import UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language import storage, strangeness, trie
 from relevance.language.alphabet import drawn_out, encode, word_starts
 
@@ -227,9 +227,10 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def load(path: Path) -> Model:
+def load(path: str | Path) -> Model:
     """A model from its file, its arrays shared with other processes where a cache folder can be written; ModelError
     where it cannot be used."""
+    path = Path(path)
     meta = storage.header_of(path)
     cache = storage.cache_path(path)
     mapped = storage.map_arrays(cache) if cache else None
@@ -253,3 +254,12 @@ SHIPPED = Path(__file__).parents[1] / "models" / "southern.model"
 def shipped() -> Model:
     """The model that comes with the package, loaded once a process."""
     return load(SHIPPED)
+
+
+def chosen(model: str | Model) -> Model:
+    """The model that is given, or the shipped one by its name."""
+    if isinstance(model, Model):
+        return model
+    if model != "southern":
+        raise ModelError(str(model), "is neither southern nor afriweb; load other models with relevance.load_model")
+    return shipped()

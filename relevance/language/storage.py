@@ -100,7 +100,7 @@ def packed(model: Parameters) -> bytes:
         used = table.any(axis=1)
         sections.append((f"contrast{group}rows", np.packbits(used).tobytes()))
         sections.append((f"contrast{group}", table[used].T.tobytes()))
-    squeezer = zstandard.ZstdCompressor(level=19)
+    squeezer = zstandard.ZstdCompressor(level=19, write_checksum=True)
     squeezed = [(name, squeezer.compress(data)) for name, data in sections]
     header = {**model.meta, "sections": [[name, len(data)] for name, data in squeezed]}
     head = json.dumps(header, ensure_ascii=False).encode()

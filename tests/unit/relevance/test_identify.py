@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import relevance
-from relevance.errors import UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language.alphabet import words
 from relevance.language.calibration import temperature, threshold
 from relevance.language.identification import FAMILY_LEAD, FAMILY_LEAD_WORDS, MOST_STRANGENESS, Identifier, sampled
@@ -197,6 +197,18 @@ def test_labels_by_word() -> None:
     assert labels_by_word(text, []) == labels_by_word(text)  # as identify has it
     with pytest.raises(UnknownLanguageError, match="'tlh'"):
         labels_by_word("", ["tlh"])
+
+
+def test_the_model_is_named_or_given_and_else_it_is_said_how_to_load_one() -> None:
+    model = shipped()
+    assert labels_by_word("umuntu", None, "southern") == labels_by_word("umuntu")
+    assert labels_by_word("umuntu", None, model) == labels_by_word("umuntu")
+    assert relevance.load_model(str(SHIPPED)).labels == model.labels
+    for ask in (lambda: relevance.identify(["umuntu"], model="x.model"), lambda: labels_by_word("umuntu", None, "x")):
+        with pytest.raises(ModelError, match="load other models with"):
+            ask()
+    with pytest.raises(ModelError, match="does not label words"):
+        labels_by_word("umuntu", None, "afriweb")
 
 
 def test_single_words_of_another_language_are_found_and_none_goes_to_a_sibling() -> None:

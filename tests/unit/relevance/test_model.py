@@ -477,6 +477,10 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         storage.write(tmp_path / "bad.model", wrong)
         with pytest.raises(ModelError, match="is damaged"):
             load(tmp_path / "bad.model")
+    for place in range(data.index(b"\x28\xb5\x2f\xfd"), len(data), 97):
+        (tmp_path / "bad.model").write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(ModelError, match="is damaged"):
+            storage.read(tmp_path / "bad.model")
     size = b"\x28\xb5\x2f\xfd\xe0" + (1 << 62).to_bytes(8, "little")  # what the frame says of its content
     start = data.index(b"\x28\xb5\x2f\xfd")
     (tmp_path / "bad.model").write_bytes(data[:start] + size + data[start + len(size) :])
