@@ -89,7 +89,10 @@ def drawn(corpus: Corpus, languages: Sequence[Sequence[str]]) -> Strings:
         possible.append(np.tile(np.where(counts > 0, 0.0, _NEVER), (int(counts.sum()), 1)))
         weights.append(np.repeat(counts.sum() ** 0.5 / np.maximum(counts, 1), counts))
     if not texts:
-        raise TrainingError("no source has two siblings")
+        names = " ".join(code for some in languages for code in some)
+        raise TrainingError(
+            f"no source has text of two siblings ({names}) to compare, which contrast needs: 0 does without"
+        )
     together = np.concatenate(weights)
     return Strings(texts, np.array(truth), np.concatenate(possible), together / together.sum())
 

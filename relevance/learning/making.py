@@ -29,16 +29,20 @@ def in_memory(parameters: storage.Parameters) -> Model:
     return Model(parameters.meta, lay_out(parameters))
 
 
-def make(description: Description, corpus: Corpus) -> storage.Parameters:
-    """A model of the corpus without its mislabelled lines; meta["dropped"] counts them by source and language."""
+def make(description: Description, corpus: Corpus, again: bool = False) -> storage.Parameters:
+    """A model of the corpus without its mislabelled lines; meta["dropped"] counts them by source and language.
+
+    again: it was made before, larger, and what is to be said of its text has been said.
+    """
     dropped: Counter[str] = Counter()
     taken = {language for spec in description.classes for language in spec.languages}
-    if "*" not in taken and (spare := sorted(set(corpus) - taken)):
+    if not again and "*" not in taken and (spare := sorted(set(corpus) - taken)):
         _log.info("left out, as no class has them: %s", " ".join(spare))
     _log.info("counting the letters and words of %d languages", len(corpus))
     made = train(description, corpus)
-    _tell_of_little_text(made, description)
-    _tell_of_no_others(description)
+    if not again:
+        _tell_of_little_text(made, description)
+        _tell_of_no_others(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     for _ in range(description.settings.clean_rounds):
         corpus, now = cleaned(corpus, description.classes, in_memory(made))
@@ -90,16 +94,20 @@ def _tell_of_little_text(made: storage.Parameters, description: Description) -> 
 
 def make_to_size(description: Description, corpus: Corpus, out: Path, most: int) -> int:
     """Makes and writes; n-grams must be seen more often until the file has at most `most` bytes. Gives its size."""
-    settings = description.settings
-    for _ in range(8):
-        data = storage.packed(make(replace(description, settings=settings), corpus))
-        if len(data) <= most:
+    settings, size = description.settings, 0
+    for attempt in range(8):
+        if attempt:
+            settings = replace(settings, min_count=settings.min_count * max(1.2, size / most))
+            seen = f"{settings.min_count:,.1f}"
+            _log.info("%s bytes, over %s: anew with n-grams seen %s times", f"{size:,}", f"{most:,}", seen)
+        made = make(replace(description, settings=settings), corpus, again=attempt > 0)
+        data = storage.packed(made)
+        if (size := len(data)) <= most:
             storage.replace_file(out, data)
-            return len(data)
-        settings = replace(settings, min_count=settings.min_count * max(1.2, len(data) / most))
-        _log.info(
-            "%s bytes, over %s: anew with n-grams seen %.1f times", f"{len(data):,}", f"{most:,}", settings.min_count
-        )
-    raise TrainingError(
-        f"{out}: {len(data):,} bytes, over {most:,} even with n-grams seen {settings.min_count:.0f} times"
-    )
+            return size
+        if not any(map(len, made.keys[2:])):
+            raise TrainingError(
+                f"{out}: {size:,} bytes, over {most:,} without any n-gram of 3 letters or more: let it be larger, or "
+                "list fewer words (frequent_words)"
+            )
+    raise TrainingError(f"{out}: {size:,} bytes, over {most:,} even with n-grams seen {settings.min_count:,.1f} times")

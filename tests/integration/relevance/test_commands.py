@@ -237,5 +237,5 @@ def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
     failed = run("train", tmp_path, "--description", tmp_path / "d.toml", "--max-bytes", "10")
     assert failed.returncode == 2
-    assert "bytes, over 10 even with n-grams seen" in failed.stderr
+    assert "bytes, over 10 without any n-gram of 3 letters" in failed.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.toml", "src"]

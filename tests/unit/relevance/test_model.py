@@ -488,10 +488,22 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         storage.read(tmp_path / "bad.model")
 
 
-def test_pruning_to_a_size(tmp_path: Any) -> None:
+def test_pruning_to_a_size(tmp_path: Any, caplog: Any) -> None:
     assert make_to_size(SMALL, corpus(), tmp_path / "m.model", 10_000) <= 10_000
-    with pytest.raises(TrainingError):
+    caplog.clear()
+    with caplog.at_level("INFO", "relevance"), pytest.raises(TrainingError, match="without any n-gram of 3 letters"):
         make_to_size(SMALL, corpus(), tmp_path / "m.model", 100)
+    assert len([record for record in caplog.records if "anew with" in record.msg]) == 2  # no more: nothing is left
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warned) == len({*warned}) == 3  # once, not with each attempt
+
+
+def test_siblings_without_a_source_in_common_are_told() -> None:
+    apart = {language: {source: [TEXT[language]]} for language, source in (("aaa", "x"), ("bbb", "y"))}
+    settings = training.Settings(order=4, min_count=1, contrast=0.4)
+    description = replace(SMALL, settings=settings, siblings=(("aaa", "bbb"),))
+    with pytest.raises(TrainingError, match=r"no source has text of two siblings \(aaa bbb\)"):
+        make(description, apart)
 
 
 def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
