@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from math import ceil, inf
 from typing import Any, ClassVar
 
 from relevance.errors import PolicyError
@@ -137,9 +137,10 @@ class ThresholdPolicy(PlainPolicy):
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:
         says = declared(page, context, self.target.language)
-        scores = {**terms(found), "declared": says}
+        wanted = ceil(self.words * _WANTED[says])
+        scores = {**terms(found), "declared": says, "wanted": wanted}
         keep, reason = True, "words_and_share"
-        if found.words < self.words * _WANTED[says]:
+        if found.words < wanted:
             keep, reason = False, "few_words"
         elif found.share < self.share:
             keep, reason = False, "small_share"

@@ -130,7 +130,9 @@ def test_what_a_page_declares_is_evidence() -> None:
     few = [page("zul", 22, tag) for tag in ("zu-ZA", "", "en")]
     assert [policy.judge(one, PageContext()).keep for one in few][::2] == [True, False]
     assert policy.judge(few[1], PageContext(content_language="zu, en")).scores["declared"] == 1
-    assert [policy.judge(one, PageContext()).scores["declared"] for one in few] == [1, 0, -1]
+    verdicts = [policy.judge(one, PageContext()) for one in few]
+    assert [(one.scores["declared"], one.scores["wanted"]) for one in verdicts] == [(1, 10), (0, 20), (-1, 30)]
+    assert all(one.keep == (one.words >= one.scores["wanted"]) for one in verdicts)
 
 
 def test_threshold_wants_a_share() -> None:
