@@ -60,7 +60,9 @@ _PATH = re.compile(r"\.[a-z]{2,6}/")
 # Each is tried once a run of signs and never goes back (++): a page of a million of them takes no longer than one of
 # words.
 _URLS = r"(?:https?://|www\.)\S+|(?<![\w.-])[\w-]++(?:\.[\w-]++)++/\S*"
-_MAILS, _TAGS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"(?<!\w)[@#]\w+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
+_MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
+_TAGS = r"(?<!\w)(?:RT )?@\w+|(?<!\w)#\w+"
+"""Also the RT (again) of a tweet: it stands before a name."""
 _TAG = re.compile(r"(?<![\w/?&=-])#(\w+)")
 _NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where the next word of a tag begins, as in #NgiyabongaKakhulu."""
@@ -130,8 +132,8 @@ def _first_marks(signs: re.Match[str]) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case. URLs, e-mail addresses and @names are no words, nor are #tags, unless there is
-    nothing else."""
+    """The words of a text in lower case. URLs, e-mail addresses and @names (RT @name, too) are no words, nor are #tags,
+    unless there is nothing else."""
     return _words(_quiet(text)) or _words(_quiet(_opened(text)))
 
 

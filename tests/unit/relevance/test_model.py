@@ -70,6 +70,8 @@ def test_tags_are_words_where_there_is_nothing_else() -> None:
     for none in ("https://a.b/c#top", "see.org/#Top", "&#36;", "#1 #2", "@name", "a@b.cc#d"):
         assert words(none) == []
     assert words("sawubona #NgiyabongaKakhulu") == ["sawubona"]
+    assert words("RT @name: #Ngiyabonga https://t.co/aB3") == ["ngiyabonga"]
+    assert words("RT @name ngiyabonga, RT mina, ART @name") == ["ngiyabonga", "rt", "mina", "art"]
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,7 @@ SIGNS = [
     "ﬁ",
     "ẞ",
     "&scaron;",
+    "RT @",
     "\u2060",
     "\U0001d41a",
     "\N{CYRILLIC SMALL LETTER A}",
@@ -156,7 +159,7 @@ def without_noise(text: str) -> str:
 
     paths = r"(?<![\w.-])[\w-]+(\.[\w-]+)+/\S*|" if re.search(r"\.[a-z]{2,6}/", text) else ""
     entities = r"&(?:(?:amp;)+(?!#?\w+;)|(?:amp;)*#?\w+;)"
-    return re.sub(rf"(?:https?://|www\.)\S+|{paths}\S+@\S+\.\S+|(?<!\w)[@#]\w+|{entities}", sign, text)
+    return re.sub(rf"(?:https?://|www\.)\S+|{paths}\S+@\S+\.\S+|(?<!\w)(?:(?:RT )?@|#)\w+|{entities}", sign, text)
 
 
 MARKS = r"[\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
