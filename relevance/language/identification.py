@@ -154,7 +154,8 @@ class Identifier:
             if rows := _hardly_apart(costs, group, [row for row, place in enumerate(best) if place in group]):
                 among = costs.take(rows, axis=0).take(group, axis=1)
                 by_word = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
-                seen = among - _foreign_word_costs(by_word) - contrast.scores(table, [tokens[row] for row in rows])
+                meant = self.model.meant([tokens[row] for row in rows])
+                seen = among - _foreign_word_costs(by_word) - contrast.scores(table, meant)
                 seen += (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
                 costs[np.array(rows)[:, np.newaxis], group] = seen
 

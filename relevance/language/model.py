@@ -16,6 +16,7 @@ import ctypes
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -188,6 +189,13 @@ class Model:
                 rows[place] = learned[tokens[place]]
             data = b"".join(rows)
         return np.frombuffer(data, dtype=np.uint8).reshape(len(tokens), -1)
+
+    def meant(self, texts: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """Words of texts as they are meant: letters drawn out once, where the word is not listed as it is written."""
+        drawn = drawn_out([*chain.from_iterable(texts)])
+        if not drawn:
+            return texts
+        return [[word if word in self._ready else drawn.get(word, word) for word in words] for words in texts]
 
     def _learned(self, unknown: Set[str]) -> dict[str, bytes]:
         """Rows of words that are not known, which are from now on unless one is too long to be remembered. The memory

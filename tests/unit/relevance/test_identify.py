@@ -1,4 +1,5 @@
 import random
+import re
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,13 @@ def test_labels_by_word() -> None:
     assert labels_by_word(text, []) == labels_by_word(text)  # as identify has it
     with pytest.raises(UnknownLanguageError, match="'tlh'"):
         labels_by_word("", ["tlh"])
+
+
+def test_letters_drawn_out_change_no_answer() -> None:
+    rng = random.Random(1)
+    texts = [sentences(language, rng, 4) for language in ("zul", "xho", "nbl", "ssw") for _ in range(50)]
+    drawn = [re.sub(r"\B([aeiou])\b", r"\1\1\1\1", text) for text in texts]
+    assert relevance.identify(drawn) == relevance.identify(texts)
 
 
 def test_the_model_is_named_or_given_and_else_it_is_said_how_to_load_one() -> None:
