@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from relevance.language.storage import Parameters, replace_file
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 Ngram = tuple[str, ...]
+_MOST = 1e-6
+"""log10 of a probability of 1, as it is rounded."""
+_COUNT = re.compile(r"ngram\s+([1-9]\d?)\s*=\s*(\d{1,12})")
 _SECTION = re.compile(r"\\([1-9]\d?)-grams:")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz" + EXTRA
 
@@ -53,8 +57,10 @@ class Arpa:
 
 
 def read_arpa(path: Path) -> Arpa:
-    """An ARPA file; ModelError where it is none."""
+    """An ARPA file; ModelError where it is none, or has other numbers of n-grams than it says."""
     model, size, ended = Arpa(0), 0, False
+    told: dict[int, int] = {}
+    read: Counter[int] = Counter()
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -64,7 +70,11 @@ def read_arpa(path: Path) -> Arpa:
             section = _SECTION.fullmatch(line.rstrip())
             size, ended = int(section[1]) if section else 0, line.rstrip() == "\\end\\"
             model.order = max(model.order, size)
-        elif size and line.strip():
+        elif not size:
+            if count := _COUNT.fullmatch(line.strip()):
+                told[int(count[1])] = int(count[2])
+        elif line.strip():
+            read[size] += 1
             fields = line.split()
             if len(fields) not in (size + 1, size + 2):
                 raise ModelError(path, f"line {number} is no {size}-gram")
@@ -75,12 +85,17 @@ def read_arpa(path: Path) -> Arpa:
                     model.backoffs[ngram] = float(fields[-1])
                 if math.isnan(model.logs[ngram] + model.backoffs.get(ngram, 0.0)):
                     raise ValueError("a probability that is no number")
+                if model.logs[ngram] > _MOST:
+                    raise ValueError("a probability above 1")
             except ValueError as error:
                 raise ModelError(path, f"line {number}: {error}") from error
     if not model.order:
         raise ModelError(path, "is no ARPA file")
     if not ended:
         raise ModelError(path, "ends before its \\end\\")
+    for size in sorted(told.keys() | read.keys()):
+        if told and told.get(size, 0) != read[size]:
+            raise ModelError(path, f"says that it has {told.get(size, 0)} {size}-grams, and has {read[size]}")
     return model
 
 
@@ -101,7 +116,7 @@ def write_arpa(path: Path, model: Arpa) -> None:
 
 
 def export(model: Parameters, language: str, order: int) -> Arpa:
-    """The letter model of one class as ARPA, of an order up to the model's own.
+    """The letter model of one class as ARPA, of an order up to the model's own; else ModelError.
 
     Each context's probabilities sum to one: what the kept n-grams leave is given to the shorter context by the weight.
     """
@@ -109,7 +124,8 @@ def export(model: Parameters, language: str, order: int) -> Arpa:
     if language not in names:
         raise UnknownLanguageError(language, tuple(names))
     column, step = names.index(language), float(model.meta["step"])
-    order = min(order, len(model.keys))
+    if order > len(model.keys):
+        raise ModelError(str(model.meta["name"]), f"has n-grams of up to {len(model.keys)} letters, not {order}")
     out, row = Arpa(order), 0
     for size, keys in enumerate(model.keys[:order], start=1):
         for key in keys.tolist():

@@ -665,6 +665,11 @@ def test_scores_are_those_of_another_implementation(tmp_path: Any, unknown: str)
     assert {word: model.word(word) for word in kenlm} == pytest.approx(kenlm)
 
 
+def test_no_export_of_a_higher_order_than_the_model_s() -> None:
+    with pytest.raises(ModelError, match="has n-grams of up to 6 letters, not 7"):
+        arpa.export(storage.read(SHIPPED), "zul", 7)
+
+
 def test_every_context_of_an_export_sums_to_one() -> None:
     model = arpa.export(storage.read(SHIPPED), "zul", 4)
     letters = [ngram[0] for ngram in model.logs if len(ngram) == 1 and ngram[0] != "<s>"]
@@ -681,7 +686,10 @@ def test_every_context_of_an_export_sums_to_one() -> None:
         ("\\1-grams:\nx y\n\\end\\\n", "line 2: could not"),
         ("\\1-grams:\n-nan y\n\\end\\\n", "line 2: a probability that is no number"),
         ("\\1-grams:\n-1 y nan\n\\end\\\n", "line 2: a probability that is no number"),
+        ("\\1-grams:\n0.5 y\n\\end\\\n", "line 2: a probability above 1"),
         ("\\1-grams:\n-1 y\n", "ends before its"),
+        ("ngram 1=2\n\\1-grams:\n-1 y\n\\end\\\n", "says that it has 2 1-grams, and has 1"),
+        ("ngram 1=1\nngram 2 = 1\n\\1-grams:\n-1 y\n\\end\\\n", "says that it has 1 2-grams, and has 0"),
     ],
 )
 def test_what_is_no_arpa_file_is_said_to_be_none(tmp_path: Any, text: str, said: str) -> None:
