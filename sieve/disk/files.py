@@ -204,7 +204,8 @@ class LogReader:
 class Log(LogReader):
     """An append-only log in `folder`. What :meth:`append` wrote survives kill -9; after :meth:`sync`, a power cut.
 
-    `end`: where the next record will start. A record that was cut short at the end is removed at opening.
+    `end`: where the next record will start. A record that was cut short at the end is removed at opening. What stands
+    in the last segment then may never have been synced: the first sync does that.
     """
 
     def __init__(self, folder: Path, name: str, segment_bytes: int = 16 << 20, *, durable: bool = True) -> None:
@@ -216,7 +217,8 @@ class Log(LogReader):
         self._cut_torn_end()
         self._file = self._open_segment()
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
-        self._dirty = False
+        self._dirty = self.end.offset > 0
+        self._named = False  # whether the name of the last segment is durable
 
     def append(self, body: bytes) -> Place:
         """Append a record; gives its place."""
@@ -247,6 +249,7 @@ class Log(LogReader):
             self._segment += 1
             self._file = self._open_segment()
             self.end = Place(self._segment, 0)
+            self._named = False
         return self._segment
 
     def sync(self) -> None:
@@ -258,15 +261,17 @@ class Log(LogReader):
         with self._files:
             full, self._unsynced = self._unsynced, []
             number = os.dup(self._file.fileno())
+            named, self._named = self._named, True
         try:
             for file in full:
                 os.fsync(file.fileno())
             os.fsync(number)
-            if full:
+            if not named:
                 sync_folder(self._folder)
         except BaseException:
             with self._files:
                 self._unsynced[:0] = full
+                self._named = False
             self._dirty = True
             raise
         finally:

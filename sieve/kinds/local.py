@@ -48,8 +48,9 @@ class LocalSieve:
             self._take(batch if len(batch) <= _SLICE else batch.part(start, start + _SLICE))
 
     def flush(self) -> None:
-        """See :class:`~sieve.types.Sieve`."""
+        """See :class:`~sieve.types.Sieve`. What was put in and acknowledged before is durable after it."""
         self._check_open()
+        self.ready.sync()
 
     def drain(self, limit: int | None = None) -> list[Item]:
         """See :class:`~sieve.types.Sieve`. When nothing is ready, what waits is flushed first."""

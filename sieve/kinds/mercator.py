@@ -101,6 +101,7 @@ class MercatorSieve(LocalSieve):
         if self.waiting.now.count:
             self._begin_flush()
             self._finish_flush()
+        self.ready.sync()
 
     def pending(self) -> int:
         """URLs that wait for a flush."""

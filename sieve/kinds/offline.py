@@ -76,7 +76,7 @@ class OfflineSieve(LocalSieve):
 
     def flush(self) -> None:
         """Merge A with Z."""
-        self._check_open()
+        super().flush()
         if not self._a.now.count:
             return
         with self._all_or_closed():

@@ -1,0 +1,54 @@
+"""The local kinds after a power cut: only what was made durable is left of their folders."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sieve import open_sieve
+from tests.effort import trials
+from tests.power import Disk
+
+KINDS = {
+    "mercator": "mercator:{}?buffer=7&run=16&filter=8",
+    "mercator-blind": "mercator:{}?buffer=7&run=16&filter=8&filter_bytes=8",
+    "bloom": "bloom:{}?capacity=200&error=1e-9",
+    "offline": "offline:{}?buffer=7",
+}
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+    made = Disk(monkeypatch)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("names_last", [False, True])
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("seed", trials(3))
+def test_nothing_that_was_flushed_is_lost_and_nothing_acknowledged_by_then_comes_again(
+    kind: str, names_last: bool, seed: int, disk: Disk, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    folder = tmp_path / "sieve"
+    put: set[str] = set()
+    handed_out: list[str] = []
+    with contextlib.closing(open_sieve(KINDS[kind].format(folder))) as sieve:
+        for number in range(40):
+            batch = [f"http://example.org/{chance.randrange(400)}" for _ in range(chance.randrange(1, 25))]
+            sieve.enqueue(batch)
+            put.update(batch)
+            acknowledged = handed_out.copy()
+            handed_out += map(str, sieve.drain(chance.choice([0, 3, 10, None])))
+            sieve.flush()
+            left = disk.cut(folder, tmp_path / str(number), names_last=names_last)
+            with contextlib.closing(open_sieve(KINDS[kind].format(left) + "&sync=no")) as again:
+                again.flush()
+                later = list(map(str, again.drain()))
+            assert put == {*handed_out, *later}
+            assert not set(later) & set(acknowledged)
