@@ -345,7 +345,8 @@ class WarcWriter:
         file = OpenFile.create(self.folder, name)
         try:
             file.append(self._codec.preamble() + self._codec.encode([first]).blob)
-        except ArchiveError:
+            fsync_folder(self.folder)  # what is in the file is soon nowhere else
+        except (OSError, ArchiveError):
             file.close()
             file.path.unlink()
             raise
