@@ -68,6 +68,15 @@ def test_when_its_validity_ends_the_address_is_waited_for_no_longer(make: Make, 
     assert frontier.lease(1).leases == ()
 
 
+def test_when_its_validity_ends_before_the_hosts_delay_the_host_is_asked_no_sooner(make: Make, clock: Clock) -> None:
+    frontier = fetched_once(make(replace(SLOW_ADDRESSES, delay_ms=3000)))
+    clock.forward(1500)
+    grant = frontier.lease(1)
+    assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + 1500)
+    again = one(frontier, ahead_ms=1500)
+    assert (again.address, again.due_ms) == ("", clock.now_ms + 1500)
+
+
 @pytest.mark.parametrize("result", ["connect", "tls"])
 def test_a_host_that_cannot_be_reached_is_looked_up_anew(make: Make, clock: Clock, result: str) -> None:
     """It may have moved; what is known of the address that it leaves stays known."""

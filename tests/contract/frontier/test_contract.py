@@ -695,6 +695,16 @@ def test_an_outcome_no_table_knows_changes_nothing(make: Make) -> None:
     assert frontier.status().leased == 1
 
 
+@pytest.mark.parametrize("wrong", [{"page_mark": b"short"}, {"memo": bytes(65_536)}], ids=["page mark", "memo"])
+def test_what_no_record_has_room_for_changes_nothing(make: Make, wrong: dict[str, bytes]) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    lease = one(frontier)
+    with pytest.raises(ValueError, match="bytes"):
+        frontier.report([Outcome(lease.token, "ok"), Outcome(lease.token, "ok", **wrong)])  # type: ignore[arg-type]
+    assert frontier.status().leased == 1
+
+
 # -- robots.txt --------------------------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,15 @@ def test_a_retry_after_is_obeyed_whatever_the_status(status: int, more: dict[str
     assert "/else" not in asked
 
 
+def test_only_a_redirect_leads_elsewhere() -> None:
+    with (
+        answering(lambda path: (404, {"Location": "/else"}) if path == "/page" else b"") as (home, asked),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        assert fetch(f"{home}/page").status == 404
+    assert asked == ["/robots.txt", "/page"]
+
+
 @pytest.mark.parametrize(
     ("status", "more", "seconds"),
     [

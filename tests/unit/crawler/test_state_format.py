@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import redis
 
 from crawler.errors import PreflightError
 from crawler.state.embedded_redis import EmbeddedRedis, find_server
-from crawler.state.state_format import FORMAT, StateFormatError, ensure_format
+from crawler.state.state_format import FORMAT, StateFormatError, StateGoneError, StateWatch, ensure_format
 from frontier import Candidate, FrontierConfig
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
@@ -42,6 +43,17 @@ def test_state_without_a_number_is_refused(url: str) -> None:
     with pytest.raises(StateFormatError, match="no format number"):
         ensure_format(url, "zulu")
     ensure_format(url, "xhosa")
+
+
+def test_state_that_is_gone_is_told_and_what_was_looked_at_lately_is_not_looked_at_again(url: str) -> None:
+    ensure_format(url, "zulu")
+    with contextlib.closing(StateWatch(url, "zulu")) as watch:
+        watch.check()
+        with redis.Redis.from_url(url) as server:
+            server.flushall()
+        watch.check(every_s=3600)
+        with pytest.raises(StateGoneError):
+            watch.check()
 
 
 def test_state_of_a_later_version_is_refused(url: str) -> None:

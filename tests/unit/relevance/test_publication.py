@@ -210,6 +210,7 @@ def test_microdata() -> None:
     start = "<div itemscope itemtype=https://schema.org/NewsArticle>"
     day = f'<meta itemprop=datePublished content="{TIME}">'
     assert said(f"{start}{day}{name}{comment}</div></div>") == Publication(TIME, 'Nomusa "N" Dube')
+    assert said(f"{start}{day.replace('Published', 'Created')}</div>").published == TIME
     assert said(comment).published == ""
     assert said(f"{start}{day}</div>{start}<meta itemprop=datePublished content=2020-01-01></div>").published == ""
     assert said(f"<div itemscope itemtype=https://schema.org/Product>{day}</div>").published == ""

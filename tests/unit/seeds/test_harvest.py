@@ -313,6 +313,19 @@ def test_an_older_page_that_shows_by_now_what_the_feed_showed_leads_on() -> None
     assert links(result) == [str(n) for n in range(10, 0, -1)]
 
 
+def test_of_a_gap_that_stays_open_what_was_not_recovered_is_missed() -> None:
+    older = '<link xmlns="http://www.w3.org/2005/Atom" rel="prev-archive" href="https://news.example/feed/?p=2"/>'
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 40 * HOUR_MS
+    flood = ask(memo, now_ms, rss(range(40, 30, -1), head=older))
+    result = poll(URL, flood.memo, Answer(f"{URL}?p=2", 200, now_ms, body=rss(range(30, 20, -1))))
+    while (asked := request(URL, result.memo, now_ms).url) != URL:
+        result = poll(URL, result.memo, Answer(asked, 404, now_ms))
+    assert reasons(result) == ["gap_open"]
+    assert "about 32 missed" in flood.warnings[0].detail
+    assert (flood.stats.missed, result.stats.missed) == (0, 32 - 10)
+
+
 def test_items_dated_in_times_to_come_are_not_many_that_were_missed() -> None:
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
     flood = ask(memo, NOW_MS + 40 * HOUR_MS, rss(range(10**6 + 10, 10**6, -1)))
