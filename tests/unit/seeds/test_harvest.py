@@ -256,7 +256,10 @@ def test_wordpress_is_paged_back_until_the_known_turns_up() -> None:
         assert asked == f"{URL}?paged={page}"
         result = poll(URL, memo, Answer(asked, 200, now_ms, body=rss(numbers)))
         memo, found = result.memo, found + links(result)
+        assert (result.stats.pages_back, result.stats.recovered) == (1, len(links(result)))
     assert reasons(result) == ["gap_closed"]
+    assert result.again_in_ms == FeedHistory.unpack(memo).due_s * 1000 - now_ms
+    assert result.again_in_ms > HOUR_MS / 4
     assert sorted(map(int, found)) == list(range(1, 41))
     assert request(URL, memo, now_ms).url == URL
 
