@@ -15,8 +15,9 @@ from crawler.addon import Ulwembu
 from crawler.state.redis_link import RedisHome, RedisUnreachableError
 from crawler.state.state_format import ensure_format
 from crawler.work import stores
-from crawler.work.opening import host_policies, open_frontier
+from crawler.work.opening import frontier_config, host_policies, open_frontier
 from crawler.work.stores import open_patiently
+from frontier import Budget, FrontierConfig, TrapLimits
 from frontier.errors import FrontierUnavailable
 from frontier.types import HostPolicy
 from seeds.crawl import Crawl
@@ -35,6 +36,51 @@ def test_sites_with_rules_of_their_own() -> None:
     assert found["https://slow.example"] == HostPolicy(delay_ms=2500, address_delay_ms=500)
     assert found["http://small.example"] == HostPolicy(max_pages=7)
     assert found["http://light.example:8080"] == HostPolicy(max_bytes=5_000_000)
+
+
+def test_the_rules_of_a_frontier_are_those_of_the_settings_and_the_seed_file() -> None:
+    settings = Settings(
+        {
+            "FRONTIER_DELAY_S": 7,
+            "FRONTIER_IP_DELAY_S": 0.25,
+            "FRONTIER_DELAY_FACTOR": 1.5,
+            "FRONTIER_MAX_DELAY_S": 40,
+            "FRONTIER_MAX_CRAWL_DELAY_S": 90,
+            "FRONTIER_RETRY_FACTOR": 0.5,
+            "FRONTIER_MAX_RETRIES": 3,
+            "FRONTIER_LEASE_S": 100,
+            "FRONTIER_IDLE_CLOSE_S": 60,
+            "FRONTIER_LEAST_SHARE": 0.2,
+            "FRONTIER_AUDIT": True,
+            "FRONTIER_MAX_DEPTH": 9,
+            "FRONTIER_MAX_HOST_URLS": 1000,
+            "FRONTIER_MAX_EQUAL_PAGES": 11,
+            "ROBOTS_MAX_AGE_S": 3600,
+            "ROBOTS_USER_AGENT": "spider",
+        }
+    )
+    found = frontier_config(settings, Crawl("x", "zul", max_pages=5, max_bytes=6, max_seconds=7))
+    assert found == FrontierConfig(
+        user_agent="spider",
+        delay_ms=7000,
+        address_delay_ms=250,
+        delay_factor=1.5,
+        adaptive_cap_ms=40_000,
+        crawl_delay_cap_ms=90_000,
+        retry_factor=0.5,
+        most_retries=3,
+        lease_ms=100_000,
+        robots_ttl_ms=3_600_000,
+        least_share=0.2,
+        least_every_ms=3500,
+        better_wait_ms=15_000,
+        audit=True,
+        budget=Budget(5, 6, 7),
+        limits=TrapLimits(depth=9, host_urls=1000, equal_pages=11),
+    )
+    assert frontier_config(settings, None).budget == Budget()
+    settings.set("FRONTIER_IDLE_CLOSE_S", 20)
+    assert frontier_config(settings, None).better_wait_ms == 10_000
 
 
 def test_rules_of_a_site_hold_however_its_host_is_spelled() -> None:
