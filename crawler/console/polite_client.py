@@ -97,7 +97,6 @@ class _Turn:
         if self._place is not None:
             self._place.due = time.monotonic() + delay_s
             self._place.lock.release()
-            self._place = None
 
 
 class PoliteClient:

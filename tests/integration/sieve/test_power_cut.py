@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,25 +30,33 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
 
 @pytest.mark.parametrize("names_last", [False, True])
 @pytest.mark.parametrize("kind", list(KINDS))
-@pytest.mark.parametrize("seed", trials(3))
-def test_nothing_that_was_flushed_is_lost_and_nothing_acknowledged_by_then_comes_again(
+@pytest.mark.parametrize("seed", trials(2))
+def test_what_was_flushed_is_not_lost_and_what_was_not_may_be_put_in_again(
     kind: str, names_last: bool, seed: int, disk: Disk, tmp_path: Path
 ) -> None:
     chance = random.Random(seed)
     folder = tmp_path / "sieve"
     put: set[str] = set()
     handed_out: list[str] = []
+
+    def left_after_a_cut(name: str, more: Sequence[str]) -> set[str]:
+        """What comes out of a sieve that is opened after a cut now, when `more` is put in."""
+        left = disk.cut(folder, tmp_path / name, names_last=names_last)
+        with contextlib.closing(open_sieve(KINDS[kind].format(left) + "&sync=no")) as again:
+            again.enqueue(more)
+            again.flush()
+            return set(map(str, again.drain()))
+
     with contextlib.closing(open_sieve(KINDS[kind].format(folder))) as sieve:
-        for number in range(40):
-            batch = [f"http://example.org/{chance.randrange(400)}" for _ in range(chance.randrange(1, 25))]
-            sieve.enqueue(batch)
-            put.update(batch)
+        for number in range(12):
+            for _ in range(chance.randrange(1, 9)):  # runs are made of them meanwhile
+                batch = [f"http://example.org/{chance.randrange(400)}" for _ in range(chance.randrange(1, 25))]
+                sieve.enqueue(batch)
+                put.update(batch)
+            assert put == {*handed_out, *left_after_a_cut(f"{number} put", sorted(put))}
             acknowledged = handed_out.copy()
-            handed_out += map(str, sieve.drain(chance.choice([0, 3, 10, None])))
+            handed_out += map(str, sieve.drain(chance.choice([0, 10, 40, None])))
             sieve.flush()
-            left = disk.cut(folder, tmp_path / str(number), names_last=names_last)
-            with contextlib.closing(open_sieve(KINDS[kind].format(left) + "&sync=no")) as again:
-                again.flush()
-                later = list(map(str, again.drain()))
+            later = left_after_a_cut(f"{number} flushed", [])
             assert put == {*handed_out, *later}
-            assert not set(later) & set(acknowledged)
+            assert not later & set(acknowledged)

@@ -283,6 +283,15 @@ def test_the_address_of_an_image_is_no_pages_wherever_it_stands(declared: str) -
     ]
 
 
+def test_a_sitemap_says_where_a_page_is_in_other_languages() -> None:
+    link = '<xhtml:link rel="{}" hreflang="{}" href="{}"/>'
+    links = link.format("alternate", "ZU", "/zu/1") + link.format("canonical", "en", "/en/1")
+    urls = f"<url><loc>/1</loc>{links}</url><url><loc>/2</loc></url>"
+    body = f'<urlset xmlns:xhtml="http://www.w3.org/1999/xhtml">{urls}</urlset>'
+    found = parse_sitemap(body.encode(), url="https://a.example/sitemap.xml").entries
+    assert [entry.alternates for entry in found] == [(("zu", "https://a.example/zu/1"),), ()]
+
+
 def test_sitemap_entries_by_age_and_news() -> None:
     body = (
         b'<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'

@@ -210,7 +210,9 @@ def test_a_feed_that_was_not_polled_for_years_is_scheduled() -> None:
     assert found.life_s > 60
 
 
-@pytest.mark.parametrize("memo", [b"x", b"\x93\x01\x02\x03", b"\xc1", FeedHistory().pack()[:-5], b"\xff" * 40])
+@pytest.mark.parametrize(
+    "memo", [b"x", b"\x93\x01\x02\x03", b"\xc1", FeedHistory().pack()[:-5], b"\xff" * 40, _with(0, 2)]
+)
 def test_damaged_memos_are_told(memo: bytes) -> None:
     with pytest.raises(HistoryError):
         FeedHistory.unpack(memo)
