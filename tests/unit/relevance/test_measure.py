@@ -1,6 +1,8 @@
 import json
 import random
 
+import pytest
+
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
 from relevance.pages.measure import MOST_BLOCKS, measure
@@ -19,6 +21,12 @@ def test_languages_block_by_block() -> None:
     assert [block.words for block in found.blocks] == [60, 60]
     assert all(0.9 < block.score <= 1 for block in found.blocks)
     assert json.loads(json.dumps(found.blocks[1])) == ["zul", 60, found.blocks[1].score]
+
+
+def test_the_share_of_the_family_is_that_of_the_words_of_its_blocks() -> None:
+    blocks = (Block(ENGLISH, "main"), Block(ZULU, "main"), Block(ZULU, "main"))
+    found = measure(Page("http://a.example/", blocks=blocks), "zul", Identifier(shipped()))
+    assert found.family_share == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_the_list_of_blocks_is_bounded_and_the_sums_are_not() -> None:
