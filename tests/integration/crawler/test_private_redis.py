@@ -1,15 +1,18 @@
-"""The private Redis of a folder that hangs, or lies deep."""
+"""The private Redis of a folder: that many join at once, that does not come up, that hangs, or lies deep."""
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 
 from crawler.state.embedded_redis import EmbeddedRedis
-from crawler.state.redis_link import private_neighbours
+from crawler.state.redis_link import RedisUnreachableError, private_neighbours, redis_home
 
 
 def test_beside_a_private_redis_that_hangs_no_second_one_is_started(
@@ -34,6 +37,32 @@ def test_a_server_that_is_stopped_is_no_failure_in_the_log(tmp_path: Path, caplo
     assert not caplog.records
     assert server.server_pid() == 0
     assert "User requested shutdown" in (tmp_path / "redis.log").read_text()
+
+
+def test_those_who_come_at_once_start_one_server(tmp_path: Path) -> None:
+    at_once = threading.Barrier(8, timeout=60)
+
+    def join(_: int) -> int:
+        server = EmbeddedRedis(tmp_path)
+        at_once.wait()
+        with server:
+            pid = server.server_pid()
+            at_once.wait()
+        return pid
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(join, range(8)))) == 1
+    assert (tmp_path / "redis.log").read_text().count(" is starting ") == 1
+
+
+def test_a_private_redis_that_does_not_come_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "bin" / "redis-server"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    with pytest.raises(RedisUnreachableError, match="ended with status 3"), redis_home(Settings(), tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("lock", ["members.lock", "start.lock"])
