@@ -12,7 +12,6 @@ archives of any compression.
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
@@ -24,6 +23,7 @@ from corpus.records import Read, capture_of, document_of, never_failing, page_of
 from corpus.selection import main_blocks
 from corpus.wikilinks.address import target_of
 from corpus.wikilinks.choice import of_wikimedia
+from relevance.language.alphabet import unescaped
 from relevance.language.identification import Identifier
 from relevance.pages.encoding import Decoded, decode
 from relevance.pages.page import MAX_BODY
@@ -59,7 +59,7 @@ def may_link(body: bytes, url: str = "") -> bool:
 def _may_lead_there(href: str) -> bool:
     """``href``: as the page has it, in small letters."""
     if "&" in href or "%" in href:
-        href = unquote(html.unescape(href)).lower()
+        href = unquote(unescaped(href)).lower()
     return any(host in href for host in _HOSTS)
 
 
@@ -120,7 +120,7 @@ class _Finder:
             if attribute[1].lower() == "href":
                 value = attribute[2] or ""
                 written = (value[1:-1] if value.startswith(('"', "'")) else value).strip()
-                if href in (written, html.unescape(written).strip()):
+                if href in (written, unescaped(written).strip()):
                     address_at = self._byte(attribute.start(2) + value.index(written), written)
                 break
         return Source(href, markup, address_at, self._byte(tag.end(), markup))

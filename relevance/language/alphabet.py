@@ -61,6 +61,8 @@ _PATH = re.compile(r"\.[a-z]{2,6}/")
 # words.
 _URLS = r"(?:https?://|www\.)\S+|(?<![\w.-])[\w-]++(?:\.[\w-]++)++/\S*"
 _MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
+_NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
+"""html.unescape makes an int of it, which Python refuses to do with thousands of digits."""
 _TAGS = r"(?<!\w)(?:RT )?@\w+|(?<!\w)#\w+"
 """Also the RT (again) of a tweet: it stands before a name."""
 _TAG = re.compile(r"(?<![\w/?&=-])#(\w+)")
@@ -98,10 +100,15 @@ def _quiet(text: str) -> str:
     return _noise(*kinds).sub(_as_written if entities else " ", text) if any(kinds) else text
 
 
+def unescaped(text: str) -> str:
+    """The text with the characters that its references stand for, however long their numbers are."""
+    return unescape(_NO_CHARACTER.sub("\ufffd", text))
+
+
 def _as_written(noise: re.Match[str]) -> str:
     """The letter or mark that an entity stands for, also one that was made an entity twice (`&amp;scaron;`)."""
     if (found := noise[0])[0] == "&":
-        sign = unescape(found.replace("amp;", ""))
+        sign = unescaped(found.replace("amp;", ""))
         if len(sign) == 1 and (sign.isalpha() or _MARKS.match(sign)):
             return sign
     return " "

@@ -135,6 +135,11 @@ SIGNS = [
 LOOK_ALIKE = dict(zip("асеоріјѕхуһԁԛԝ", "aceopijsxyhdqw", strict=True))
 
 
+def test_a_reference_of_any_length_is_no_word() -> None:
+    """Python makes no int of one with thousands of digits, unless it is told to."""
+    assert words(f"umuntu &#{'1' * 5000}; &amp;#{'9' * 5000}; ubuntu") == ["umuntu", "ubuntu"]
+
+
 @given(st.lists(st.one_of(st.sampled_from(SIGNS), st.text(max_size=4), st.sampled_from("abEÉšž 0_")), max_size=30))
 def test_words_are_runs_of_letters_whatever_the_way_they_are_found(parts: Any) -> None:
     text = "".join(parts)
