@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from relevance.language.alphabet import unescaped
+
 MOST_LETTERS = 1 << 21
 LITTLE = 500
 """Letters: a page that shows no more of full paragraphs may have its text in what its scripts go on from; there, what
@@ -25,31 +27,34 @@ PIECE = 40
 """Letters of a piece of text that is looked for on a page: more than any two texts have in common by chance."""
 MOST_PIECES = 32
 """What is looked for of one text, evenly over it."""
+MOST_COMPARED = 1 << 28
+"""Letters that what a page shows is compared with, block by block."""
 SHOWN = 0.5
 """The share of a text's pieces with which a page shows it."""
 _TAG = re.compile(r"<(?:p|br|div|h[1-6]|ul|ol|li|section|article|blockquote|table|figure)\b[^<>]*>", re.I)
-_INLINE = re.compile(r"</(?:a|b|em|i|span|strong|u)\s*+>", re.I)
+_END = re.compile(r"</[a-z][a-z0-9]*+\s*+>", re.I)
+_SIGNS = re.compile(r"[\W_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_]{2}[.!?])([\"'”’)]?)(?=[\"'“‘(]?([^\W\d_])[\w'’-]*+[\s,])")
 """The end of a sentence with no space behind it, before a word that is not a part of an address (www.Name.com)."""
 _TITLES = ("title", "headline", "heading", "name")
-_LEAST_TITLE = 8
-"""Letters of a title, below which it is in others by chance."""
+_LEAST_TITLE, _MOST_TITLE = 8, 1000
+"""Letters of a title, below which it is in others by chance, and that are looked at."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 def markup(text: str) -> str:
     """A text that a page carries as HTML with its paragraphs."""
-    text = _unescaped(text)
+    text = _as_it_was(text)
     if _TAG.search(text):
         return text
-    if not _INLINE.search(text):
-        text = html.escape(html.unescape(text), quote=False)
+    if not _END.search(text):
+        text = html.escape(unescaped(text), quote=False)
     return "".join(f"<p>{paragraph}</p>" for paragraph in _paragraphs(text))
 
 
-def _unescaped(text: str) -> str:
+def _as_it_was(text: str) -> str:
     """HTML that was escaped as a whole as it was before."""
-    return html.unescape(text) if "<" not in text and "&lt;" in text else text
+    return unescaped(text) if "<" not in text and "&lt;" in text else text
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -74,15 +79,17 @@ def is_shown(texts: Sequence[str], by: Sequence[str]) -> bool:
 
 
 def squeezed(texts: Sequence[str]) -> str:
-    """Texts without white space, to be compared."""
-    return "".join("".join(text.split()) for text in texts)
+    """The letters and digits of texts, to be compared: what is shown may differ from what is carried in its signs."""
+    return "".join(_SIGNS.sub("", text) for text in texts)
 
 
-def in_state(scripts: Iterable[str], title: str) -> str:
+def in_state(scripts: Iterable[str], title: str, site: str = "") -> str:
     """The text, in HTML, of what has the page's own title, in the JSON that its scripts go on from; "": there is none.
 
     Such data is of the whole page, its menus, notices and other articles, too, so that length alone says nothing.
+    `site`: the name of the page's site, which is in many a title, and what has it is no page.
     """
+    title, site = _folded(title), _folded(site)
     found = (0, "")
     room = MOST_LETTERS
     for script in scripts:
@@ -93,30 +100,37 @@ def in_state(scripts: Iterable[str], title: str) -> str:
             top = json.loads(script)
         except (ValueError, RecursionError):
             continue
-        texts = _texts(top, _folded(title))
-        found = max((found, *texts), key=lambda one: (one[0], len(one[1])))  # a page's title has its site's in it, too
+        texts = _texts(top, title, site)
+        found = max((found, *texts), key=lambda one: (one[0], len(one[1])))  # a page's title has its section's, too
     return found[1]
 
 
-def _texts(top: Any, title: str) -> Iterator[tuple[int, str]]:
-    """What is marked up in objects with a title that is in this one, and in what they are made of; with its letters."""
+def _texts(top: Any, title: str, site: str) -> Iterator[tuple[int, str]]:
+    """What is marked up in objects with this title, and in what they are made of; with the letters of theirs."""
     waiting: list[tuple[Any, int]] = [(top, 0)]
     while waiting:
         value, named = waiting.pop()
         if isinstance(value, str):
-            if named and len(value) > LITTLE and _TAG.search(text := _unescaped(value)):
+            if named and len(value) > LITTLE and _TAG.search(text := _as_it_was(value)):
                 yield named, text
         elif isinstance(value, list):
             waiting += [(one, named) for one in value]
         elif isinstance(value, dict):
-            said = list(filter(None, (_folded(value.get(key)) for key in _TITLES)))
+            said = [one for key in _TITLES if key in value and (one := _folded(value[key]))]
             if said:  # what has another title is another's: the articles beside it
-                named = max((len(one) for one in said if len(one) >= _LEAST_TITLE and one in title), default=0)
+                named = max((len(one) for one in said if one != site and _is_title(one, title)), default=0)
             waiting += [(one, named) for one in value.values()]
+
+
+def _is_title(one: str, title: str) -> bool:
+    """Is it the page's, which has the name of its site behind it, or before it? That name itself is none."""
+    return len(one) >= _LEAST_TITLE and one in title and (title.startswith(one) or 2 * len(one) >= len(title))
 
 
 def _folded(title: Any) -> str:
     """A title, which may be an object as WordPress has it, to be compared."""
     if isinstance(title, dict):
         title = title.get("rendered")
-    return "".join(filter(str.isalnum, html.unescape(title).casefold())) if isinstance(title, str) else ""
+    if not isinstance(title, str):
+        return ""
+    return _SIGNS.sub("", unescaped(title[:_MOST_TITLE]).casefold())

@@ -23,8 +23,11 @@ MOST_LETTERS = 1 << 19
 MOST_NODES = 2000
 _MOST_DEPTH = 8
 _MOST_NAMES = 50
-BODY = "articleBody"
-_TELLING = ("datePublished", "dateCreated", '"author"', '"license"', '"publisher"', '"CollectionPage"', BODY)
+BODY, FREE = "articleBody", "isAccessibleForFree"
+_BEGINNING = 40
+"""Letters by which two texts are told apart; one of them may be cut."""
+_FALSE = frozenset(("false", "no", "0"))
+_TELLING = ("datePublished", "dateCreated", '"author"', '"license"', '"publisher"', '"CollectionPage"', BODY, FREE)
 _WITHIN = ("@graph", "mainEntity", "mainEntityOfPage")
 _POSTINGS = frozenset(("blogposting", "socialmediaposting", "discussionforumposting", "liveblogposting", "report"))
 _ARTICLES = _POSTINGS | {"recipe", "howto"}
@@ -40,7 +43,7 @@ _Node = dict[str, Any]
 class LinkedData:
     """Strings as the page has them, dates as :func:`relevance.pages.instants.instant` gives them, "" or empty: not
     told. `listing`: the page is a list of others. `modified`: when the article was last changed. `text`: that of the
-    article, unless it, or a part of it, is for money."""
+    article, unless it, or a part of it, is for money, as `for_money` says of the page."""
 
     published: str = ""
     created: str = ""
@@ -51,6 +54,7 @@ class LinkedData:
     licence: str = ""
     listing: bool = False
     text: str = ""
+    for_money: bool = False
 
 
 @dataclass(slots=True)
@@ -152,6 +156,7 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
     listing = many or (found.listing and article is None)
     page = found.pages[0] if found.pages and not listing else {}
     node = article or {}
+    for_money = any(map(_is_for_money, (*same, page)))
     published = "" if _differ(same) else _date(node, "datePublished")
     return LinkedData(
         published=published,
@@ -162,7 +167,8 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
         publisher=_first(_names(node.get("publisher"), found.named)) or _first(_names(found.sites[:1], found.named)),
         licence=_licence(node.get("license")) or _licence(page.get("license")),
         listing=listing,
-        text="" if _is_for_money(node) else max(strings(node.get(BODY)), key=len, default=""),
+        text="" if for_money else _text(same),
+        for_money=for_money,
     )
 
 
@@ -190,11 +196,25 @@ def _addresses(node: _Node) -> Iterator[str]:
         yield from strings(value)
 
 
+def _text(articles: list[_Node]) -> str:
+    """What these have as the text of one article; "" where they have those of several."""
+    bodies = [max(strings(node.get(BODY)), key=len, default="") for node in articles]
+    longest = max(bodies, key=len, default="")
+    return longest if all(longest.startswith(body[:_BEGINNING]) for body in bodies) else ""
+
+
 def _is_for_money(node: _Node) -> bool:
     parts = node.get("hasPart")
     of_parts = parts[:_MOST_NAMES] if isinstance(parts, list) else [parts]
-    said = [one.get("isAccessibleForFree") for one in (node, *of_parts) if isinstance(one, dict)]
-    return any(one is False or str(one).rpartition("/")[2].lower() == "false" for one in said)
+    said = (one.get(FREE) for one in (node, *of_parts) if isinstance(one, dict))
+    return any(map(_is_false, said))
+
+
+def _is_false(said: Any) -> bool:
+    """`false`, as text, too, or as an address of schema.org's: it is written in all these ways."""
+    values = said[:_MOST_NAMES] if isinstance(said, list) else [said]
+    plain = (one.get("@value", one.get("@id")) if isinstance(one, dict) else one for one in values)
+    return any(one == 0 or (isinstance(one, str) and kind_of(one) in _FALSE) for one in plain)
 
 
 def _date(node: _Node, key: str) -> str:

@@ -16,18 +16,18 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from relevance.language.alphabet import composed
-from relevance.pages.carried import LITTLE, in_state, is_shown, markup, squeezed
+from relevance.pages.carried import LITTLE, MOST_COMPARED, in_state, is_shown, markup, squeezed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened, is_usual
 from relevance.pages.head import Told, read_head
 from relevance.pages.licences import LICENCES
-from relevance.pages.linked_data import BODY
+from relevance.pages.linked_data import BODY, FREE, LinkedData
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.outline import HEADINGS, Outline
@@ -52,7 +52,7 @@ _INLINE = frozenset((*INLINE_NAMES.split(), "-comment", None))  # None: an instr
 _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+")
 """Soft hyphens, breaks and joints of no width, marks of direction: within words they would make others of them."""
-_BODY = BODY.encode()
+_BODY, _FREE = BODY.encode(), FREE.encode()
 _NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
 _BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
@@ -125,20 +125,20 @@ def read_page(
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
-    publication, carried = NOTHING_SAID, ""
-    if captured is not None or _BODY in html:
+    publication, data = NOTHING_SAID, LinkedData()
+    if captured is not None or _BODY in html or _FREE in html:
         origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
         data = read_data(head.told, origin)
-        carried = data.text
         if captured is not None:
             rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
             linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
             publication = read_publication(tree, head.told, data, linked, origin)
-    states = _states(head.told)
+    carried, states = data.text, [] if data.text or data.for_money else _states(head.told)
     main, aside = _gathered(tree, nav, linking)
     blocks = (*_judged(main), *(Block(text, "nav") for text in aside.texts))
-    if states and not carried and sum(len(block.text) for block in blocks if block.kind == "main") <= LITTLE:
-        carried = in_state(states, head.facts["title"])
+    if states and sum(len(block.text) for block in blocks if block.kind == "main") <= LITTLE:
+        site = next((content for name, content in head.told.metas if name == "og:site_name"), "")
+        carried = in_state(states, head.facts["title"], site)
     if carried:
         texts, more = texts_and_links(markup(carried).encode("utf-8", "replace"))
         if sum(map(len, texts)) >= FULL and not is_shown(texts, [block.text for block in blocks]):
@@ -175,10 +175,13 @@ def _with_carried(blocks: tuple[Block, ...], texts: list[str]) -> tuple[Block, .
     """The blocks of a page with these of the text that it carries. What else it shows stands apart, for the page itself
     says what its text is."""
     letters = squeezed(texts)
+    own = dict.fromkeys(block.text for block in blocks if block.kind in ("main", "short", "list"))
+    compared = islice(own, MOST_COMPARED // max(1, len(letters)))
+    again = {text for text in compared if squeezed([text]) in letters}
     shown = [
         block._replace(apart=True) if block.kind == "main" else block
         for block in blocks
-        if block.kind not in ("main", "short", "list") or squeezed([block.text]) not in letters
+        if block.kind not in ("main", "short", "list") or block.text not in again
     ]
     behind = next((place + 1 for place, block in enumerate(shown) if block.kind == "heading"), 0)  # the title
     new = (Block(text, "main" if is_running(text) else "short") for text in texts)

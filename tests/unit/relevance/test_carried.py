@@ -25,7 +25,8 @@ def article(**more: Any) -> dict[str, Any]:
 
 
 def linked(*tops: Any) -> str:
-    return "".join(f'<script type="application/ld+json">{json.dumps(top)}</script>' for top in tops)
+    data = (json.dumps(top).replace("</", "<\\/") for top in tops)
+    return "".join(f'<script type="application/ld+json">{text}</script>' for text in data)
 
 
 def state(top: Any, kind: str = "application/json") -> str:
@@ -105,10 +106,18 @@ def test_first_lines_are_not_there_twice_and_the_rest_stands_apart() -> None:
         article(articleBody=MARKUP, isAccessibleForFree="http://schema.org/False"),
         article(articleBody=MARKUP, hasPart={"@type": "WebPageElement", "isAccessibleForFree": "false"}),
         article(articleBody=MARKUP, hasPart=[1, {"isAccessibleForFree": False}]),
+        article(articleBody=MARKUP, isAccessibleForFree=" https://schema.org/False/ "),
+        article(articleBody=MARKUP, isAccessibleForFree={"@id": "schema:False"}),
+        article(articleBody=MARKUP, isAccessibleForFree=[{"@value": "no"}]),
+        article(articleBody=MARKUP, isAccessibleForFree=0),
+        [article(articleBody=MARKUP), article(isAccessibleForFree=False)],
+        [article(articleBody=MARKUP), {"@type": "WebPage", "isAccessibleForFree": False}],
+        {"@type": "NewsArticle", "isAccessibleForFree": False},
     ],
 )
 def test_what_is_for_money_stays_where_it_is(top: Any) -> None:
     assert texts(linked(top)) == []
+    assert texts(linked(top) + state({"title": TITLE, "content": LONG})) == []
 
 
 def test_what_is_free_is_read() -> None:
@@ -121,8 +130,25 @@ def test_a_list_of_articles_has_no_text() -> None:
     assert texts(linked(*(article(articleBody=MARKUP, datePublished=day) for day in days))) == []
 
 
+def test_of_several_of_one_day_none_is_the_page_s_unless_they_agree() -> None:
+    assert texts(linked(article(articleBody=MARKUP), article(articleBody=f"{SECOND} {THIRD}"))) == []
+    cut = article(articleBody=MARKUP[:60], datePublished="2024-05-01")
+    assert texts(linked(cut, article(articleBody=MARKUP))) == list(ARTICLE)
+
+
+def test_other_signs_make_no_other_text() -> None:
+    spoken = "".join(f"<p>“Sithi u-Zuma uthe ‘yebo’ – e-Goli…” kusho u-{name}-M.</p>" for name in ("A", "B", "C"))
+    plain = spoken.translate(dict(zip(map(ord, "“”‘’–-"), "\"\"''-\u2011", strict=True))).replace("…", "...")
+    assert blocks(linked(article(articleBody=plain)), spoken) == blocks("", spoken)
+
+
+def test_elements_that_are_no_text_make_it_markup() -> None:
+    body = "<style>p { color: red }</style>" + "\n".join(ARTICLE[:2]) + "<script>var a = 1 < 2</script>"
+    assert texts(linked(article(articleBody=body))) == list(ARTICLE[:2])
+
+
 @pytest.mark.parametrize(
-    "body", [None, 3, {"a": MARKUP}, [], "", " \n", "Kuhle.", "\ud800" * 90, "<" * 90, "&lt;" * 90]
+    "body", [None, 3, {"a": MARKUP}, [], "", " \n", "Kuhle.", "\ud800" * 90, "<" * 90, "&lt;" * 90, f"&#{'1' * 5000};"]
 )
 def test_other_values_are_no_text(body: Any) -> None:
     assert FIRST not in texts(linked(article(articleBody=body)))
@@ -159,6 +185,13 @@ def test_other_state_is_no_text(top: Any) -> None:
     assert texts(state(top)) == []
 
 
+@pytest.mark.parametrize("of_site", ["", '<meta property="og:site_name" content="Umfula ugcwele">'])
+def test_what_has_the_name_of_the_site_is_no_page(of_site: str) -> None:
+    """As the text of its notice, which is on all its pages."""
+    notice = {"name": "Umfula ugcwele" if of_site else "Izindaba", "cookies": f"<p>{SECOND}</p>" * 40}
+    assert texts(of_site + state({"site": notice, "post": {"title": TITLE, "content": [{"text": FIRST}]}})) == []
+
+
 def test_state_of_a_page_that_shows_enough_is_not_read() -> None:
     shown = "".join(f"<p>{number}. {FIRST}" for number in range(7))
     assert blocks(state({"title": TITLE, "content": LONG}), shown) == blocks("", shown)
@@ -173,6 +206,16 @@ def test_hostile_state() -> None:
     deep = "[" * 100_000
     for script in (deep, "[" + "1" * 5000 + "]", "{", "null", '"' + "<p>" * 200_000 + '"', '{"title":' * 100_000):
         assert texts(f'<script type="application/json">{script}</script>') == []
+    for title in (f"&#{'1' * 5000};", [TITLE], {"rendered": [TITLE]}, "\ud800" * 90):
+        assert texts(state({"title": title, "content": LONG})) == []
     large = state({"title": TITLE, "content": LONG}) + state(["x" * MOST_LETTERS])
     assert texts(large)[:3] == list(ARTICLE)
     assert texts(state(["x" * MOST_LETTERS]) + state({"title": TITLE, "content": LONG})) == []
+
+
+def test_much_to_compare_takes_no_time_that_grows_with_its_square() -> None:
+    """100 s and 23 s, before both were bounded."""
+    title = "<title>" + "abcdefgh " * 600_000 + "</title>"
+    assert not read_page((title + state([{"title": f"zzzzzzzz{n}"} for n in range(60_000)])).encode(), URL).blocks
+    shown = "".join(f"<p>qz{n}" for n in range(15_000))
+    assert len(blocks(state({"title": TITLE, "content": "<p>" + "izinto ezinhle " * 120_000}), shown)) > 15_000
