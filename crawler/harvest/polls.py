@@ -23,6 +23,7 @@ from crawler.pages.link_memo import read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
+from relevance.steering.hints import NAMES
 from relevance.steering.languagetags import TAGS
 from seeds import harvest
 from seeds.crawl.model import Crawl, FeedSource, IndexSource
@@ -61,7 +62,8 @@ class Polls:
             min_s=settings.getfloat("HARVEST_SITEMAP_MIN_POLL_S"), max_s=settings.getfloat("HARVEST_SITEMAP_MAX_POLL_S")
         )
         self._newer = _newer_than(spec) if spec else {}
-        self._languages = frozenset({spec.language, TAGS.get(spec.language, spec.language)} if spec else ())
+        language = spec.language if spec else ""
+        self._languages = frozenset({language, TAGS.get(language, language), *NAMES.get(language, ())} - {""})
         self._version = str(settings["WARC_VERSION"])
 
     def request(self, lease: Lease) -> harvest.PollRequest:

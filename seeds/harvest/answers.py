@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from itertools import islice
 
 from seeds import feeds, sitemaps
 from seeds.feeds.dates import without_doubted
 from seeds.feeds.types import Feed, FeedEntry
 from seeds.harvest.history import FeedHistory
 from seeds.harvest.index_page import read_index
+from seeds.sitemaps.parsing import MAX_ENTRIES
 from seeds.sitemaps.types import News, SitemapEntry
 
 __all__ = ["Answer", "Document", "cache_lifetime_s", "read"]
 
+_PRIMARY = re.compile("[-_]")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _NOT_CACHED = re.compile(r"\bno-(?:cache|store)\b|must-revalidate", re.IGNORECASE)
 _SITEMAP_ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
@@ -28,8 +31,8 @@ class Answer:
     `asked` is the address requested, `kind` what the entry is polled as: feed, index or sitemap. `problem` is why no
     answer was taken (timeout, too_large, robots_denied, …), "" otherwise; `location` the absolute target of a redirect.
     `headers` have lower-case names. `sitemaps` are those the host's robots.txt names, if known. `fetched_us`: when it
-    was asked for, as the archive has it (epoch microseconds), 0 = not known. `languages`: primary tags of those in
-    which the pages are wanted that a sitemap names as other versions of its own, too.
+    was asked for, as the archive has it (epoch microseconds), 0 = not known. `languages`: primary tags and names (in
+    small letters) of those in which the pages are wanted that a sitemap names as other versions of its own, too.
     """
 
     asked: str
@@ -108,12 +111,17 @@ def _sitemap(answer: Answer, url: str, since_s: int) -> Document:
     named = [entry for entry in sitemap.entries if not since_s or entry.dated_ms is not None]
     entries = [_entry(entry) for entry in named]
     known = {entry.loc for entry in sitemap.entries}
-    for entry in named:
-        for language, other in entry.alternates:
-            if other not in known and language.partition("-")[0] in answer.languages:
-                known.add(other)
-                entries.append(FeedEntry(link=other, id=other, url=other, language=language))
+    entries += islice(_versions(named, known, answer.languages), MAX_ENTRIES)
     return Document(Feed("sitemap", without_doubted(tuple(entries))), ordered=False)
+
+
+def _versions(named: Iterable[SitemapEntry], known: set[str], languages: Set[str]) -> Iterator[FeedEntry]:
+    """The versions in these languages of what is named that are no `known` entries; as new as that is."""
+    for entry in named:
+        for language, url in entry.alternates:
+            if url not in known and _PRIMARY.split(language, 1)[0] in languages:
+                known.add(url)
+                yield FeedEntry(link=url, id=url, url=url, published_ms=entry.dated_ms, language=language)
 
 
 def _entry(entry: SitemapEntry) -> FeedEntry:

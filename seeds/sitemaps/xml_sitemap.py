@@ -88,7 +88,7 @@ class _Target:
             self._complete()
             self._inside = True
         elif name == "link" and self._inside:
-            self._alternate({str(key): str(value) for key, value in attrib.items()})
+            self._alternate({str(key).lower(): str(value) for key, value in attrib.items()})
         elif self._inside:
             # An image's address is no page's. Of a prefix that is not declared lxml says nothing, the namespace least.
             self._in_image = self._in_image or name == "image"
@@ -129,9 +129,10 @@ class _Target:
         self._complete()
 
     def _alternate(self, attributes: Mapping[str, str]) -> None:
-        address = join(self._url, attributes.get("href", ""))
-        if attributes.get("rel", "").lower() == "alternate" and address and len(self._alternates) < _MAX_ALTERNATES:
-            self._alternates.append((attributes.get("hreflang", "").lower(), address))
+        if attributes.get("rel", "").strip().lower() != "alternate" or len(self._alternates) >= _MAX_ALTERNATES:
+            return
+        if address := join(self._url, attributes.get("href", "")):
+            self._alternates.append((attributes.get("hreflang", "").strip().lower(), address))
 
     def _complete(self) -> None:
         fields, self._fields = self._fields, {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
@@ -24,6 +25,7 @@ from tests.unit.crawler.test_polls import HEAD, settings
 
 HOME = "https://a.example"
 SITE = f'[[site]]\nurl = "{HOME}/zu/"\nscope = "domain"\nmax_depth = 1\nsitemaps = true\n'
+LISTED = f'{SITE}[[sitemap]]\nurl = "{HOME}/one.xml"\n'
 NAMED = f"Sitemap: {HOME}/one.xml\nsitemap: /two.xml\nSitemap: https://b.example/three.xml\nSitemap: {HOME}/one.xml\n"
 
 
@@ -81,12 +83,20 @@ def polled(url: str, source: str, body: bytes, tables: str = SITE, **more: Any) 
 
 
 def answered(
-    url: str, source: str, body: bytes, tables: str = SITE, *, depth: int = 0, location: str = "", status: int = 200
+    url: str,
+    source: str,
+    body: bytes,
+    tables: str = SITE,
+    *,
+    depth: int = 0,
+    location: str = "",
+    status: int = 200,
+    policy: str = "yield",
 ) -> Finding:
     """What came of a sitemap's poll."""
     worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
     worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
-    worker.stores.policy = make_policy("yield", "zul")
+    worker.stores.policy = make_policy(policy, "zul")
     lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth)
     request = Request(url, meta={"lease": lease})
     headers = {"Content-Type": "application/xml", **({"Location": location} if location else {})}
@@ -140,6 +150,45 @@ def test_what_they_say_of_a_page_ranks_it() -> None:
     assert set(scores) == {"p1", "p2", "p3", "p4", "p5", "p6", "p9"}
     for wanted in ("p2", "p4", "p6", "p9"):
         assert scores[wanted] > scores["p3"] >= scores["p5"] > scores["p1"], wanted
+
+
+def versions(page: str, *of: tuple[str, str], more: str = "") -> bytes:
+    links = "".join(f'<x:link rel="alternate" hreflang="{tag}" href="{to}"/>' for tag, to in of)
+    return f'<urlset xmlns:x="http://www.w3.org/1999/xhtml"><url><loc>{page}</loc>{links}{more}</url></urlset>'.encode()
+
+
+@pytest.mark.parametrize("tag", ["zu", "ZU-za", "zu_ZA", " zu ", "zul", "zu-Latn-ZA", "isiZulu", "Zulu"])
+def test_a_version_in_the_language_is_taken_however_its_tag_is_written(tag: str) -> None:
+    body = versions(f"{HOME}/1", (tag, "/z/1"), ("en", "/e/1"), ("x-default", "/d/1"), ("zulia", "/o/1"), ("", "/n/1"))
+    for text in (body, body.replace(b"hreflang", b"hrefLang")):
+        links = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", text)
+        assert [link.url for link in links] == [f"{HOME}/1", f"{HOME}/z/1"]
+        assert links[1].score > links[0].score
+
+
+def test_versions_are_within_the_scope_and_no_more_than_a_sitemap_may_name() -> None:
+    body = versions(f"{HOME}/1", ("zu", "https://b.example/1"), ("zu", f"{HOME}/z/1#a"), ("zu-za", f"{HOME}/z/1"))
+    assert [link.url for link in polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", body)] == [f"{HOME}/1", f"{HOME}/z/1"]
+    assert polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", body, SITE.replace("a.example", "b.example")) == []
+    many = [versions(f"{HOME}/{n}", *(("zu", f"{HOME}/z/{n}-{m}") for m in range(200))) for n in range(300)]
+    rows = b"".join(body.partition(b'">')[2].removesuffix(b"</urlset>") for body in many)
+    links = polled(f"{HOME}/one.xml", "seed", b'<urlset xmlns:x="x">' + rows + b"</urlset>", LISTED)
+    assert len(links) == 300 + 50_000
+
+
+def test_a_version_is_as_new_as_the_page_that_names_it() -> None:
+    newer = LISTED + "newer_than_days = 3\n"
+    for days, found in ((1, 2), (9, 0)):
+        lastmod = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+        body = versions(f"{HOME}/1", ("zu", f"{HOME}/z/1"), more=f"<lastmod>{lastmod}</lastmod>")
+        assert len(polled(f"{HOME}/one.xml", "seed", body, newer)) == found
+
+
+@pytest.mark.parametrize("policy", ["threshold", "afriweb", "all"])
+def test_policies_that_learn_nothing_take_them_too(policy: str) -> None:
+    body = versions(f"{HOME}/1", ("zu", f"{HOME}/z/1"))
+    links = polled(f"{HOME}/one.xml", f"{HOME}/robots.txt", body, policy=policy)
+    assert [link.url for link in links] == [f"{HOME}/1", f"{HOME}/z/1"]
 
 
 def test_an_index_is_no_step_and_leads_to_more_of_the_site() -> None:
