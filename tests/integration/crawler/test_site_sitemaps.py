@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.integration.crawler.harness import QUICK, run
 from tests.integration.crawler.serving import Host, HostHandler, hosts
+from tests.web.text import pool
 
 HERE, THERE = "127.71.0.6", "127.71.0.7"
 PAGE = "<html lang=zu><p>Izindaba zanamuhla ngesiZulu {}.</p>{}</html>"
@@ -84,3 +86,60 @@ def test_they_are_read_where_robots_txt_has_run_out_meanwhile(web: Host, tmp_pat
     named = ["/1", "/2", "/gone", "/index.xml", "/moved.xml", "/pages.xml"]
     assert crawl(web, tmp_path, "sitemaps = true\n") == [*named, "/robots.txt", "/sitemap.xml"]
     assert crawl(web, tmp_path, "sitemaps = true\n") == []
+
+
+LANGUAGES = {"en": "eng", "zu": "zul", "xh": "xho", "af": "afr", "st": "sot"}
+EACH = 12
+"""Pages that the sitemap names in each language but isiZulu; two thirds of its pages are versions of these alone."""
+
+
+class InLanguages(HostHandler):
+    """A site in five languages without a link."""
+
+    def asked(self) -> None:
+        tag, _, number = self.path[1:].partition("/")
+        if self.path == "/robots.txt":
+            self.answer(200, b"Sitemap: /all.xml\n", Content_Type="text/plain")
+        elif self.path == "/all.xml":
+            self.answer(200, self._sitemap().encode(), Content_Type="application/xml")
+        elif number:
+            stock = pool(LANGUAGES[tag], 7).paragraphs
+            text = b"".join(b"<p>" + stock[(5 * int(number) + n) % len(stock)] for n in range(5))
+            self.answer(200, b"<title>%b</title>%b" % (number.encode(), text), Content_Type="text/html; charset=utf-8")
+        else:
+            self.answer(200, b"<p>Welcome to all of our readers, in all languages.", Content_Type="text/html")
+
+    def _sitemap(self) -> str:
+        there = f"http://{THERE}:{self.server.port}"
+        rows = []
+        for number in range(1, EACH + 1):
+            versions = [(tag, f"/{tag}/{number}") for tag in LANGUAGES] + [("zu", f"{there}/zu/{number}")]
+            links = "".join(
+                f'<x:link rel="alternate" hreflang="{tag}_ZA" href="{address}"/>' for tag, address in versions
+            )
+            own = [tag for tag in LANGUAGES if tag != "zu" or number % 3 == 0]
+            rows += [f"<url><loc>/{tag}/{number}</loc>{links}</url>" for tag in own]
+        return f'<urlset xmlns:x="http://www.w3.org/1999/xhtml">{"".join(rows)}</urlset>'
+
+
+def test_of_a_site_in_five_languages_the_crawl_s_comes_first(tmp_path: Path) -> None:
+    """Each page once, also where a sitemap names it as one of its own and as a version of others; nothing elsewhere."""
+    with hosts(InLanguages, (HERE, THERE)) as web:
+        seeds = tmp_path / "maps.toml"
+        seeds.write_text(
+            '[crawl]\nname = "maps"\nlanguage = "zul"\ncontact = "me@a.test"\n'
+            f'[[site]]\nurl = "http://{HERE}:{web.port}/"\nsitemaps = true\n'
+        )
+        folder = {"DATA_DIR": str(tmp_path / "data")}
+        done = run("crawl", "maps", "-a", f"seeds={seeds}", **QUICK, **folder)
+        assert done.returncode == 0, done.stderr
+        asked = list(web.asked)
+    assert asked[0] == (HERE, "/robots.txt")
+    pages = {f"/{tag}/{number}" for tag in LANGUAGES for number in range(1, EACH + 1)}
+    assert sorted(asked) == sorted((HERE, path) for path in (*pages, "/", "/robots.txt", "/all.xml"))
+    named = [path[1:3] for _, path in asked if path in pages]
+    assert named[:EACH] == ["zu"] * EACH
+    proved = run("politeness", "verify", "--crawl", "maps", "--json", **folder)
+    assert proved.returncode == 0, proved.stdout + proved.stderr
+    archive = json.loads(proved.stdout)["archive"]
+    assert (archive["ok"], archive["fetches"]) == (True, len(asked))
