@@ -3,7 +3,9 @@
 Such a page shows a reader without scripts a frame, or the first lines of its article. The article is there for
 machines: in JSON-LD (`articleBody`, :mod:`relevance.pages.linked_data`), or in what the script goes on from, in JSON,
 too (as `__NEXT_DATA__`). It comes as plain text or as HTML, escaped once more or not, and often its paragraphs were
-glued together when their tags were taken away. Here it becomes HTML again, which is read as any other.
+glued together when their tags were taken away; or as a list of its parts, each with a type, as editors keep it
+(Portable Text, Draft.js, Editor.js, ProseMirror, Lexical, Contentful, Arc). Here it becomes HTML again, which is read
+as any other.
 
 Guarantees: any text and any types of values are read without an error, at the cost of their length; at most
 :data:`MOST_LETTERS` of a page's scripts are parsed, and the walk does not recurse.
@@ -39,6 +41,11 @@ _GLUED = re.compile(r"(?<=[^\W\d_]{2}[.!?])([\"'”’)]?)(?=[\"'“‘(]?([^\W\
 _TITLES = ("title", "headline", "heading", "name")
 _LEAST_TITLE, _MOST_TITLE = 8, 1000
 """Letters of a title, below which it is in others by chance, and that are looked at."""
+_TYPES = ("type", "_type", "nodeType")
+_LEAVES = ("text", "value", "html", "content")
+_INNER = (*_LEAVES, "children", "data")
+"""Keys of a part of a text: what it is, its text, and where else that may be."""
+_LEAST_PARTS = 3
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
@@ -107,19 +114,58 @@ def in_state(scripts: Iterable[str], title: str, site: str = "") -> str:
 
 def _texts(top: Any, title: str, site: str) -> Iterator[tuple[int, str]]:
     """What is marked up in objects with this title, and in what they are made of; with the letters of theirs."""
-    waiting: list[tuple[Any, int]] = [(top, 0)]
+    waiting: list[tuple[Any, int, bool]] = [(top, 0, False)]  # True: it is in parts that were read
     while waiting:
-        value, named = waiting.pop()
+        value, named, read = waiting.pop()
         if isinstance(value, str):
             if named and len(value) > LITTLE and _TAG.search(text := _as_it_was(value)):
                 yield named, text
         elif isinstance(value, list):
-            waiting += [(one, named) for one in value]
+            if named and not read and sum(map(_is_part, value)) >= _LEAST_PARTS:
+                read = True
+                if len(text := _of_parts(value)) > LITTLE:
+                    yield named, text
+            waiting += [(one, named, read) for one in value]
         elif isinstance(value, dict):
-            said = [one for key in _TITLES if key in value and (one := _folded(value[key]))]
-            if said:  # what has another title is another's: the articles beside it
+            if said := _titles(value):  # what has another title is another's: the articles beside it
                 named = max((len(one) for one in said if one != site and _is_title(one, title)), default=0)
-            waiting += [(one, named) for one in value.values()]
+                read = False
+            waiting += [(one, named, read) for one in value.values()]
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _TYPES)
+
+
+def _of_parts(parts: list[Any]) -> str:
+    """The text of a list of parts in HTML. Each is a paragraph, as is each part of it, unless it stands among text, as
+    what is bold or a link does. What has a title is left out."""
+    paragraphs: list[list[str]] = []
+    waiting = [(part, True) for part in reversed(parts)]
+    while waiting:
+        part, begins = waiting.pop()
+        if not isinstance(part, dict) or _titles(part):
+            continue
+        if begins:
+            paragraphs.append([])
+        inner: list[tuple[Any, bool]] = []
+        for value in map(part.get, _INNER):
+            if isinstance(value, list):
+                among_text = not begins or any(map(_has_text, value))
+                inner += [(one, not among_text) for one in value]
+            else:
+                inner.append((value, False))
+        paragraphs[-1] += [part[key] for key in _LEAVES if isinstance(part.get(key), str)]
+        waiting += reversed(inner)
+    return "".join(markup(text) for paragraph in paragraphs if (text := "".join(paragraph).strip()))
+
+
+def _has_text(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _LEAVES)
+
+
+def _titles(value: dict[str, Any]) -> list[str]:
+    return [one for key in _TITLES if key in value and (one := _folded(value[key]))]
 
 
 def _is_title(one: str, title: str) -> bool:

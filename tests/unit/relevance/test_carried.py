@@ -185,6 +185,36 @@ def test_other_state_is_no_text(top: Any) -> None:
     assert texts(state(top)) == []
 
 
+TEXT = f"{FIRST} {SECOND} {THIRD}"
+PIECES = ("Umfula ", "omkhulu", TEXT.removeprefix("Umfula omkhulu"))
+LINKED = {"nodeType": "hyperlink", "data": {"uri": "/"}, "content": [{"nodeType": "text", "value": PIECES[1]}]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"_type": "block", "markDefs": [], "children": [{"_type": "span", "text": piece} for piece in PIECES]},
+        {"type": "unstyled", "text": TEXT, "entityRanges": [], "data": {}},
+        {"id": "a1", "type": "paragraph", "data": {"text": f"<b>Umfula</b>{html.escape(TEXT[6:])}"}},
+        {"_id": "A", "type": "text", "content": html.escape(TEXT)},
+        {"type": "bulletList", "content": [{"type": "listItem", "content": [{"type": "text", "text": TEXT}]}]},
+        {
+            "nodeType": "paragraph",
+            "content": [{"nodeType": "text", "value": PIECES[0]}, LINKED, {"nodeType": "text", "value": PIECES[2]}],
+        },
+    ],
+    ids=["Portable Text", "Draft.js", "Editor.js", "Arc", "ProseMirror", "Contentful"],
+)
+def test_parts_of_a_text_are_its_paragraphs(part: dict[str, Any]) -> None:
+    others = [{"type": "image", "data": "aGFsbG8" * 90}, {"type": "card", "title": "Okunye", "text": TEXT}, None, 3]
+    assert texts(state({"title": TITLE, "body": [part, *others, part, part]})) == [TEXT] * 3
+
+
+@pytest.mark.parametrize("parts", [[{"text": TEXT}] * 5, [{"type": "a", "text": TEXT}] * 2, [{"type": TEXT}] * 5])
+def test_lists_of_other_things_are_no_parts(parts: Any) -> None:
+    assert texts(state({"title": TITLE, "comments": parts})) == []
+
+
 @pytest.mark.parametrize("of_site", ["", '<meta property="og:site_name" content="Umfula ugcwele">'])
 def test_what_has_the_name_of_the_site_is_no_page(of_site: str) -> None:
     """As the text of its notice, which is on all its pages."""
@@ -219,3 +249,6 @@ def test_much_to_compare_takes_no_time_that_grows_with_its_square() -> None:
     assert not read_page((title + state([{"title": f"zzzzzzzz{n}"} for n in range(60_000)])).encode(), URL).blocks
     shown = "".join(f"<p>qz{n}" for n in range(15_000))
     assert len(blocks(state({"title": TITLE, "content": "<p>" + "izinto ezinhle " * 120_000}), shown)) > 15_000
+    level = '{"type":"a","content":[{"type":"b"},{"type":"c"},'
+    nested = level * 400 + '{"type":"d","text":"a"},' * 70_000 + "0" + "]}" * 400
+    assert len(texts(f'<script type="application/json">{{"title":"{TITLE}","body":[{nested}]}}</script>')) == 1
