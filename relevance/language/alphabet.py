@@ -32,7 +32,7 @@ EXTRA = "šžčêôëïéèḓṱḽṅṋüöäßñçàáíóúãõâîû"
 MAX_WORD = 40
 """Letters of a word that are looked at; what is longer is cut there."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_²³¹¼½¾]+")  # figures that \d does not have
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
 _MARK = r"\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 _MARKS = re.compile(f"[{_MARK}]")
@@ -126,6 +126,11 @@ def composed(text: str) -> str:
     if unicodedata.is_normalized("NFC", text):
         return text
     return unicodedata.normalize("NFC", _SIGNS.sub(_first_marks, text))
+
+
+def unmarked(word: str) -> str:
+    """A word as people type it where marks are hard to type: `še` as `se`."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
 
 
 def _first_marks(signs: re.Match[str]) -> str:

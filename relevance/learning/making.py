@@ -57,7 +57,7 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
         made = matched(made, corpus, description)
     if description.siblings:
         _log.info("tuning the letters of siblings: %s", siblings)
-        made = tuned(made, class_words(corpus, description.classes), description)
+        made = tuned(made, class_words(corpus, description.classes, description.settings.unmarked), description)
     if description.settings.contrast and description.siblings:
         _log.info("learning the second look at siblings: %s", siblings)
         contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from relevance.errors import TrainingError
 from relevance.language import storage
-from relevance.language.alphabet import BITS, MAX_WORD, words
+from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
 from relevance.learning.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
 
 
@@ -46,7 +46,8 @@ class Source:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that shapes a model but its text. matched: the share of equally much text in what tells the wanted
-    language from its siblings; contrast: that of the second look at siblings; 0: none."""
+    language from its siblings; contrast: that of the second look at siblings; unmarked: that of a word's count with
+    which it counts without its marks as well, as people type it (`še`: `se`); 0: none."""
 
     order: int = 6
     word_share: float = 0.15
@@ -58,6 +59,7 @@ class Settings:
     clean_rounds: int = 2
     matched: float = 0.0
     contrast: float = 0.0
+    unmarked: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ _CODE = re.compile("[a-z]{3}")
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
     "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
-    "matched": (0, 1),
+    "matched": (0, 1), "unmarked": (0, 1),
 }  # fmt: skip
 """Least and most of each setting: n-grams must fit in keys of 64 bits, evidence in bytes of model.STEP."""
 
@@ -218,8 +220,9 @@ def word_counts(lines: Iterable[str]) -> WordCounts:
     return Counter(word[:MAX_WORD] for line in lines for word in words(line))
 
 
-def class_words(corpus: Corpus, classes: Iterable[ClassSpec]) -> dict[str, WordCounts]:
-    """Word frequencies of each class; "*" takes the languages that no class names."""
+def class_words(corpus: Corpus, classes: Iterable[ClassSpec], typed: float = 0.0) -> dict[str, WordCounts]:
+    """Word frequencies of each class; "*" takes the languages that no class names. `typed`: the
+    share without marks."""
     classes = tuple(classes)
     named = {language for spec in classes for language in spec.languages}
     out: dict[str, WordCounts] = {}
@@ -231,14 +234,24 @@ def class_words(corpus: Corpus, classes: Iterable[ClassSpec]) -> dict[str, WordC
                 counts.update(word_counts(lines))
         if not counts:
             raise TrainingError(f"no text for class {spec.name}")
+        counts.update(_without_marks(counts, typed))
         out[spec.name] = counts
     return out
+
+
+def _without_marks(counts: WordCounts, share: float) -> WordCounts:
+    """How often words with marks are taken to come without them."""
+    typed: WordCounts = Counter()
+    for word, count in counts.items():
+        if not word.isascii() and (plain := unmarked(word)) != word:
+            typed[plain] += count
+    return Counter({word: count for word, all_ in typed.items() if (count := round(all_ * share))})
 
 
 def train(description: Description, corpus: Corpus) -> storage.Parameters:
     """The model of this text under these settings."""
     settings = description.settings
-    counted = class_words(corpus, description.classes)
+    counted = class_words(corpus, description.classes, settings.unmarked)
     raw = {name: count_ngrams(counts, settings.order) for name, counts in counted.items()}
     kept = select(list(raw.values()), settings.min_count)
     columns = [_column(KneserNey(grams), kept, settings.step) for grams in raw.values()]

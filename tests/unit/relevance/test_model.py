@@ -46,6 +46,11 @@ def corpus() -> Any:
     return {language: {"x": [text]} for language, text in TEXT.items()}
 
 
+def test_figures_are_no_letters() -> None:
+    for text in ("12 km² ½ kilo¹ 3¾e", "12 km² ½ kilo¹ 3¾e ṱ"):  # in one byte a letter, and not
+        assert words(text)[:3] == ["km", "kilo", "e"]
+
+
 def test_words_are_never_glued() -> None:
     assert words("John's e-mail,is:a/b (Ṱhohoyanḓou) 3D") == [
         "john",
@@ -180,7 +185,7 @@ def plain_words(text: str) -> list[str]:
         lambda some: "".join(LOOK_ALIKE[letter] for letter in some[0]),
         text.lower(),
     )
-    return re.findall(r"[^\W\d_]+", shown)
+    return re.findall(r"[^\W\d_²³¹¼½¾]+", shown)
 
 
 @given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))
@@ -504,6 +509,19 @@ def test_pruning_to_a_size(tmp_path: Any, caplog: Any) -> None:
     assert len([record for record in caplog.records if "anew with" in record.msg]) == 2  # no more: nothing is left
     warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warned) == len({*warned}) == 3  # once, not with each attempt
+
+
+def test_words_count_without_their_marks_too() -> None:
+    text = {"aaa": {"x": ["tšwela še še še še se", "še še še še še"]}}
+    counted = training.class_words(text, SPECS[:1], 0.2)["aaa"]
+    assert counted == {"tšwela": 1, "še": 9, "se": 1 + 2}
+    assert training.class_words(text, SPECS[:1])["aaa"] == {"tšwela": 1, "še": 9, "se": 1}
+    settings = training.Settings(order=2, min_count=1)
+    model, typed = (
+        training.train(replace(SMALL, settings=replace(settings, unmarked=share)), {**corpus(), **text})
+        for share in (0.0, 0.2)
+    )
+    assert ("se" in model.words, "se" in typed.words) == (False, True), "a word that comes once is not listed"
 
 
 def test_siblings_without_a_source_in_common_are_told() -> None:
