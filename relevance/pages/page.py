@@ -30,6 +30,7 @@ from relevance.pages.licences import LICENCES
 from relevance.pages.linked_data import BODY, FREE, LinkedData
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import Navigation, navigation
+from relevance.pages.noscript import without_open_noscript
 from relevance.pages.outline import HEADINGS, Outline
 from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
 from relevance.pages.teasers import MARKS, ends_cut
@@ -53,8 +54,6 @@ _TEXT, _BREAK, _INSIDE, _BLOCK = range(4)
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]+")
 """Soft hyphens, breaks and joints of no width, marks of direction: within words they would make others of them."""
 _BODY, _FREE = BODY.encode(), FREE.encode()
-_NOSCRIPT = re.compile(rb"(</?noscript(?=[\s/>])[^>]*+>?)", re.I)
-_BLOCK_TAG = re.compile(rb"<(/?)(?:article|center|div|dl|form|h[1-6]|li|main|ol|p|section|table|ul)(?=[\s/>])", re.I)
 _ENDS = frozenset(".!?:;\"'”’“…。！？।॥؟؛۔።។")
 
 
@@ -125,18 +124,22 @@ def read_page(
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
-    publication, data = NOTHING_SAID, LinkedData()
-    if captured is not None or _BODY in html or _FREE in html:
+    publication, data, states = NOTHING_SAID, LinkedData(), _states(head.told)
+    if captured is not None or _BODY in html or (states and _FREE in html):
         origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
         data = read_data(head.told, origin)
         if captured is not None:
             rels = chain.from_iterable(map(str.split, {link.rel for link in links}))
             linked = Linked(frozenset(rels), any(LICENCES in link.href.lower() for link in links))
             publication = read_publication(tree, head.told, data, linked, origin)
-    carried, states = data.text, [] if data.text or data.for_money else _states(head.told)
+    carried = data.text
     main, aside = _gathered(tree, nav, linking)
     blocks = (*_judged(main), *(Block(text, "nav") for text in aside.texts))
-    if states and sum(len(block.text) for block in blocks if block.kind == "main") <= LITTLE:
+    if (
+        states
+        and not (carried or data.for_money)
+        and sum(len(block.text) for block in blocks if block.kind == "main") <= LITTLE
+    ):
         site = next((content for name, content in head.told.metas if name == "og:site_name"), "")
         carried = in_state(states, head.facts["title"], site)
     if carried:
@@ -199,7 +202,7 @@ def _plain_texts(text: str) -> Iterator[str]:
 
 def _tree(html: bytes, usual: bool) -> LexborHTMLParser:
     tree = LexborHTMLParser(flattened(html, usual), options=_OPTIONS)
-    if tree.css_first("noscript") is not None and (closed := _without_open_noscript(html)) is not None:
+    if tree.css_first("noscript") is not None and (closed := without_open_noscript(html)) is not None:
         tree = LexborHTMLParser(flattened(closed, is_usual(closed)), options=_OPTIONS)
     return tree
 
@@ -210,33 +213,6 @@ def running(text: str) -> str:
     if found.isascii() or (found.isprintable() and unicodedata.is_normalized("NFC", found)):
         return found  # no such sign is printable
     return " ".join(composed(_UNSEEN.sub("", text)).split())
-
-
-def _without_open_noscript(html: bytes) -> bytes | None:
-    """The page without the `<noscript>` in which something is left open; None when there is none.
-
-    Browsers, which run scripts, end it at its end tag, whatever is open: `<noscript><div></noscript>`. A parser that
-    reads what is in it passes that end tag over, and the rest of the page is in it.
-    """
-    kept: list[bytes] = []
-    start, cut = -1, False
-    for piece in _NOSCRIPT.split(html):
-        kept.append(piece)
-        if piece[:9].lower() == b"<noscript":
-            start = len(kept) - 1
-        elif piece[:10].lower() == b"</noscript" and start >= 0:
-            within = b"".join(kept[start + 1 : -1])
-            # With the end of another element in it, it began in a script or a comment.
-            if _is_left_open(within) and b"</script" not in within.lower() and b"-->" not in within:
-                del kept[start:]
-                cut = True
-            start = -1
-    return b"".join(kept) if cut else None
-
-
-def _is_left_open(html: bytes) -> bool:
-    ends = _BLOCK_TAG.findall(html)
-    return len(ends) != 2 * ends.count(b"/")
 
 
 def is_running(text: str) -> bool:

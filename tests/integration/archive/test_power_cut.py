@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,6 @@ from tests.unit.archive.pages import page
 
 BATCHES, BATCH = 12, 5
 CONFIG = WriterConfig(pack_bytes=3000, open_packs=2, journal_bytes=1000, reserve_bytes=0)
-
-
-@pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    made = Disk(monkeypatch)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("names_last", [False, True])

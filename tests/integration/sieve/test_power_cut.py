@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,13 +19,6 @@ KINDS = {
     "bloom": "bloom:{}?capacity=200&error=1e-9",
     "offline": "offline:{}?buffer=7",
 }
-
-
-@pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    made = Disk(monkeypatch)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("names_last", [False, True])

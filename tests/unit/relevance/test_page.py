@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from relevance.language.alphabet import words, words_utf8
 from relevance.pages.encoding import decode, known
-from relevance.pages.page import _without_open_noscript, read_page, texts_and_links
+from relevance.pages.noscript import without_open_noscript
+from relevance.pages.page import read_page, texts_and_links
 from relevance.pages.quality import quality
 from relevance.pages.simhash import distance, distances, exact, shingles, simhash
 from tests.sample import sentences
@@ -217,7 +218,7 @@ def test_other_noscripts_are_no_text_and_their_links_are_links() -> None:
 
 def test_noscripts_without_end_cost_their_length() -> None:
     assert read("<body><p>one" + "<noscript><div>" * 5000 + "</noscript>" * 5000).blocks
-    assert _without_open_noscript(b"<noscript>" * 300_000 + b"</noscript>" * 300_000) is None
+    assert without_open_noscript(b"<noscript>" * 300_000 + b"</noscript>" * 300_000) is None
 
 
 @pytest.mark.parametrize(
