@@ -1,7 +1,7 @@
 """Text -> language -> verdict. Pure functions and small policies; no Scrapy, no network, nothing of the other rooms."""
 
 from relevance.errors import ModelError, PdfError, PolicyError, RelevanceError, TrainingError, UnknownLanguageError
-from relevance.language.identification import codes, identify
+from relevance.language.identification import codes, identify, probabilities
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import load as load_model
 from relevance.pages.page import Block, Link, Page, read_page
@@ -30,5 +30,6 @@ __all__ = [
     "labels_by_word",
     "load_model",
     "make_policy",
+    "probabilities",
     "read_page",
 ]

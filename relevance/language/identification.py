@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance.errors import UnknownLanguageError
+from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language import contrast, strangeness
 from relevance.language.alphabet import words
 from relevance.language.calibration import temperature, threshold
@@ -114,11 +114,34 @@ class Identifier:
 
     def of_words(self, tokens: Sequence[list[str]]) -> list[Identification]:
         """The language of texts whose words (relevance.language.alphabet.words) are known, all of them together."""
-        full = [place for place, some in enumerate(tokens) if some]
-        out = [NO_WORDS] * len(tokens)
+        full = [some for some in tokens if some]
         if not full:
-            return out
-        different = [list(dict.fromkeys(tokens[place])) for place in full]
+            return [NO_WORDS] * len(tokens)
+        decided = self._decide(*self._weigh(full), [*map(len, full)])
+        if len(full) == len(tokens):
+            return decided
+        rest = iter(decided)
+        return [next(rest) if some else NO_WORDS for some in tokens]
+
+    def probabilities(self, texts: Sequence[str], least: float) -> Iterator[dict[str, float]]:
+        """Of each text, the languages that it may be, likeliest first."""
+        for at in range(0, len(texts), BATCH):
+            tokens = [_sample_words(text) for text in texts[at : at + BATCH]]
+            full = [some for some in tokens if some]
+            rows = iter(self._probabilities(full) if full else ())
+            yield from (_likely(self._labels, next(rows), least) if some else {} for some in tokens)
+
+    def _probabilities(self, tokens: Sequence[list[str]]) -> list[list[float]]:
+        """Text x class."""
+        costs, _, counts = self._weigh(tokens)
+        weights = np.exp((costs.min(axis=1, keepdims=True) - costs) / temperature(counts)[:, np.newaxis])
+        shares: list[list[float]] = (weights / weights.sum(axis=1, keepdims=True)).tolist()
+        return shares
+
+    def _weigh(self, tokens: Sequence[list[str]]) -> tuple[Costs, list[float], list[int]]:
+        """Of texts that have words: the nats that speak against each class, the share of their words that fits the
+        family, how many different ones they have."""
+        different = [list(dict.fromkeys(some)) for some in tokens]
         evidence = self.model.evidence([*chain.from_iterable(different)])
         if self._columns is not None:
             evidence = self._narrowed(evidence)
@@ -126,14 +149,8 @@ class Identifier:
         bounds = [0, *accumulate(counts)]
         sums = np.add.reduceat(evidence, bounds[:-1], axis=0, dtype=np.int32)
         costs = self._costs(sums, counts)
-        self._tell_siblings_apart(costs, [tokens[place] for place in full], evidence, bounds)
-        shares = (sums[:, len(self._labels)] / counts).tolist()
-        decided = self._decide(costs, shares, [len(tokens[place]) for place in full], counts)
-        if len(full) == len(tokens):
-            return decided
-        for place, found in zip(full, decided, strict=True):
-            out[place] = found
-        return out
+        self._tell_siblings_apart(costs, tokens, evidence, bounds)
+        return costs, (sums[:, len(self._labels)] / counts).tolist(), counts
 
     def _narrow_contrasts(self, columns: Sequence[int]) -> Iterator[tuple[list[int], contrast.Table]]:
         """The second looks at siblings of which two or more may be answered; places of those, columns of the table."""
@@ -177,7 +194,7 @@ class Identifier:
         return costs
 
     def _decide(
-        self, costs: Costs, shares: Sequence[float], lengths: Sequence[int], counts: Sequence[int]
+        self, costs: Costs, shares: Sequence[float], counts: Sequence[int], lengths: Sequence[int]
     ) -> list[Identification]:
         """One answer a row of `costs`. shares: of words that fit the family; lengths: words; counts: different ones."""
         leading = costs.copy()
@@ -210,6 +227,14 @@ class Identifier:
                     costs[row, first] = min(cost, other)
                 else:
                     costs[row, second] = cost
+
+
+def _likely(labels: Sequence[str], shares: Sequence[float], least: float) -> dict[str, float]:
+    """Those that have `least` or more, likeliest first; classes with one label together."""
+    every: dict[str, float] = {}
+    for label, share in zip(labels, shares, strict=True):
+        every[label] = every.get(label, 0.0) + share
+    return dict(sorted(((k, v) for k, v in every.items() if v >= least), key=lambda one: -one[1]))
 
 
 def _columns(model: Model, languages: Collection[str] | None) -> list[int]:
@@ -262,6 +287,14 @@ def identify(
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
     thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
+    listed = _list(texts, languages)
+    if model == "afriweb":
+        return thesis_model().identify(listed)
+    return _identifier(chosen(model), frozenset(languages) if languages else None)(listed)
+
+
+def _list(texts: Iterable[str], languages: object) -> list[str]:
+    """The texts; TypeError for what are none, and for one string instead of languages."""
     if isinstance(texts, str | bytes):
         raise TypeError("texts is one string: its letters would be taken for texts; give a list")
     texts = list(texts)
@@ -270,9 +303,7 @@ def identify(
             raise TypeError(f"texts[{place}] is no string but of type {type(text).__name__}")
     if isinstance(languages, str):
         raise TypeError("languages is one string: its letters would be taken for languages; give a list")
-    if model == "afriweb":
-        return thesis_model().identify(texts)
-    return _identifier(chosen(model), frozenset(languages) if languages else None)(texts)
+    return texts
 
 
 @lru_cache(maxsize=16)
@@ -283,3 +314,20 @@ def _identifier(model: Model, languages: frozenset[str] | None) -> Identifier:
 def codes(texts: Iterable[str], languages: Collection[str] | None = None, model: str | Model = "southern") -> list[str]:
     """The languages alone."""
     return [found.language for found in identify(texts, languages, model)]
+
+
+def probabilities(
+    texts: Iterable[str],
+    languages: Collection[str] | None = None,
+    model: str | Model = "southern",
+    least: float = 0.01,
+) -> list[dict[str, float]]:
+    """The languages that each text may be in, with their probabilities at equal priors, likeliest first: those of
+    `least` or more. "und" is all that the model knows as "another"; a text without words may be in none.
+
+    Short texts are often of several languages at once. ModelError for "afriweb", which weighs none against another.
+    """
+    listed = _list(texts, languages)
+    if model == "afriweb":
+        raise ModelError(model, "knows no probabilities")
+    return [*_identifier(chosen(model), frozenset(languages) if languages else None).probabilities(listed, least)]

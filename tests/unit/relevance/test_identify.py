@@ -48,7 +48,11 @@ def test_words_between_the_slices_of_a_long_text_are_found(filling: str) -> None
 
 @pytest.mark.parametrize("model", ["southern", "afriweb"])
 def test_one_string_is_no_list_of_texts(model: Any) -> None:
-    for ask in (lambda: relevance.identify(["umuntu"], "zul", model), lambda: labels_by_word("umuntu", "zul")):
+    for ask in (
+        lambda: relevance.identify(["umuntu"], "zul", model),
+        lambda: relevance.probabilities(["umuntu"], "zul", model),
+        lambda: labels_by_word("umuntu", "zul"),
+    ):
         with pytest.raises(TypeError, match="languages is one string"):
             ask()
     with pytest.raises(TypeError, match="one string"):
@@ -81,6 +85,40 @@ def test_texts_may_be_anything_that_gives_strings(model: Any) -> None:
             labels_by_word(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="one string"):
         relevance.identify(b"umuntu", model=model)  # type: ignore[arg-type]
+
+
+def test_probabilities_are_those_of_the_answers() -> None:
+    rng = random.Random(3)
+    texts = [sentences(language, rng, size) for language in ("zul", "xho", "eng", "sot") for size in (2, 5, 40)]
+    texts += ["", "Привет мир", "12", "kodwa"]
+    for languages in (None, ("zul", "xho"), ("sot",)):
+        every = relevance.probabilities(iter(texts), languages, least=0)
+        assert [bool(some) for some in every] == [bool(words(text)) for text in texts]
+        for found, some in zip(relevance.identify(texts, languages), every, strict=True):
+            if not some:
+                assert found.language == "und"
+                continue
+            assert sum(some.values()) == pytest.approx(1)
+            assert [*some.values()] == sorted(some.values(), reverse=True)
+            if found.language != "und":  # several pools
+                assert some[found.language] == pytest.approx(found.score)
+            if found.margin:
+                assert found.language == next(iter(some))
+            assert not languages or set(some) == set(languages)
+    [likely] = relevance.probabilities(["Khetha konke"])
+    assert [*likely] == ["zul", "xho"]
+    assert relevance.probabilities(["Khetha konke"], least=0.5) == [{"zul": likely["zul"]}]
+    with pytest.raises(ModelError, match="afriweb: knows no probabilities"):
+        relevance.probabilities(["Khetha konke"], model="afriweb")
+
+
+def test_many_texts_at_once_have_the_probabilities_of_each_alone() -> None:
+    texts = [sentences("zul", random.Random(n), n % 7) for n in range(600)]
+    together = relevance.probabilities(texts)
+    assert len(together) == 600
+    assert [together[n] for n in (0, 255, 256, 511, 512, 599)] == [
+        relevance.probabilities([texts[n]])[0] for n in (0, 255, 256, 511, 512, 599)
+    ]
 
 
 def test_no_words_no_language() -> None:
@@ -123,7 +161,7 @@ def test_answers_are_those_of_plain_arithmetic() -> None:
                 continue
             known = 0.0 if name in shipped().meta["family"] else guard
             assert costs[row, n] == pytest.approx(plain[name] - known)
-    found = identifier._decide(costs, [0.5] * len(texts), [count + 1 for count in counts], counts)
+    found = identifier._decide(costs, [0.5] * len(texts), counts, [count + 1 for count in counts])
     for one, count, answer in zip(costs.tolist(), counts, found, strict=True):
         low, after = sorted(one)[:2]
         heat = temperature(count)
