@@ -29,10 +29,10 @@ from rich.table import Column, Table
 from relevance.arguments import DESCRIPTION, STDIN, parser
 from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.language import arpa, storage
-from relevance.language.identification import identify
+from relevance.language.identification import identify, probabilities
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import SHIPPED, Model, load
-from relevance.learning import evaluation, training
+from relevance.learning import evaluation, held_out, training
 from relevance.learning.card import card
 from relevance.learning.making import make_to_size
 
@@ -110,8 +110,8 @@ def _train(given: argparse.Namespace) -> int:
     if given.min_count is not None:
         description = replace(description, settings=replace(description.settings, min_count=given.min_count))
     out = given.output or given.description.with_suffix(".model")
-    if (given.dev or given.leave_out) and not given.card:
-        raise RelevanceError("--dev and --leave-out say what the card is to tell: name it with --card")
+    if (given.dev or given.leave_out or given.parts) and not given.card:
+        raise RelevanceError("--dev, --leave-out and --parts say what the card is to tell: name it with --card")
     _check_sources(given.data, [*given.dev, *given.leave_out])
     for target in filter(None, (out, given.card)):
         if not target.parent.is_dir():
@@ -125,9 +125,13 @@ def _train(given: argparse.Namespace) -> int:
     with _steps_told(given.quiet):
         size = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
         if given.card:
-            measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out))
-            left_out = evaluation.leave_one_out(description, given.data, given.leave_out)
+            said = evaluation.Said(corpus, description.classes)
+            measured = _measured(evaluation.deciding(load(out)), given.data, given.dev, _names(out), said)
+            left_out = held_out.leave_one_out(description, given.data, given.leave_out)
             measured |= {f"{source}, trained without it": kinds for source, kinds in left_out.items()}
+            if given.parts:
+                by_parts = held_out.by_parts(description, given.data, given.parts)
+                measured |= {f"{s}, trained without one part in {given.parts}": each for s, each in by_parts.items()}
             command = f"python -m relevance train DATA --description {given.description.name}"
             storage.replace_file(given.card, card(storage.header_of(out), size, measured, command).encode())
     print(f"{out}: {size:,} bytes")
@@ -147,55 +151,68 @@ def _names(model: Path) -> list[str]:
 
 
 def _measured(
-    decide: evaluation.Decide, data: Path, sources: Sequence[str], names: Sequence[str]
+    decide: evaluation.Decide,
+    data: Path,
+    sources: Sequence[str],
+    names: Sequence[str],
+    said: evaluation.Said | None = None,
 ) -> dict[str, Mapping[str, evaluation.Figures]]:
     out: dict[str, Mapping[str, evaluation.Figures]] = {}
     for source in sources:
         _log.info("measuring on %s", source)
         texts = {kind: evaluation.folder_texts(data / source, names, kind) for kind in evaluation.KINDS}
-        out[source] = {kind: evaluation.figures(decide, some) for kind, some in texts.items() if some}
+        out[source] = {kind: evaluation.figures(decide, some, said=said) for kind, some in texts.items() if some}
         if not out[source]:
             raise TrainingError(f"{data / source}: no <language>.txt of the model's languages: {' '.join(names)}")
     return out
 
 
 def _eval(given: argparse.Namespace) -> int:
-    if given.leave_out and (given.source or given.model):
-        beside = "--source" if given.source else "--model"
-        raise RelevanceError(f"{beside} beside --leave-out, which measures models of its own on what they lack")
-    if given.description and not given.leave_out:
-        raise RelevanceError("--description says what --leave-out trains by: name a source with that, or a --model")
-    model: Path = given.model or SHIPPED
-    sources = given.leave_out or given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
-    if not sources:
-        there = " ".join(sorted(folder.name for folder in given.data.glob("*") if any(folder.glob("*.txt"))))
-        raise TrainingError(f"{given.data}: no folder dev-*; name one with --source (there are: {there or 'none'})")
-    _check_sources(given.data, sources)
+    own = "--parts" if given.parts else "--leave-out"
+    asked = {"--source": given.source, "--model": given.model, "--leave-out": given.parts and given.leave_out}
+    if beside := next((name for name, value in asked.items() if value and (given.leave_out or given.parts)), None):
+        raise RelevanceError(f"{beside} beside {own}, which measures models of its own on what they lack")
+    if given.description and not (given.leave_out or given.parts):
+        raise RelevanceError("--description says what --leave-out and --parts train by: name one, or a --model")
     with _steps_told(given.quiet):
-        if given.leave_out:
-            measured: Measured = evaluation.leave_one_out(
-                training.read_description(given.description or DESCRIPTION), given.data, sources
-            )
-        else:
-            measured = _measured(evaluation.deciding(load(model)), given.data, sources, _names(model))
+        measured = _held_out(given) if given.leave_out or given.parts else _on_sources(given)
     if given.json:
         for source, kinds in measured.items():
             for kind, one in kinds.items():
-                row = {"source": source, "strings": kind, "texts": one.texts, "macro_f1": one.macro, "f1": one.f1}
-                print(json.dumps(row))
+                row = {"source": source, "strings": kind, "texts": one.texts, "macro_f1": one.macro}
+                print(json.dumps({**row, "macro_f1_either": one.either, "f1": one.f1}))
     else:
         _print_figures(measured)
     return GOOD
 
 
+def _held_out(given: argparse.Namespace) -> Measured:
+    description = training.read_description(given.description or DESCRIPTION)
+    if given.parts:
+        return held_out.by_parts(description, given.data, given.parts)
+    _check_sources(given.data, given.leave_out)
+    return held_out.leave_one_out(description, given.data, given.leave_out)
+
+
+def _on_sources(given: argparse.Namespace) -> Measured:
+    model: Path = given.model or SHIPPED
+    sources = given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
+    if not sources:
+        there = " ".join(sorted(folder.name for folder in given.data.glob("*") if any(folder.glob("*.txt"))))
+        raise TrainingError(f"{given.data}: no folder dev-*; name one with --source (there are: {there or 'none'})")
+    _check_sources(given.data, sources)
+    return _measured(evaluation.deciding(load(model)), given.data, sources, _names(model))
+
+
 def _print_figures(measured: Measured) -> None:
-    """A table on a terminal; elsewhere lines of source, kind, texts, macro-F1 and F1 by language, tabs between."""
-    names = ("source", "strings", "texts", "macro-F1", "F1 by language")
+    """A table on a terminal; elsewhere lines of the same, tabs between."""
+    names = ("source", "strings", "texts", "macro-F1", "either", "F1 by language")
     table = Table(*(Column(name, overflow="fold") for name in names))
     for source, kinds in measured.items():
         for kind, one in kinds.items():
             each = "  ".join(f"{language} {value:.1f}" for language, value in one.f1.items())
-            row = (source, kind, str(one.texts), f"{one.macro:.1f}", each)
+            either = "-" if one.either is None else f"{one.either:.1f}"
+            row = (source, kind, str(one.texts), f"{one.macro:.1f}", either, each)
             table.add_row(*row)
             if not sys.stdout.isatty():
                 print(*row, sep="\t")
@@ -264,6 +281,8 @@ def _identify(given: argparse.Namespace) -> int:
     model = given.model if given.model in ("southern", "afriweb") else load(Path(given.model))
     if given.by_word and model == "afriweb":
         raise ModelError(model, "does not label words")
+    if given.likely:
+        probabilities([], given.languages, model)
     try:  # a language that the model does not know is told before any output
         identify([], given.languages, model)
     except UnknownLanguageError as error:
@@ -274,6 +293,8 @@ def _identify(given: argparse.Namespace) -> int:
     for some in lines:
         if given.by_word:
             _print_words(some, given.languages, model, given.json)
+        elif given.likely:
+            _print_likely(some, given.languages, model, given.json)
         else:
             _print_languages(some, given.languages, model, given.json)
         sys.stdout.flush()
@@ -290,8 +311,20 @@ def _print_languages(lines: Sequence[str], languages: Sequence[str] | None, mode
         if as_json:
             print(_json({**found._asdict(), "text": line}))
         else:
-            shown = "".join(c if c.isprintable() else " " for c in line[:_SHOWN])  # text may hold a terminal's commands
-            print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{shown}")
+            print(f"{found.language}\t{found.score:.3f}\t{found.margin:.2f}\t{found.family_share:.2f}\t{_shown(line)}")
+
+
+def _print_likely(lines: Sequence[str], languages: Sequence[str] | None, model: str | Model, as_json: bool) -> None:
+    for line, likely in zip(lines, probabilities(lines, languages, model), strict=True):
+        if as_json:
+            print(_json({"probabilities": likely, "text": line}))
+        else:
+            print(" ".join(f"{language} {value:.3f}" for language, value in likely.items()), _shown(line), sep="\t")
+
+
+def _shown(line: str) -> str:
+    """What is printed of a line: text may hold a terminal's commands."""
+    return "".join(c if c.isprintable() else " " for c in line[:_SHOWN])
 
 
 def _print_words(lines: Sequence[str], languages: Sequence[str] | None, model: str | Model, as_json: bool) -> None:

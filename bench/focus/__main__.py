@@ -70,6 +70,13 @@ def table(name: str, runs: list[tuple[Web, dict[str, Found]]]) -> list[str]:
         out.append(
             f"{crawl:14} {_share(bf)}    {_share(best)}     {_share(bound)}         {line}      {100 * cells[6]:5.1f}"
         )
+    pairs = [
+        (_at(r["yield"], "recall", part * len(w.nodes)), _at(r["afriweb"], "recall", part * len(w.nodes)))
+        for w, r in runs
+        for part in (0.1, 0.5, 1.0)
+    ]
+    below = sum(own < theirs for own, theirs in pairs)
+    out.append(f"at 10, 50 and 100 % of the budget yield's recall is below afriweb's {below} times of {len(pairs)}")
     return [*out, against_afriweb([found for _, found in runs])]
 
 

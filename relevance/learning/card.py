@@ -28,11 +28,15 @@ def card(meta: Mapping[str, Any], size: int, measured: Mapping[str, Mapping[str,
     if meta.get("dropped"):
         lines = ", ".join(f"{name} {count}" for name, count in meta["dropped"].items())
         out += ["", f"Lines dropped before training as of another language than their file: {lines}."]
+    if measured:
+        out += ["", "either: macro-F1 where an answer is right, too, whose language has the very words in a row."]
     for name, kinds in measured.items():
-        out += ["", f"## On {name}", "", "| strings | texts | macro-F1 | F1 by language |", "|---|---:|---:|---|"]
+        out += ["", f"## On {name}", "", "| strings | texts | macro-F1 | either | F1 by language |"]
+        out.append("|---|---:|---:|---:|---|")
         for kind, one in kinds.items():
             each = ", ".join(f"{language} {value:.1f}" for language, value in one.f1.items())
-            out.append(f"| {kind} | {one.texts} | {one.macro:.1f} | {each} |")
+            either = "" if one.either is None else f"{one.either:.1f}"
+            out.append(f"| {kind} | {one.texts} | {one.macro:.1f} | {either} | {each} |")
         for kind, one in kinds.items():
             worst = sorted(one.confused.items(), key=lambda item: -item[1])[:6]
             if worst:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,7 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("identify", "--model", tmp_path / "noise.txt"), "no language model"),
         (("identify", "--languages", "tlh"), "'tlh'"),
         (("identify", "--by-word", "--model", "afriweb"), "does not label words"),
+        (("identify", "--likely", "--model", "afriweb"), "knows no probabilities"),
         (("export-arpa", "zul", none / "z.arpa"), "z.arpa: No such file"),
         (
             ("identify", "--languages", "zul", tmp_path / "noise.txt"),
@@ -58,6 +60,7 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("train", tmp_path / "data"), "has it (that of the shipped model, as no --description"),
         (("train", tmp_path, "--leave-out", "none", "--card", tmp_path / "c.md"), f"{none}: no such folder"),
         (("train", tmp_path, "--dev", "some"), "name it with --card"),
+        (("train", tmp_path, "--parts", "3"), "name it with --card"),
         (("train", tmp_path, "-o", none / "new.model"), "new.model: no such folder"),
         (("train", tmp_path, "--out", none / "new.model"), "new.model: no such folder"),
     ):
@@ -73,6 +76,7 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         *[(("words", "zul", "--count", count), f"{count} is no whole number from 1 on") for count in ("-3", "many")],
         *[(("train", ".", "--min-count", count), f"{count} is no number from 0 on") for count in ("nan", "-1", "few")],
+        (("eval", ".", "--parts", "1"), "one part is all the text: nothing is left to train from"),
     ],
 )
 def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsys: Any) -> None:
@@ -85,7 +89,12 @@ def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsy
     [
         (("--leave-out", "a", "--source", "b"), "relevance eval: --source beside --leave-out"),
         (("--leave-out", "a", "--model", "m"), "relevance eval: --model beside --leave-out"),
-        (("--description", "d.toml", "--source", "a"), "relevance eval: --description says what --leave-out trains by"),
+        (("--parts", "3", "--source", "b"), "relevance eval: --source beside --parts"),
+        (("--parts", "3", "--leave-out", "b"), "relevance eval: --leave-out beside --parts"),
+        (
+            ("--description", "d.toml", "--source", "a"),
+            "relevance eval: --description says what --leave-out and --parts",
+        ),
     ],
 )
 def test_what_eval_would_not_heed_it_refuses(words: tuple[str, ...], said: str, tmp_path: Path, capsys: Any) -> None:
@@ -166,17 +175,18 @@ def test_where_nobody_can_be_told_the_work_is_done(
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-@pytest.mark.parametrize("by_word", [False, True])
-def test_json_is_json_in_any_encoding(by_word: bool, encoding: str, tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("option", ["", "--by-word", "--likely"])
+def test_json_is_json_in_any_encoding(option: str, encoding: str, tmp_path: Path, monkeypatch: Any) -> None:
     text = "caf\xe9 \u1e71hoho \U0001f600 \U00010330"
     (tmp_path / "text").write_text(text, encoding="utf-8")
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
-    assert main(["identify", "--json", *(["--by-word"] if by_word else []), str(tmp_path / "text")]) == 0
+    assert main(["identify", "--json", *filter(None, [option]), str(tmp_path / "text")]) == 0
     answer = json.loads(out.getvalue().decode(encoding))
-    assert (
-        [word for word, _ in answer] == ["caf\xe9", "\u1e71hoho", "\U00010330"] if by_word else answer["text"] == text
-    )
+    if option == "--by-word":
+        assert [word for word, _ in answer] == ["caf\xe9", "\u1e71hoho", "\U00010330"]
+    else:
+        assert answer["text"] == text
 
 
 def test_text_does_not_command_the_terminal() -> None:
@@ -188,6 +198,10 @@ def test_answers_for_programs() -> None:
     found = [json.loads(line) for line in run("identify", "--json", stdin=f"{ZULU}\n\n").stdout.splitlines()]
     assert [(row["language"], row["text"]) for row in found] == [("zul", ZULU), ("und", "")]
     assert found[0]["words"] == 6
+    [likely] = [json.loads(line) for line in run("identify", "--likely", "--json", stdin=ZULU).stdout.splitlines()]
+    assert next(iter(likely["probabilities"])) == "zul"
+    assert likely["text"] == ZULU
+    assert run("identify", "--likely", stdin=ZULU).stdout.startswith(f"zul {likely['probabilities']['zul']:.3f}")
     [words] = [json.loads(line) for line in run("identify", "--by-word", "--json", stdin=ZULU).stdout.splitlines()]
     assert words[0] == ["izindaba", "zul"]
 
@@ -209,18 +223,23 @@ def test_lines_are_answered_before_the_last_is_there() -> None:
 def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
     for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
         (tmp_path / "src").mkdir(exist_ok=True)
-        (tmp_path / "src" / f"{language}.txt").write_text((text + "\n") * 30, encoding="utf-8")
+        lines = (f"{text} {text[at:]}" for at in range(30))
+        (tmp_path / "src" / f"{language}.txt").write_text("\n".join(lines), encoding="utf-8")
     toml = "name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\nlicence='mine'\n"
     (tmp_path / "d.toml").write_text(toml + "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n")
     files = ("--description", tmp_path / "d.toml", "--card", tmp_path / "c.md")
     (tmp_path / "c.md").write_text("of before")
     (tmp_path / "kept.md").hardlink_to(tmp_path / "c.md")
-    made = run("train", tmp_path, *files, "--dev", "src")
+    made = run("train", tmp_path, *files, "--dev", "src", "--parts", "2")
     assert made.returncode == 0, made.stderr
     model = tmp_path / "d.model"  # beside the description, so never by accident the shipped one
     assert made.stdout == f"{model}: {model.stat().st_size:,} bytes\n"
     assert "counting the letters and words of 2 languages" in made.stderr
-    assert "mine" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    told = (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "mine" in told
+    for part in ("src", "src, trained without one part in 2"):
+        assert re.search(rf"## On {part}\n.*?\| sentence \| 60 \| 100.0 \| 100.0 \|", told, re.S)
+    assert "all sources" not in told
     assert (tmp_path / "kept.md").read_text() == "of before"  # replaced whole, not written over
     found = run("identify", "--model", model, stdin="abantu bakithi\n")
     assert found.stdout.startswith("aaa\t")

@@ -1,5 +1,6 @@
 from relevance.language.alphabet import words
-from relevance.learning.evaluation import KINDS, cut, figures
+from relevance.learning.evaluation import KINDS, Said, cut, figures
+from relevance.learning.training import ClassSpec
 
 LINES = [" ".join(f"w{'abcdefghij'[number % 10] * (size + 1)}" for number in range(size)) for size in range(40)]
 
@@ -25,3 +26,34 @@ def test_every_language_counts_alike() -> None:
     found = figures(list, texts)
     assert round(found.f1["zul"], 6) == round(100 * 2 * 0.9 / (0.9 + 1 + 0.6), 6)
     assert found.confused == {("zul", "xho"): 10.0, ("xho", "zul"): 60.0}
+
+
+def test_words_that_are_of_both_languages_are_told_apart_from_mistakes() -> None:
+    classes = (
+        ClassSpec("zul", "zul", ("zul",)),
+        ClassSpec("xho", "xho", ("xho", "xhx")),
+        ClassSpec("o", "und", ("*",)),
+    )
+    corpus = {
+        "zul": {"a": ["Khetha konke, manje", "hamba"]},
+        "xhx": {"b": ["yiza", "nge khetha KONKE"]},
+        "fra": {"c": ["oui"]},
+    }
+    said = Said(corpus, classes)
+    assert [said.by("xho", text) for text in ("khetha", "Khetha konke!", "konke manje", "yiza nge", "khet")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert not said.by("und", "oui")
+    assert not said.by("eng", "khetha")
+    texts = {"zul": ["khetha", "hamba"], "xho": ["yiza", "nge"]}
+    answers = iter((["xho", "xho"], ["xho", "xho"]))
+    found = figures(lambda _: next(answers), texts, said=said)
+    assert found.either is not None
+    assert found.f1 == {"zul": 0.0, "xho": 200 / 3}
+    plain, both = 200 * 0.5 / 1.5, 200 / 2.5
+    assert round(found.either, 6) == round((plain + both) / 2, 6)
+    assert figures(list, {"zul": ["zul"]}).either is None

@@ -27,7 +27,7 @@ from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summ
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
 from relevance.learning import training
-from relevance.learning.evaluation import folder_texts, leave_one_out
+from relevance.learning.evaluation import folder_texts
 from relevance.learning.kneserney import KneserNey, count_ngrams
 from relevance.learning.making import in_memory, make, make_to_size
 from tests.sample import sentences
@@ -648,22 +648,6 @@ def test_text_that_is_no_utf8_is_named(tmp_path: Any) -> None:
     (tmp_path / "x" / "aaa.txt").write_bytes("umuntu\ncaf\xe9\n".encode("latin-1"))
     with pytest.raises(TrainingError, match=r"aaa\.txt:2: not UTF-8"):
         folder_texts(tmp_path / "x", ["aaa"], "sentence")
-
-
-def test_the_only_source_cannot_be_left_out(tmp_path: Any) -> None:
-    with pytest.raises(TrainingError, match="x is the only source"):
-        leave_one_out(SMALL, tmp_path, ["x"])
-
-
-def test_a_source_of_one_language_is_refused_before_any_training(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relevance.learning.evaluation.make", None)
-    description = replace(SMALL, sources=(training.Source("x"), training.Source("y")))
-    for source, languages in (("x", ("aaa", "bbb")), ("y", ("aaa",))):
-        (tmp_path / source).mkdir()
-        for language in languages:
-            (tmp_path / source / f"{language}.txt").write_text(TEXT[language])
-    with pytest.raises(TrainingError, match="y: no text of two of the languages told apart: aaa bbb"):
-        leave_one_out(description, tmp_path, ["x", "y"])
 
 
 def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:

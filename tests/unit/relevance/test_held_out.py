@@ -1,0 +1,72 @@
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relevance.errors import TrainingError
+from relevance.learning import held_out, training
+from relevance.learning.held_out import ALL, by_parts, leave_one_out
+from tests.sample import sentences
+
+SPECS = (training.ClassSpec("zul", "zul", ("zul",)), training.ClassSpec("eng", "eng", ("eng",)))
+X, Y = training.Source("x"), training.Source("y")
+SMALL = training.Description("small", SPECS, (X,), ("zul",), {}, training.Settings(order=4, min_count=1))
+PLACES = ("x/zul", "x/eng", "y/zul")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Source x has both languages, y one; a fifth of the lines come twice."""
+    rng = random.Random(1)
+    for place in PLACES:
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        lines = [sentence for sentence in sentences(place[2:], rng, 1000).split(". ") if sentence]
+        (tmp_path / f"{place}.txt").write_text("\n".join(lines + lines[: len(lines) // 5]))
+    return tmp_path
+
+
+def test_the_only_source_cannot_be_left_out(data: Path) -> None:
+    with pytest.raises(TrainingError, match=r"x is the only source: .*; --parts leaves parts"):
+        leave_one_out(SMALL, data, ["x"])
+
+
+def test_a_source_of_one_language_is_refused_before_any_training(data: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(held_out, "make", None)
+    with pytest.raises(TrainingError, match="y: no text of two of the languages told apart: zul eng"):
+        leave_one_out(replace(SMALL, sources=(X, Y)), data, ["x", "y"])
+    with pytest.raises(TrainingError, match=r"no text of two of the languages told apart: zul$"):
+        by_parts(replace(SMALL, sources=(Y,)), data, 3)
+
+
+def test_each_line_is_measured_on_once(data: Path) -> None:
+    found = by_parts(replace(SMALL, sources=(X, Y)), data, 3)
+    texts = {place: (data / f"{place}.txt").read_text().splitlines() for place in PLACES}
+    long = {place: sum(len(line.split()) >= 5 for line in lines) for place, lines in texts.items()}
+    assert list(found) == ["x", "y", ALL]
+    assert found["y"] == {}
+    assert found["x"]["sentence"].texts == long["x/zul"] + long["x/eng"] > 100
+    assert found[ALL]["sentence"].texts == sum(long.values())
+    assert found[ALL]["sentence"].macro > 98
+    assert found[ALL]["short"].either is not None
+
+
+def test_no_line_is_in_two_parts(data: Path) -> None:
+    corpus = training.read_corpus(data, (X, Y))
+    parts = [held_out._without(part, 3, corpus) for part in range(3)]
+    for language, source in ((place[2:], place[0]) for place in PLACES):
+        held = [sorted(part[language][source]) for _, part in parts]
+        assert sorted(line for mine in held for line in mine) == sorted(corpus[language][source])
+        for (rest, _), mine in zip(parts, held, strict=True):
+            assert mine
+            assert not set(mine).intersection(rest[language][source])
+            assert len(mine) + len(rest[language][source]) == len(corpus[language][source])
+
+
+def test_a_part_that_is_all_the_text_of_a_language_is_told(tmp_path: Path) -> None:
+    for language in ("zul", "eng"):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        (tmp_path / "x" / f"{language}.txt").write_text("the same line again and again\n" * 9)
+    with pytest.raises(TrainingError, match=r"without part \d of 2: no text for class zul"):
+        by_parts(SMALL, tmp_path, 2)
