@@ -1,30 +1,27 @@
 """The text of a page that has it as data alone, for a script to draw.
 
 Such a page shows a reader without scripts a frame, or the first lines of its article. The article is there for
-machines: in JSON-LD (`articleBody`, :mod:`relevance.pages.linked_data`), or in what the script goes on from, in JSON,
-too (as `__NEXT_DATA__`). It comes as plain text or as HTML, escaped once more or not, and often its paragraphs were
-glued together when their tags were taken away; or as a list of its parts, each with a type, as editors keep it
+machines: in JSON-LD (`articleBody`, :mod:`relevance.pages.linked_data`), or in what the script goes on from
+(:mod:`relevance.pages.states`). It comes as plain text or as HTML, escaped once more or not, and often its paragraphs
+were glued together when their tags were taken away; or as a list of its parts, each with a type, as editors keep it
 (Portable Text, Draft.js, Editor.js, ProseMirror, Lexical, Contentful, Arc). Here it becomes HTML again, which is read
 as any other.
 
-Guarantees: any text and any types of values are read without an error, at the cost of their length; at most
-:data:`MOST_LETTERS` of a page's scripts are parsed, and the walk does not recurse.
+Guarantees: any text and any types of values are read without an error, at the cost of their length, and the walk does
+not recurse.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from relevance.language.alphabet import unescaped
+from relevance.pages.linked_data import is_for_money
+from relevance.pages.states import LITTLE, Script, values
 
-MOST_LETTERS = 1 << 21
-LITTLE = 500
-"""Letters: a page that shows no more of full paragraphs may have its text in what its scripts go on from; there, what
-is no longer is no text."""
 PIECE = 40
 """Letters of a piece of text that is looked for on a page: more than any two texts have in common by chance."""
 MOST_PIECES = 32
@@ -39,12 +36,17 @@ _SIGNS = re.compile(r"[\W_]+")
 _GLUED = re.compile(r"(?<=[^\W\d_]{2}[.!?])([\"'”’)]?)(?=[\"'“‘(]?([^\W\d_])[\w'’-]*+[\s,])")
 """The end of a sentence with no space behind it, before a word that is not a part of an address (www.Name.com)."""
 _TITLES = ("title", "headline", "heading", "name")
+_HEADLINES = "headlines"
+"""Arc's titles, by what they are for."""
+_MOST_HEADLINES = 20
 _LEAST_TITLE, _MOST_TITLE = 8, 1000
 """Letters of a title, below which it is in others by chance, and that are looked at."""
 _TYPES = ("type", "_type", "nodeType")
 _LEAVES = ("text", "value", "html", "content")
-_INNER = (*_LEAVES, "children", "data")
-"""Keys of a part of a text: what it is, its text, and where else that may be."""
+_BLOCKS = ("items", "content_elements")
+_INNER = (*_LEAVES, "children", "data", *_BLOCKS)
+"""Keys of a part of a text: what it is, its text, and where else that may be: in entries, which are paragraphs (of a
+list, of a quotation in Arc), or in parts of any kind."""
 _LEAST_PARTS = 3
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
@@ -90,30 +92,28 @@ def squeezed(texts: Sequence[str]) -> str:
     return "".join(_SIGNS.sub("", text) for text in texts)
 
 
-def in_state(scripts: Iterable[str], title: str, site: str = "") -> str:
-    """The text, in HTML, of what has the page's own title, in the JSON that its scripts go on from; "": there is none.
+def in_state(scripts: Iterable[Script], title: str, site: str = "") -> str:
+    """The text, in HTML, of what has the page's own title, in what its scripts go on from; "": there is none, or what
+    has this title is for money.
 
     Such data is of the whole page, its menus, notices and other articles, too, so that length alone says nothing.
     `site`: the name of the page's site, which is in many a title, and what has it is no page.
     """
     title, site = _folded(title), _folded(site)
+    if len(title) < _LEAST_TITLE:
+        return ""
     found = (0, "")
-    room = MOST_LETTERS
-    for script in scripts:
-        room -= len(script)
-        if room < 0:
-            break
-        try:
-            top = json.loads(script)
-        except (ValueError, RecursionError):
-            continue
-        texts = _texts(top, title, site)
-        found = max((found, *texts), key=lambda one: (one[0], len(one[1])))  # a page's title has its section's, too
+    for value in values(scripts):
+        for named, text in _texts(value, title, site):
+            if text is None:
+                return ""
+            found = max(found, (named, text), key=lambda one: (one[0], len(one[1])))  # a title has its section's, too
     return found[1]
 
 
-def _texts(top: Any, title: str, site: str) -> Iterator[tuple[int, str]]:
-    """What is marked up in objects with this title, and in what they are made of; with the letters of theirs."""
+def _texts(top: Any, title: str, site: str) -> Iterator[tuple[int, str | None]]:
+    """What is marked up in objects with this title, and in what they are made of; with the letters of theirs. None: for
+    money."""
     waiting: list[tuple[Any, int, bool]] = [(top, 0, False)]  # True: it is in parts that were read
     while waiting:
         value, named, read = waiting.pop()
@@ -130,7 +130,16 @@ def _texts(top: Any, title: str, site: str) -> Iterator[tuple[int, str]]:
             if said := _titles(value):  # what has another title is another's: the articles beside it
                 named = max((len(one) for one in said if one != site and _is_title(one, title)), default=0)
                 read = False
+            if named and _is_for_money(value):
+                yield named, None
             waiting += [(one, named, read) for one in value.values()]
+
+
+def _is_for_money(value: dict[str, Any]) -> bool:
+    """Does it say so, in schema.org's words or those of Arc, where only `free` is?"""
+    restrictions = value.get("content_restrictions")
+    code = restrictions.get("content_code") if isinstance(restrictions, dict) else None
+    return is_for_money(value) or (isinstance(code, str) and code.strip().lower() not in ("", "free"))
 
 
 def _is_part(value: Any) -> bool:
@@ -149,9 +158,10 @@ def _of_parts(parts: list[Any]) -> str:
         if begins:
             paragraphs.append([])
         inner: list[tuple[Any, bool]] = []
-        for value in map(part.get, _INNER):
+        for key in _INNER:
+            value = part.get(key)
             if isinstance(value, list):
-                among_text = not begins or any(map(_has_text, value))
+                among_text = key not in _BLOCKS and (not begins or any(map(_has_text, value)))
                 inner += [(one, not among_text) for one in value]
             else:
                 inner.append((value, False))
@@ -165,7 +175,10 @@ def _has_text(value: Any) -> bool:
 
 
 def _titles(value: dict[str, Any]) -> list[str]:
-    return [one for key in _TITLES if key in value and (one := _folded(value[key]))]
+    said = [value[key] for key in _TITLES if key in value]
+    if isinstance(headlines := value.get(_HEADLINES), dict):
+        said += list(headlines.values())[:_MOST_HEADLINES]
+    return [one for title in said if (one := _folded(title))]
 
 
 def _is_title(one: str, title: str) -> bool:

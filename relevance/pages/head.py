@@ -15,7 +15,7 @@ _REFRESH = re.compile(
     r"\s*+[\d.]++(?>\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.IGNORECASE | re.DOTALL
 )
 
-_TELLING = "meta[content],link[href][rel],script[type*=json],time[datetime],[itemprop],abbr.published[title]"
+_TELLING = "meta[content],link[href][rel],script,time[datetime],[itemprop],abbr.published[title]"
 _Attributes = dict[str, str | None]
 Meta = tuple[str, str]
 """Of a `<meta>` its name (or property) in small letters, and its content."""
@@ -25,13 +25,14 @@ Meta = tuple[str, str]
 class Told:
     """What may tell of a page's publication: `metas`, `scripts` of JSON, `times`, and `others`: elements with an
     `itemprop` or of hAtom's class `published`, in the order of the page, but metas last; `licences`: addresses, as
-    written."""
+    written. `code`: scripts that browsers run, in the page."""
 
     metas: list[Meta]
     scripts: list[LexborNode]
     licences: list[str]
     times: list[LexborNode]
     others: list[LexborNode]
+    code: list[LexborNode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,22 @@ def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
         if "itemprop" in attributes:
             nodes[""].append(meta)
     facts = {**_outline(tree), **_of_metas(metas, pragmas, robots_names), **_relations(links)}
-    return Head(facts, Told(metas, nodes["script"], _licences(links), nodes["time"], nodes[""]))
+    data, code = _scripts(nodes["script"])
+    return Head(facts, Told(metas, data, _licences(links), nodes["time"], nodes[""], code))
+
+
+def _scripts(nodes: list[LexborNode]) -> tuple[list[LexborNode], list[LexborNode]]:
+    """Those of JSON with a text, and those that browsers run. (Rocket Loader writes its own word before a type.)"""
+    data, code = [], []
+    for node in nodes:
+        if node.first_child is None:  # it is elsewhere
+            continue
+        kind = (node.attributes.get("type") or "").strip().lower()
+        if not kind or kind == "module" or kind.endswith("javascript"):
+            code.append(node)
+        elif "json" in kind:
+            data.append(node)
+    return data, code
 
 
 def _outline(tree: LexborHTMLParser) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def _told(found: _Found, addresses: frozenset[str]) -> LinkedData:
     listing = many or (found.listing and article is None)
     page = found.pages[0] if found.pages and not listing else {}
     node = article or {}
-    for_money = any(map(_is_for_money, (*same, page)))
+    for_money = any(map(is_for_money, (*same, page)))
     published = "" if _differ(same) else _date(node, "datePublished")
     return LinkedData(
         published=published,
@@ -203,7 +203,7 @@ def _text(articles: list[_Node]) -> str:
     return longest if all(longest.startswith(body[:_BEGINNING]) for body in bodies) else ""
 
 
-def _is_for_money(node: _Node) -> bool:
+def is_for_money(node: _Node) -> bool:
     parts = node.get("hasPart")
     of_parts = parts[:_MOST_NAMES] if isinstance(parts, list) else [parts]
     said = (one.get(FREE) for one in (node, *of_parts) if isinstance(one, dict))

@@ -22,10 +22,10 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from relevance.language.alphabet import composed
-from relevance.pages.carried import LITTLE, MOST_COMPARED, in_state, is_shown, markup, squeezed
+from relevance.pages.carried import MOST_COMPARED, in_state, is_shown, markup, squeezed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import INLINE_NAMES, NEVER_TEXT, flattened, is_usual
-from relevance.pages.head import Told, read_head
+from relevance.pages.head import read_head
 from relevance.pages.licences import LICENCES
 from relevance.pages.linked_data import BODY, FREE, LinkedData
 from relevance.pages.media_type import media_type
@@ -33,6 +33,7 @@ from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.noscript import without_open_noscript
 from relevance.pages.outline import HEADINGS, Outline
 from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
+from relevance.pages.states import LITTLE, scripts
 from relevance.pages.teasers import MARKS, ends_cut
 
 MAX_BODY = 8 * 1024 * 1024
@@ -124,7 +125,7 @@ def read_page(
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
-    publication, data, states = NOTHING_SAID, LinkedData(), _states(head.told)
+    publication, data, states = NOTHING_SAID, LinkedData(), scripts(head.told)
     if captured is not None or _BODY in html or (states and _FREE in html):
         origin = Origin(url, captured or "", head.facts["base"], head.facts.get("canonical"))
         data = read_data(head.told, origin)
@@ -166,12 +167,6 @@ def texts_and_links(html: bytes, *, usual: bool = False) -> tuple[list[str], lis
     links, linking = _links(tree, nav)
     main, aside = _gathered(tree, nav, linking)
     return main.texts + aside.texts, links
-
-
-def _states(told: Told) -> list[str]:
-    """What scripts go on from: the texts of elements with JSON that is no linked data."""
-    scripts = (node for node in told.scripts if media_type(node.attributes.get("type") or "") == "application/json")
-    return [node.text() for node in scripts]
 
 
 def _with_carried(blocks: tuple[Block, ...], texts: list[str]) -> tuple[Block, ...]:

@@ -7,11 +7,11 @@ blocks, a host's head and foot), so it costs some 30 us and is the same bytes wh
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from tests.web.drawn import drawn
 from tests.web.graph import BlockKey, Graph, Link, Traits
 from tests.web.hashing import draws, share
 from tests.web.paths import Paths, Resource, section_of
@@ -66,7 +66,7 @@ class Pages:
         title = self._title(language, i, d[0])
         related = "\n".join([f"<li>{anchor}</li>" for anchor in anchors[inline:]])
         if traits.drawn:
-            text = [_linked_data(title, text) if i % 2 else _state(title, text)]
+            text = [drawn(i, title, text)]
         return b"".join((
             self._head(site, i, traits, language, title).encode(), skin.head, self._robots_meta(traits), skin.top,
             f'<main><article><h1>{title}</h1>\n<p class="meta"><time>{2000 + d[7] % 26}-05-17</time></p>\n'.encode(),
@@ -197,21 +197,6 @@ class Pages:
         )
         self._skins[site.index] = Skin(head.encode(), top.encode(), foot.encode())
         return self._skins[site.index]
-
-
-def _linked_data(title: str, paragraphs: list[bytes]) -> bytes:
-    """An article as publishers offer it to search engines: its text alone."""
-    body = "\n".join(_TAG.sub("", paragraph.decode()) for paragraph in paragraphs)
-    article = {"@context": "https://schema.org", "@type": "NewsArticle", "headline": title, "articleBody": body}
-    return f'<div id="root"></div><script type="application/ld+json">{json.dumps(article)}</script>'.encode()
-
-
-def _state(title: str, paragraphs: list[bytes]) -> bytes:
-    """An article as a framework's script goes on from it: as HTML, with others beside it."""
-    post = {"title": title, "html": b"".join(paragraphs).decode()}
-    other = {"title": f"{title[::-1]} 0", "html": b"".join(paragraphs[::-1] * 2).decode()}
-    state = json.dumps({"props": {"pageProps": {"post": post, "more": [other]}}}).replace("<", "\\u003c")
-    return f'<div id="root"></div><script id="__NEXT_DATA__" type="application/json">{state}</script>'.encode()
 
 
 #: What the meta element claims, by charset trait.
