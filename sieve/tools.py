@@ -20,7 +20,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
 from sieve.kinds.mercator import MercatorSieve
 from sieve.sets.runs import Run, salvage
-from sieve.sets.store import MANIFEST, distinct, make_again
+from sieve.sets.store import MANIFEST, SALVAGED, distinct, make_again
 from sieve.types import Item, Sieve
 from sieve.urls import UrlError, canonicalize
 
@@ -124,18 +124,22 @@ def _repair(folder: Path) -> Iterator[Finding]:
         if lost or not path.exists():
             yield Finding(str(path), f"kept {len(keys)} keys, lost {lost}", lost)
     keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
-    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {})
+    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {SALVAGED: True})
 
 
 def rebuild(sieve: Sieve, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:
     """Fill an empty sieve with URLs that were fetched or are in the frontier (`known`: they do not come out again).
 
     `known` are the URLs of WARC or CDXJ files and of the frontier's states and queues; `ready`, which then come out,
-    are those that should be fetched again. :class:`~sieve.errors.StoreError` when the sieve is not empty.
+    are those that should be fetched again. :class:`~sieve.errors.StoreError` when the sieve is not empty; but of a
+    fleet's whose store on disk is lost or out of step with Redis that store is made again, and none is `ready`.
     """
+    result = Rebuilt()
+    if isinstance(sieve, RedisSieve) and not _is_empty(sieve) and not ready:
+        result.known = sieve.remake(_sound(batch, result) for batch in _batches(known))
+        return result
     if not _is_empty(sieve):
         raise StoreError("only an empty sieve can be rebuilt; this one knows URLs")
-    result = Rebuilt()
     for batch in _batches(known):
         result.known += _admit(sieve, batch, result)
     for batch in _batches(ready):
@@ -154,7 +158,14 @@ def _is_empty(sieve: Sieve) -> bool:
 
 
 def _admit(sieve: Sieve, batch: list[Item], result: Rebuilt) -> int:
-    sound: list[Item] = []
+    sieve.enqueue(_sound(batch, result))
+    sieve.flush()
+    return len(sieve.drain())
+
+
+def _sound(batch: list[Item], result: Rebuilt) -> list[str]:
+    """URLs of the batch that are some, the others told in `result`."""
+    sound: list[str] = []
     for item in batch:
         url = item if isinstance(item, str) else item.url
         result.read += 1
@@ -163,10 +174,8 @@ def _admit(sieve: Sieve, batch: list[Item], result: Rebuilt) -> int:
         except UrlError as error:
             result.refused.append(str(error))
         else:
-            sound.append(item)
-    sieve.enqueue(sound)
-    sieve.flush()
-    return len(sieve.drain())
+            sound.append(url)
+    return sound
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -24,9 +24,11 @@ from relevance.errors import ModelError, PolicyError
 from seeds.crawl import Crawl
 from seeds.harvest.history import FeedHistory, HistoryError
 from seeds.harvest.stats import duration
+from sieve.errors import DamagedError, StoreError
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
+_UNKNOWN = "cannot be told now: a worker has the table of seen URLs, or `scrapy sieve contains URL` says what ails it"
 _JUDGED = (*PAGE_TYPES, "unk", "warc/revisit")
 _FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
 
@@ -62,7 +64,7 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
     source = waiting.source if waiting else told.get("source", "")
     depth = waiting.depth if waiting else int(told.get("depth", 0))
     refused = _refused(state, found, depth)
-    admitted = True if waiting or fetches or found.place == "leased" else state.admitted(url)
+    admitted = True if waiting or fetches or found.place == "leased" else _admitted(state, url)
     return {
         "url": url,
         "answer": _answer(found, fetches, refused, admitted, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
@@ -87,6 +89,13 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "host_state": host_words(found.host, state.frontier.status().now_ms) if found.host else "never met",
         "fetches": [asdict(fetch) for fetch in fetches],
     }
+
+
+def _admitted(state: CrawlState, url: str) -> bool | None:
+    try:
+        return state.admitted(url)
+    except (StoreError, DamagedError):
+        return None
 
 
 def _polls(waiting: Waiting) -> dict[str, Any]:
@@ -188,7 +197,7 @@ def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    admitted = {True: "yes", False: "never", None: "a worker holds the table of seen URLs; ask again when none runs"}
+    admitted = {True: "yes", False: "never", None: _UNKNOWN}
     yield "answer", facts["answer"]
     yield "canonical form", facts["canonical"]
     yield "fingerprint", facts["fingerprint"]

@@ -28,7 +28,8 @@ class Command(CrawlCommand):
         return (
             "stats: counts and sizes, each with its unit and what is normal; check: verify every byte of a store on "
             "this disk; repair: keep what is sound of it (stop the crawl first); contains URL: whether a URL is known "
-            "(a running worker keeps this to itself); rebuild FILE...: after the sieve's state was lost, take the URLs "
-            "of WARC files, .cdxj files or lists of URLs, one a line, and all that the frontier has, for known. "
+            "(a running worker keeps this to itself); rebuild FILE...: after the sieve's state was lost, or its store "
+            "on this disk was, or is an older or newer copy than Redis' data, take the URLs of WARC files, .cdxj files "
+            "or lists of URLs, one a line, and all that the frontier has, for known (stop the crawl first). "
             "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
         )

@@ -37,7 +37,7 @@ from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl, load_crawl
 from seeds.errors import SeedsError
-from sieve.errors import SieveError
+from sieve.errors import FencedError, LinkError, LockedError, SieveError
 
 _WIDTH_IN_FILES = 1000
 
@@ -58,9 +58,10 @@ class CrawlState:
     elsewhere: str
 
     def admitted(self, url: str) -> bool | None:
-        """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs."""
+        """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs.
+        StoreError, DamagedError: the table is not the one that Redis needs, or is not sound."""
         sieve = open_sieve(self.settings, self.home, self.name, self.folder)
-        with contextlib.suppress(SieveError), contextlib.closing(sieve):
+        with contextlib.suppress(FencedError, LinkError, LockedError), contextlib.closing(sieve):
             sieve.decide()
             return sieve.contains(url) if sieve.holds else None
         return None

@@ -6,7 +6,9 @@ the holder is thrown away and made anew from what is committed. Two ways to keep
 * in Redis (fleet): new fingerprints go to ``fresh`` and, a chunk's worth at a time, sorted, to ``runs``. The holder
   works on a scratch copy on its own disk, read at take-over; it owns nothing.
 * on the holder's disk: new fingerprints stay in ``fresh`` until a run that has them is on disk, whose manifest says the
-  epoch up to which it is complete. ``home`` in Redis names the store, so that no other disk is taken for it.
+  epoch up to which it is complete. ``home`` in Redis names the store, so that no other disk is taken for it, and
+  ``stored`` how far it has come, so that no older copy of it is: each is refused, as is a Redis that has come less far
+  than the store, until :func:`sieve.fleet.remaking.remake` has made the store again.
 """
 
 from __future__ import annotations
@@ -30,10 +32,12 @@ from sieve.fleet.redis_link import Commit, RedisLink
 from sieve.queues.items import packed_places
 from sieve.sets.jobs import Job
 from sieve.sets.seen import Seen, SeenConfig
-from sieve.sets.store import RunStore, distinct
+from sieve.sets.store import SALVAGED, RunStore, distinct
 
-_EPOCH = struct.Struct("<Q")
+EPOCH = struct.Struct("<Q")
+"""In front of the fingerprints of an element of ``fresh``."""
 _LOAD_KEYS = 1 << 22
+_WAY_OUT = "put both back as they were at one time, or make the table again (`scrapy sieve rebuild`, docs/fleet.md)"
 # A chunk of this many fingerprints and Redis' own bookkeeping fill a 64 KiB allocation.
 CHUNK_KEYS = 8_176
 
@@ -78,6 +82,14 @@ def store_id(folder: Path | None) -> str:
         new.unlink()
         sync_folder(folder)
     return path.read_text("ascii")
+
+
+def name_store(folder: Path, home: str) -> None:
+    """Give the store in `folder` the id that Redis knows it by. The caller holds the folder's lock."""
+    new = folder / f"ID.{secrets.token_hex(8)}"
+    new.write_text(home, "ascii")
+    new.replace(folder / "ID")
+    sync_folder(folder)
 
 
 class Holder:
@@ -140,7 +152,7 @@ class Holder:
         if self._in_redis or not self._fresh.elements:
             return None
         self.seen.settle({"epoch": self.epoch})
-        return Commit(self.epoch, fresh_done=len(self._fresh.elements))
+        return Commit(self.epoch, fresh_done=len(self._fresh.elements), stored=self._stored)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -153,33 +165,43 @@ class Holder:
         if self._scratch is not None:
             self._scratch.remove()
 
+    @property
+    def _stored(self) -> int:
+        """The epoch up to which the store on disk is complete."""
+        return int(self.seen.store.facts.get("epoch", 0))
+
     def _epoch(self, urls: int, admitted: Fingerprints, places: list[bytes]) -> _Epoch:
-        fresh, chunks, done = admitted, [], 0
+        fresh, chunks, done, stored = admitted, [], 0, 0
         if not self._in_redis:
-            stored = self.seen.store.facts.get("epoch", 0)
-            done = sum(epoch <= stored for epoch, _ in self._fresh.elements)
+            done = sum(epoch <= self._stored for epoch, _ in self._fresh.elements)
+            stored = self._stored if done else 0
         elif self._fresh.count + len(admitted) >= CHUNK_KEYS:
             together = np.concatenate([*(keys for _, keys in self._fresh.elements), admitted])
             whole = len(together) // CHUNK_KEYS * CHUNK_KEYS
             chunks = [np.sort(part).tobytes() for part in np.split(together[:whole], whole // CHUNK_KEYS)]
             fresh, done = together[whole:], len(self._fresh.elements)
-        element = _EPOCH.pack(self.epoch + 1) + fresh.tobytes() if len(fresh) else b""
-        return _Epoch(Commit(self.epoch, urls, len(admitted), places, element, done, chunks), admitted, fresh)
+        element = EPOCH.pack(self.epoch + 1) + fresh.tobytes() if len(fresh) else b""
+        return _Epoch(Commit(self.epoch, urls, len(admitted), places, element, done, stored, chunks), admitted, fresh)
 
     def _load(self, link: RedisLink, folder: Path, config: SeenConfig) -> Seen:
         store = RunStore(folder, durable=not self._in_redis, step=self._step)
         stored = store.facts.get("epoch", 0)
         if stored > self.epoch:
             raise StoreError(
-                f"the store in {folder} is complete to epoch {stored}, but Redis has only come to {self.epoch}: "
-                "Redis has lost data; rebuild the sieve"
+                f"the seen URLs in {folder} are those up to epoch {stored}, but Redis has only come to {self.epoch} "
+                f"(it has lost data, or is an older copy): {_WAY_OUT}"
             )
         if self._in_redis:
             _copy(link, store)
+        elif stored < (needed := link.stored()) and ("epoch" in store.facts or SALVAGED not in store.facts):
+            raise StoreError(
+                f"the seen URLs in {folder} are those up to epoch {stored}, but Redis has left those up to {needed} to "
+                f"them (the folder has lost data, or is an older copy): {_WAY_OUT}"
+            )
         seen = Seen(store, config)
         for element in link.fresh():
-            (epoch,) = _EPOCH.unpack_from(element)
-            keys = np.frombuffer(element, "<u8", offset=_EPOCH.size)
+            (epoch,) = EPOCH.unpack_from(element)
+            keys = np.frombuffer(element, "<u8", offset=EPOCH.size)
             self._fresh.add(epoch, keys)
             if epoch > stored:
                 seen.recover(keys, known=True)

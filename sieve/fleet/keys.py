@@ -36,7 +36,8 @@ class RedisKeys:
 
     @property
     def state(self) -> str:
-        """Hash: epoch, seed, put (URLs ever appended), decided, seen, home (id of the store on a disk)."""
+        """Hash: epoch, seed, put (URLs ever appended), decided, seen, home (id of the store on a disk), stored (the
+        epoch up to which only that store has the fingerprints)."""
         return self._name("sieve")
 
     @property

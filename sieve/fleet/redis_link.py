@@ -29,7 +29,8 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What one epoch changes; `follows` is the epoch before it, `places` those of each batch's new URLs, packed."""
+    """What one epoch changes; `follows` is the epoch before it, `places` those of each batch's new URLs, packed,
+    `stored` the epoch up to which a store on disk is complete, which has the `fresh_done` elements that go."""
 
     follows: int
     urls: int = 0
@@ -37,6 +38,7 @@ class Commit:
     places: Sequence[bytes] = ()
     fresh: bytes = b""
     fresh_done: int = 0
+    stored: int = 0
     chunks: Sequence[bytes] = ()
 
 
@@ -130,7 +132,8 @@ class RedisLink:
             known, asked = (f"the disk store {place}" if place else "Redis" for place in (epoch.decode(), home))
             raise StoreError(
                 f"the seen URLs of {self.keys.crawl!r} are in {known}, not in {asked}: "
-                "start it with the folder, and the kind of store, with which it began"
+                "start it with the folder, and the kind of store, with which it began "
+                "(when that folder is lost `scrapy sieve rebuild` makes another)"
             )
         return int(got), int(epoch)
 
@@ -142,7 +145,7 @@ class RedisLink:
         """Commit an epoch and give its number; :class:`FencedError` when the lease or the epoch is not ours."""
         keys = self.keys
         arguments: list[Any] = [token, commit.follows, lease_ms, commit.urls, commit.admitted, commit.fresh_done]
-        arguments += [commit.fresh, len(commit.chunks), *commit.chunks, *commit.places]
+        arguments += [commit.fresh, commit.stored, len(commit.chunks), *commit.chunks, *commit.places]
         names = [keys.lease, keys.state, keys.waiting, keys.texts, keys.ready, keys.fresh, keys.runs]
         epoch = int(self._reach(self._directly, self._commit, names, arguments))
         if epoch == -3:
@@ -150,6 +153,14 @@ class RedisLink:
         if epoch < 0:
             raise FencedError("the flush lease was lost" if epoch == -1 else f"epoch {commit.follows} has passed")
         return epoch
+
+    def home(self) -> str:
+        """The id of the store on a disk that has the seen URLs; empty when Redis has them, or nothing was decided."""
+        return bytes(self._reach(self._client.hget, self.keys.state, "home") or b"").decode()
+
+    def stored(self) -> int:
+        """The epoch up to which Redis has left the seen URLs to the store on disk; 0 when it has all of them."""
+        return int(self._reach(self._client.hget, self.keys.state, "stored") or 0)
 
     def runs(self) -> Iterator[bytes]:
         """The chunks of the store."""

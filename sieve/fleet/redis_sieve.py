@@ -18,15 +18,16 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from sieve.disk.files import Step, no_step
-from sieve.errors import ClosedError, FencedError, LinkError, LockedError, SpecError
+from sieve.errors import ClosedError, DamagedError, FencedError, LinkError, LockedError, SpecError, StoreError
 from sieve.fleet.holder import Holder, store_id
 from sieve.fleet.redis_link import RedisLink, Tally
+from sieve.fleet.remaking import remake
 from sieve.queues.items import Batch, Fingerprinter, chosen_items
 from sieve.sets.filter import RecentTable
 from sieve.sets.seen import SeenConfig
@@ -192,6 +193,43 @@ class RedisSieve:
                     return not bool(seen.unknown(seen.snapshot(), self._fingerprinter.fingerprint_of(url))[0])
             time.sleep(self.retry_s)
 
+    def remake(self, known: Iterable[Sequence[str]]) -> int:
+        """Make the store on disk again when it is lost or does not go with what Redis has, also of `known`, batches of
+        URLs (:mod:`sieve.fleet.remaking`); gives how many it knows now.
+
+        :class:`~sieve.errors.StoreError` when there is nothing to mend, the seen URLs are in Redis, or another process
+        decides; DamagedError: that is to be repaired.
+        """
+        folder = self._config.folder
+        if folder is None or not self._out_of_step():
+            raise StoreError("only an empty sieve can be rebuilt; this one knows URLs")
+        with self._deciding:
+            self._token, epoch = self._link.acquire(self._token, self._config.lease_ms, self._link.home())
+            if not self._token:
+                raise self._taken()
+            self._home = self._link.home()
+            try:
+                with self._renewing():
+                    return remake(self._link, epoch, folder, self._fingerprinter, known)
+            finally:
+                self._give_up_lease()
+
+    def _out_of_step(self) -> bool:
+        """Whether the store on disk is not the one that Redis needs; waits until a dead holder's lease has run out."""
+        deadline = time.monotonic() + 2 * self._config.lease_ms / 1000
+        while time.monotonic() < deadline:
+            try:
+                self.decide()
+            except StoreError:
+                return True
+            if self._holder is not None:
+                return False
+            time.sleep(self.retry_s)
+        raise self._taken()
+
+    def _taken(self) -> StoreError:
+        return StoreError(f"a worker of {self._link.keys.crawl!r} decides; stop its workers first")
+
     @property
     def holds(self) -> bool:
         """Whether this process held the flush lease when it last decided."""
@@ -268,9 +306,15 @@ class RedisSieve:
                 return Holder(self._link, epoch, self._config.folder, self._config.seen, self._step)
         except LockedError:
             # The last holder lost its lease but lives and will notice; let it, or somebody, try.
-            self._link.release(self._token)
-            self._token = 0
+            self._give_up_lease()
             return None
+        except (DamagedError, StoreError):
+            self._give_up_lease()
+            raise
+
+    def _give_up_lease(self) -> None:
+        self._link.release(self._token)
+        self._token = 0
 
     @contextlib.contextmanager
     def _renewing(self) -> Iterator[None]:

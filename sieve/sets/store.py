@@ -22,6 +22,8 @@ from sieve.sets.jobs import Job, Work
 from sieve.sets.runs import Run, RunWriter
 
 MANIFEST = "MANIFEST"
+SALVAGED = "salvaged"
+"""A fact of a store whose manifest was lost and made again from its runs: what else it said is not known."""
 _PIECE_KEYS = 1 << 16
 _LIKE_SIZE = 1.5
 _VERSION = 1

@@ -3,7 +3,8 @@
 --       7 runs (list)
 -- ARGV: 1 token, 2 epoch this one follows, 3 lease time (ms), 4 URLs decided, 5 URLs admitted,
 --       6 elements of fresh to remove (they are in runs, here or on disk), 7 element of fresh to add or empty,
---       8 number of chunks c, then c chunks for runs, then for each batch decided the places of its new URLs
+--       8 epoch up to which those on disk are complete, 0 when nothing is removed for them or they are here,
+--       9 number of chunks c, then c chunks for runs, then for each batch decided the places of its new URLs
 -- Returns: the new epoch; -1 when the lease is not the caller's, -2 when the epoch is not the one expected, -3 when
 -- waiting and texts are not in step. O(batches): the texts move from list to list, nobody reads them.
 -- Atomic so that a URL is decided, ready and stored, or none of the three; an old holder changes nothing.
@@ -19,7 +20,7 @@ end
 -- An error does not undo what a script has written: everything that can fail comes before the first write, and once
 -- something is written a full Redis refuses nothing more. It lets this one pass: what is decided takes less room than
 -- what waits, and most of that is known and goes.
-local first = 9 + tonumber(ARGV[8])
+local first = 10 + tonumber(ARGV[9])
 redis.call('LTRIM', KEYS[3], #ARGV - first + 1, -1)
 for i = first, #ARGV do
   if ARGV[i] == '' then
@@ -35,7 +36,10 @@ end
 if ARGV[6] ~= '0' then
   redis.call('LTRIM', KEYS[6], ARGV[6], -1)
 end
-for i = 9, first - 1 do
+if ARGV[8] ~= '0' then
+  redis.call('HSET', KEYS[2], 'stored', ARGV[8])
+end
+for i = 10, first - 1 do
   redis.call('RPUSH', KEYS[7], ARGV[i])
 end
 redis.call('HINCRBY', KEYS[2], 'decided', ARGV[4])

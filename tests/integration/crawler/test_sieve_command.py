@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,3 +155,36 @@ def test_rebuilding_when_all_state_is_lost(run: Run, tmp_path: Path) -> None:
     plain.write_text("\n".join(URLS))
     assert run("rebuild", str(plain))[:2] == (0, "40 URLs read, 40 known now, 0 refused\n")
     assert run("contains", URLS[0])[0] == 0
+
+
+def test_an_older_copy_of_the_table_is_told_and_made_again(crawled: Path, run: Run, tmp_path: Path) -> None:
+    """What was seen since would be new once more; it is in the archive or waits."""
+    folder = crawled / "state" / "sieve"
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    later = [f"http://later.example/{number}" for number in range(5)]
+    with EmbeddedRedis(crawled / "state" / "redis") as server:
+        with contextlib.closing(open_sieve(f"{server.url}&crawl=zulu&dir={folder}")) as sieve:
+            sieve.enqueue(later)
+            sieve.flush()
+            sieve.drain()
+        with contextlib.closing(RedisFrontier(server.url, "zulu")) as frontier:
+            frontier.take_in([Candidate(url) for url in later[3:]])
+    shutil.rmtree(folder)
+    copy.rename(folder)
+    code, out, err = run("contains", later[0])
+    assert (code, out) == (1, "")
+    assert "scrapy sieve rebuild" in err
+    archived = tmp_path / "list.txt"
+    archived.write_text("\n".join(later[:2]))
+    assert run("rebuild", str(archived)) == (0, "14 URLs read, 44 known now, 0 refused\n", "")
+    assert [run("contains", url)[0] for url in [URLS[0], *later]] == [0, 0, 0, 1, 0, 0]
+    assert run("rebuild", str(archived))[0] == 1
+
+
+def test_a_table_whose_manifest_was_made_again_is_no_older_copy(crawled: Path, run: Run) -> None:
+    (crawled / "state" / "sieve" / "MANIFEST").write_bytes(b"no manifest")
+    code, out, err = run("contains", URLS[0])
+    assert (code, out) == (1, "")
+    assert "MANIFEST is damaged" in err, "not that a worker had the table"
+    assert run("repair")[0] == 0
+    assert [run("contains", url)[0] for url in (URLS[0], "http://other.example/")] == [0, 1]

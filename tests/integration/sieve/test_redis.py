@@ -6,6 +6,7 @@ import contextlib
 import errno
 import logging
 import math
+import shutil
 import socket
 import threading
 import time
@@ -26,7 +27,7 @@ from sieve.fleet.decider import Decider
 from sieve.fleet.holder import CHUNK_KEYS
 from sieve.fleet.keys import RedisKeys
 from sieve.fleet.redis_sieve import RedisSieve
-from sieve.tools import fleet_stats, rebuild
+from sieve.tools import fleet_stats, folder_stats, rebuild
 from tests.integration.crawler.harness import wait_for
 
 URLS = [f"http://example.org/{number}" for number in range(30_000)]
@@ -196,9 +197,102 @@ def test_a_store_belongs_to_its_crawl(server: EmbeddedRedis, client: redis.Redis
     other.close()
     client.hset(RedisKeys("zulu").state, "epoch", 0)
     behind = sieve_of(server, f"&dir={tmp_path / 'a'}")
-    with pytest.raises(StoreError, match="Redis has lost data"):
+    with pytest.raises(StoreError, match="it has lost data, or is an older copy"):
         behind.decide()
     behind.close()
+
+
+def copied(folder: Path, name: str) -> Path:
+    return Path(shutil.copytree(folder, folder.with_name(name)))
+
+
+def put_back(folder: Path, copy: Path) -> None:
+    shutil.rmtree(folder)
+    copy.rename(folder)
+
+
+def test_an_older_copy_of_the_folder_is_refused_until_it_is_made_again(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    """Its later URLs are in no run and no more in Redis: they would all be new once more."""
+    folder = tmp_path / "sieve"
+    spec = f"&dir={folder}&run=8"
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:100])
+        sieve.flush()
+    copy = copied(folder, "copy")
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:200])
+        sieve.flush()
+        assert sieve.drain() == URLS[:200]
+    put_back(folder, copy)
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:1])
+        with pytest.raises(StoreError, match=r"up to epoch 1, but Redis has left those up to 3 .*scrapy sieve rebuild"):
+            sieve.flush()
+        done = rebuild(sieve, [*URLS[90:199], "mailto:nobody@example.org"])
+        assert (done.read, done.known, len(done.refused)) == (110, 199, 1)
+        sieve.enqueue(URLS[:201])
+        sieve.flush()
+        assert sieve.drain() == URLS[199:201], "of what is known by its archive no more"
+    with contextlib.closing(sieve_of(server, spec)) as sieve, pytest.raises(StoreError, match="only an empty sieve"):
+        rebuild(sieve, URLS[:1])
+
+
+def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    """An older Redis needs the later URLs once more; what waits in it, or is new and ready, is known."""
+    folder, keys = tmp_path / "sieve", RedisKeys("zulu")
+    spec = f"&dir={folder}&run=8"
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:50])
+        sieve.flush()
+    saved = {name: client.dump(name) or b"" for name in client.scan_iter()}
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[50:90])
+        sieve.flush()
+        assert len(sieve.drain()) == 90
+    client.flushall()
+    for name, value in saved.items():
+        client.restore(name, 0, value)
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:60])
+        with pytest.raises(StoreError, match="but Redis has only come to 2"):
+            sieve.decide()
+        assert rebuild(sieve, URLS[:10]).known == 50, "the others are ready in Redis"
+        sieve.enqueue(URLS[40:80])
+        sieve.flush()
+        assert sieve.drain() == URLS[:80]
+    assert int(client.hget(keys.state, "stored") or 0) == folder_stats(folder)["facts"]["epoch"]
+
+
+def test_a_lost_folder_is_made_again_and_not_under_a_worker(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sieve"
+    spec = f"&dir={folder}&lease_ms=1000"
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:50])
+        sieve.flush()
+        assert sieve.drain() == URLS[:50]
+        worker = Decider(sieve)
+        worker.start()
+        with contextlib.closing(sieve_of(server, spec)) as other, pytest.raises(StoreError, match="stop its workers"):
+            rebuild(other, URLS)
+        worker.stop()
+    shutil.rmtree(folder)
+    for known, new in ((40, 50), (60, 61)):
+        with contextlib.closing(sieve_of(server, spec)) as sieve:
+            with pytest.raises(StoreError, match=r"are in the disk store .*rebuild"):
+                sieve.decide()
+            assert rebuild(sieve, URLS[:known]).known == known
+            sieve.enqueue(URLS[:new])
+            sieve.flush()
+            assert sieve.drain() == URLS[known:new]
+        shutil.rmtree(folder)
+    with contextlib.closing(sieve_of(server)) as sieve, pytest.raises(StoreError, match="only an empty sieve"):
+        rebuild(sieve, URLS)
 
 
 def test_a_lost_lease_neither_stops_a_flush_nor_a_close(
