@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
 
     ``path``: a file, or a folder of WARC files. A URL is found by the index of a file; by reading the file when there
     is none, or a broken one, or one of another state of the file; ``tell`` hears of that and of all damage met.
-    ArchiveNotFound: no capture of it.
+    ArchiveNotFound: no capture of it; of one in a file that was moved away without its index that is said.
     """
     place = _place(path, what)
     if place is not None:
@@ -53,8 +54,19 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     for file in finished_in(path) if path.is_dir() else [path]:
         found += _captures(file, what, tell)
     if not found:
-        raise ArchiveNotFound(f"{path}: no capture of {what}")
+        moved = ", ".join(_moved(path, what)) if path.is_dir() else ""
+        gone = f"; {moved} had one, by the index that lies here, and is gone from this folder" if moved else ""
+        raise ArchiveNotFound(f"{path}: no capture of {what}{gone}")
     return max(found, key=lambda row: row[0])[1]
+
+
+def _moved(folder: Path, url: str) -> Iterator[str]:
+    """Names of the files that have it by an index which was left behind without its file."""
+    for index in sorted(folder.glob(f"*{cdxj.SUFFIX}")):
+        if not index.with_name(index.name.removesuffix(cdxj.SUFFIX)).exists():
+            with contextlib.suppress(ValueError):
+                if any(cdxj.lookup(index, url)):
+                    yield index.name.removesuffix(cdxj.SUFFIX)
 
 
 def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], None]) -> tuple[Reader, Record] | None:

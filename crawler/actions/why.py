@@ -178,7 +178,7 @@ def _answer(
         return "never admitted: no URL of this host was"
     if admitted is False:
         return "never admitted: it was not found on any page that was read, nor in a seed"
-    gone = "in a file still open or in another DATA_DIR, given up after its last try, or without an answer"
+    gone = "in a file still open, moved away or in another DATA_DIR, given up after its last try, or without an answer"
     return f"not waiting and in no closed WARC file here: {gone if admitted else f'never found, {gone}'}"
 
 
@@ -220,7 +220,8 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", f"delay {host['delay_ms'] / 1000:g} s, address {host['address'] or 'unknown'}"
     for fetch in facts["fetches"]:
         inner = f" + {fetch['inner_offset']}" if fetch["inner_offset"] else ""
-        yield f"fetch {fetch['timestamp']}", f"{fetch['status']}  {fetch['path']}  at {fetch['offset']}{inner}"
+        gone = "" if fetch["path"].exists() else "  (the file is not there any more, only its index)"
+        yield f"fetch {fetch['timestamp']}", f"{fetch['status']}  {fetch['path']}  at {fetch['offset']}{inner}{gone}"
         for name in _FROM_PAGE:
             if value := fetch["told"].get(name):
                 yield "", f"{name}: {value}"

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from archive import Reader
+from archive.errors import ArchiveNotFound
+from archive.index.access import find
 from tests.integration.crawler.harness import QUICK, Crawl, run, run_here
 from tests.web.server import serve
 from tests.web.spec import WebSpec, calm
@@ -61,6 +63,24 @@ def test_why_finds_a_page_in_the_archive_and_the_page_that_led_to_it(crawl: Craw
     shown = look(crawl, "why", page).stdout
     assert "verdict:" in shown
     assert Path(fetch["path"]).name[:12] in shown
+
+
+def test_of_a_file_moved_away_that_is_said(crawl: Crawl, tmp_path: Path) -> None:
+    """Operators move finished files; one that forgot the index is not told that a page was never there."""
+    web = crawl.running.server.web
+    page = next(web.paths.url(found) for found, known in web.truth.pages.items() if known.depth > 0)
+    (fetch,) = why(crawl, page)["fetches"]
+    away, path = tmp_path / "away", Path(fetch["path"])
+    path.rename(away)
+    try:
+        assert f"{path}  at " in (shown := look(crawl, "why", page).stdout)
+        assert "the file is not there any more, only its index" in shown
+        with pytest.raises(ArchiveNotFound, match=f"{path.name} had one, by the index that lies here, and is gone"):
+            find(path.parent, page, print)
+        with pytest.raises(ArchiveNotFound, match=f"no capture of {page}x$"):
+            find(path.parent, f"{page}x", print)
+    finally:
+        away.rename(path)
 
 
 def test_why_shows_the_terms_of_a_waiting_urls_score(crawl: Crawl, tmp_path: Path) -> None:

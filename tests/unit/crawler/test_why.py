@@ -68,8 +68,8 @@ def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, sa
     ("admitted", "said"),
     [
         (False, "never admitted: it was not found on any page"),
-        (True, "not waiting and in no closed WARC file here: in a file still open or in another DATA_DIR, given up"),
-        (None, "not waiting and in no closed WARC file here: never found, in a file still open or in"),
+        (True, "not waiting and in no closed WARC file here: in a file still open, moved away or in another"),
+        (None, "not waiting and in no closed WARC file here: never found, in a file still open, moved"),
     ],
 )
 def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | None, said: str) -> None:
