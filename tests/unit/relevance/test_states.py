@@ -50,12 +50,13 @@ def both(*articles: dict[str, Any]) -> str:
         code(f"//<![CDATA[\nstate={both(POST)}\n//]]>", ' type="3ee7219802eb6dc15ed3809d-text/javascript"'),
         nuxt({"data": {"page": POST, "more": [OTHER]}}),
         nuxt({"data": {"page": POST}}).replace('data-nuxt-data="nuxt-app" ', ""),
+        nuxt({"data": {"page": POST}}).replace('id="__NUXT_DATA__"', 'id="app-two"'),
         pushed(rows(element({"post": POST, "more": [OTHER]}))),
         f'<script type="application/json" data-sveltekit-fetched>{in_script({"body": json.dumps(POST)})}</script>',
     ],
     ids=[
         *("assigned", "lines", "among code", "two", "behind code like it", "a bracket", "JSON.parse", "single quotes"),
-        *("module", "another word", "Nuxt", "Nuxt of old", "Next", "SvelteKit"),
+        *("module", "another word", "Nuxt", "Nuxt of old", "one of two of Nuxt", "Next", "SvelteKit"),
     ],
 )
 def test_a_state_is_read_wherever_it_stands(data: str) -> None:
@@ -170,6 +171,11 @@ def test_values_of_elements_come_first_and_each_within_its_own_bounds() -> None:
     large = "x" * MOST_LETTERS
     assert [value[0][600:] for value in values([Script(f'["{large}"]', "json"), *found])] == ["", "b"]
     assert [value[0][600:] for value in values([Script(f'a=["{large}"]'), *found]) if value[0] != large] == ["c"]
+
+
+def test_what_stands_in_the_texts_of_a_value_is_not_tried() -> None:
+    found = [["a=["] * (MOST_TRIES + 2), [LONG]]
+    assert list(values([Script(";".join(f"a={json.dumps(value)}" for value in found))])) == found
 
 
 def test_code_that_looks_like_values_is_tried_so_many_times() -> None:
