@@ -29,6 +29,7 @@ _EVAL = """examples:
   python -m relevance eval ../shared/data/langid
   python -m relevance eval my-text --model my-language.model --source held-out
   python -m relevance eval my-text --description my-language.toml --leave-out newspaper
+  python -m relevance eval my-text --description my-language.toml --leave-out newspaper --clean
   python -m relevance eval my-text --description my-language.toml --parts 5
 
 A line of the output: folder; strings (document: twenty lines, paragraph: five, sentence: one of five words or more, and
@@ -126,6 +127,12 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
         type=_parts,
         metavar="N",
         help="train without one part of N of all lines, measure on it, each in turn: text of the same sources",
+    )
+    sub.add_argument(
+        "--clean",
+        action="store_true",
+        help="with --leave-out: not on lines that lie in the wrong file, as a model made with these very lines gives "
+        "them to another language",
     )
     sub.add_argument(
         "--description", type=Path, help="what --leave-out and --parts train by (default: as the shipped model)"

@@ -172,6 +172,8 @@ def _eval(given: argparse.Namespace) -> int:
     asked = {"--source": given.source, "--model": given.model, "--leave-out": given.parts and given.leave_out}
     if beside := next((name for name, value in asked.items() if value and (given.leave_out or given.parts)), None):
         raise RelevanceError(f"{beside} beside {own}, which measures models of its own on what they lack")
+    if given.clean and not given.leave_out:
+        raise RelevanceError("--clean says which lines --leave-out measures on: name a source")
     if given.description and not (given.leave_out or given.parts):
         raise RelevanceError("--description says what --leave-out and --parts train by: name one, or a --model")
     with _steps_told(given.quiet):
@@ -191,7 +193,7 @@ def _held_out(given: argparse.Namespace) -> Measured:
     if given.parts:
         return held_out.by_parts(description, given.data, given.parts)
     _check_sources(given.data, given.leave_out)
-    return held_out.leave_one_out(description, given.data, given.leave_out)
+    return held_out.leave_one_out(description, given.data, given.leave_out, given.clean)
 
 
 def _on_sources(given: argparse.Namespace) -> Measured:

@@ -21,33 +21,44 @@ from relevance.learning.evaluation import (
     Answered,
     Figures,
     Said,
-    Texts,
     answered,
     deciding,
     figures,
     figures_of,
-    folder_texts,
     strings,
 )
-from relevance.learning.making import in_memory, make
+from relevance.learning.making import in_memory, make, without_mislabelled
 
 ALL = "all sources"
 _log = logging.getLogger(__name__)
 
 
 def leave_one_out(
-    description: training.Description, data: Path, sources: Sequence[str]
+    description: training.Description, data: Path, sources: Sequence[str], clean: bool = False
 ) -> dict[str, dict[str, Figures]]:
     """For each source: a model of all others, measured on it. source -> kind -> figures. TrainingError, before any
-    training, where that cannot be."""
-    texts = {source: _texts_left_out(description, data, source) for source in sources}
-    said = Said(training.read_corpus(data, description.sources), description.classes)
+    training, where that cannot be.
+
+    clean: not measured on lines that lie in the wrong file: of six words or more, and given to another language by a
+    model trained with these very lines (:mod:`relevance.learning.cleaning`). No answer to them could be right.
+    """
+    others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
+    corpus = training.read_corpus(data, (*description.sources, *others))
+    told = {source: _languages_left_out(description, data, source, corpus) for source in sources}
+    said = Said(corpus, description.classes)
+    measured = corpus
+    if clean and sources:
+        _log.info("looking for lines that lie in the wrong file")
+        _, measured, _ = without_mislabelled(training.train(description, corpus), description, corpus)
     out: dict[str, dict[str, Figures]] = {}
-    for source, kinds in texts.items():
+    for source, languages in told.items():
         _log.info("without %s", source)
         rest = _all_but(source, description)
-        decide = deciding(in_memory(make(replace(description, sources=rest), training.read_corpus(data, rest))))
-        out[source] = {kind: figures(decide, some, said=said) for kind, some in kinds.items()}
+        made = make(replace(description, sources=rest), training.read_corpus(data, rest))
+        lines = {language: measured[language][source] for language in languages}
+        every = {kind: strings(lines, kind) for kind in KINDS}
+        decide = deciding(in_memory(made))
+        out[source] = {kind: figures(decide, some, said=said) for kind, some in every.items() if len(some) > 1}
     return out
 
 
@@ -55,19 +66,19 @@ def _all_but(source: str, description: training.Description) -> tuple[training.S
     return tuple(one for one in description.sources if one.name != source)
 
 
-def _texts_left_out(description: training.Description, data: Path, source: str) -> dict[str, Texts]:
-    """Test strings by kind, of which two languages or more have some."""
+def _languages_left_out(
+    description: training.Description, data: Path, source: str, corpus: training.Corpus
+) -> list[str]:
+    """Those told apart that the source has text of: two or more."""
     if not _all_but(source, description):
         raise TrainingError(
             f"{source} is the only source: without it there is nothing to train from; --parts leaves parts of it out"
         )
-    allowed = next((s.languages for s in description.sources if s.name == source), ()) or _told_apart(description)
-    names = [name for name in _told_apart(description) if name in allowed]
-    every = {kind: folder_texts(data / source, names, kind) for kind in KINDS}
-    told: dict[str, Texts] = {kind: texts for kind, texts in every.items() if len(texts) > 1}
-    if not told:
+    names = _told_apart(description)
+    there = [name for name in names if any(corpus.get(name, {}).get(source, ()))]
+    if len(there) < 2:
         raise TrainingError(f"{data / source}: no text of two of the languages told apart: {' '.join(names)}")
-    return told
+    return there
 
 
 def _told_apart(description: training.Description) -> list[str]:

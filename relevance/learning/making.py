@@ -34,7 +34,6 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
 
     again: it was made before, larger, and what is to be said of its text has been said.
     """
-    dropped: Counter[str] = Counter()
     taken = {language for spec in description.classes for language in spec.languages}
     if not again and "*" not in taken and (spare := sorted(set(corpus) - taken)):
         _log.info("left out, as no class has them: %s", " ".join(spare))
@@ -44,13 +43,7 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
         _tell_of_little_text(made, description)
         _tell_of_no_others(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
-    for _ in range(description.settings.clean_rounds):
-        corpus, now = cleaned(corpus, description.classes, in_memory(made))
-        _log.info("%d lines are of another language than their file", now.total())
-        if not now:
-            break
-        dropped += now
-        made = train(description, corpus)
+    made, corpus, dropped = without_mislabelled(made, description, corpus)
     siblings = "; ".join(" ".join(group) for group in description.siblings)
     if description.settings.matched and description.wanted:
         _log.info("matching %s and its siblings by text of the same sources", description.wanted)
@@ -65,6 +58,22 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     made = storage.levelled(made)
     evidence = in_memory(made).listed_evidence()
     return replace(made, meta={**made.meta, "dropped": dict(dropped.most_common())}, evidence=evidence)
+
+
+def without_mislabelled(
+    made: storage.Parameters, description: Description, corpus: Corpus
+) -> tuple[storage.Parameters, Corpus, Counter[str]]:
+    """The corpus without lines that a model made of it gives to another language, the model made anew of what is left,
+    and how many lines those are by source and language. made: a model of the whole corpus."""
+    dropped: Counter[str] = Counter()
+    for _ in range(description.settings.clean_rounds):
+        corpus, now = cleaned(corpus, description.classes, in_memory(made))
+        _log.info("%d lines are of another language than their file", now.total())
+        if not now:
+            break
+        dropped += now
+        made = train(description, corpus)
+    return made, corpus, dropped
 
 
 def _tell_of_no_others(description: Description) -> None:

@@ -91,6 +91,7 @@ def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsy
         (("--leave-out", "a", "--model", "m"), "relevance eval: --model beside --leave-out"),
         (("--parts", "3", "--source", "b"), "relevance eval: --source beside --parts"),
         (("--parts", "3", "--leave-out", "b"), "relevance eval: --leave-out beside --parts"),
+        (("--clean",), "relevance eval: --clean says which lines --leave-out measures on"),
         (
             ("--description", "d.toml", "--source", "a"),
             "relevance eval: --description says what --leave-out and --parts",

@@ -40,6 +40,28 @@ def test_a_source_of_one_language_is_refused_before_any_training(data: Path, mon
         by_parts(replace(SMALL, sources=(Y,)), data, 3)
 
 
+def test_lines_in_the_wrong_file_are_no_test_where_that_is_asked_for(data: Path) -> None:
+    rng = random.Random(2)
+    (data / "y/eng.txt").write_text("\n".join(s for s in sentences("eng", rng, 1000).split(". ") if s))
+    wrong = [line for line in (data / "x/eng.txt").read_text().splitlines() if len(line.split()) >= 6][:20]
+    with (data / "y/zul.txt").open("a") as file:
+        file.write("\n" + "\n".join(wrong))
+    both = replace(SMALL, sources=(X, Y))
+    asis, clean = (leave_one_out(both, data, ["y"], clean=clean)["y"]["sentence"] for clean in (False, True))
+    assert asis.texts - clean.texts == len(wrong)
+    assert asis.confused["zul", "eng"] > 0
+    assert ("zul", "eng") not in clean.confused
+    assert clean.macro > asis.macro
+
+
+def test_a_source_that_no_model_is_made_from_can_be_measured_on(data: Path) -> None:
+    (data / "x").rename(data / "z")
+    (data / "x").mkdir()
+    for language in ("zul", "eng"):
+        (data / "x" / f"{language}.txt").write_text((data / "z" / f"{language}.txt").read_text())
+    assert leave_one_out(SMALL, data, ["z"])["z"]["sentence"].macro > 98
+
+
 def test_each_line_is_measured_on_once(data: Path) -> None:
     found = by_parts(replace(SMALL, sources=(X, Y)), data, 3)
     texts = {place: (data / f"{place}.txt").read_text().splitlines() for place in PLACES}
