@@ -19,8 +19,8 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.http import Request
 
-from crawler.fetch.errors import HostClosedError, StaleLeaseError
-from crawler.pages.answers import OptedOutError, OutsideFrontierError, RobotsDeniedError, lease_of
+from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
+from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError, lease_of
 from crawler.work.worker import Worker
 from frontier.robots import NOTHING_ALLOWED, Rules
 from frontier.types import Kind, Lease, RobotsRecord

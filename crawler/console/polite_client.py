@@ -78,11 +78,15 @@ class _Host(_Place):
 class _Turn:
     """The grant of one request: waits for the address once it is known, and holds it until the answer is there."""
 
-    def __init__(self, places: defaultdict[str, _Place]) -> None:
-        self._places = places
+    def __init__(self, places: defaultdict[str, _Place], opted_out: OptedOut) -> None:
+        self._places, self._opted_out = places, opted_out
         self._place: _Place | None = None
         self.address = ""
         self.start_by = math.inf
+
+    async def opted_out_by(self, url: str) -> str:
+        """By what `url` has opted out: it may have been long in the queue of its address."""
+        return self._opted_out.against(url)
 
     async def bind(self, address: str) -> bool:
         """Claim `address`; returns when it may be asked."""
@@ -225,7 +229,7 @@ class PoliteClient:
 
     @contextlib.asynccontextmanager
     async def _turn(self, request: Request, host: _Host) -> AsyncIterator[None]:
-        request.meta["grant"] = turn = _Turn(self._addresses)
+        request.meta["grant"] = turn = _Turn(self._addresses, self._opted_out)
         try:
             yield
         finally:

@@ -51,6 +51,12 @@ class NotGrantedError(FetchError):
     outcome = ""
 
 
+class OptedOutError(FetchError):
+    """What was to be sent has opted out: since its lease was granted, or being another URL than the leased one."""
+
+    outcome = "opted_out"
+
+
 class StaleLeaseError(FetchError):
     """Too little of the lease is left for a whole fetch (the process was stopped, or Redis away); nothing was sent."""
 

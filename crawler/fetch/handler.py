@@ -35,6 +35,7 @@ from crawler.fetch.errors import (
     FetchError,
     HungUpError,
     NotGrantedError,
+    OptedOutError,
     StaleLeaseError,
     TlsError,
 )
@@ -64,6 +65,10 @@ class RequestGrant(Protocol):
 
     async def bind(self, address: str) -> bool:
         """Claim `address` for this lease; False when the frontier took the lease back."""
+        ...
+
+    async def opted_out_by(self, url: str) -> str:
+        """Asked when nothing but the request is left to be sent: by what `url` has opted out by now; "": by nothing."""
         ...
 
 
@@ -178,7 +183,11 @@ class FetchHandler(BaseDownloadHandler):
                 self._resolver.failed(host, address)
                 raise
         try:
-            self._still_good(grant)
+            await self._last_look(grant, request.url)
+        except BaseException:
+            connection.close()
+            raise
+        try:
             answer = await connection.exchange(payload, max(deadline - time.monotonic(), 0.001))
             if connection.hung_up:
                 await asyncio.sleep(_HANG_UP_S)
@@ -197,8 +206,11 @@ class FetchHandler(BaseDownloadHandler):
             connection.close()
             raise
 
-    def _still_good(self, grant: RequestGrant | None) -> None:
-        """The last look before bytes leave: a stopped process or a lost Redis must not send on an old lease."""
+    async def _last_look(self, grant: RequestGrant | None, url: str) -> None:
+        """Before bytes leave: what has opted out meanwhile is not asked for, and a stopped process or a lost Redis must
+        not send on an old lease."""
+        if grant is not None and (prefix := await grant.opted_out_by(url)):
+            raise OptedOutError(f"{prefix} has opted out, and with it {url}")
         if self._aborted:
             raise AbortedError("the crawl is stopping")
         if grant is not None and time.monotonic() > grant.start_by:

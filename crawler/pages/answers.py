@@ -12,7 +12,7 @@ from scrapy.http import Request, Response
 
 from archive.storage.unpack import GZ_MAGIC
 from crawler.fetch.connection import ABSENT, BUSY
-from crawler.fetch.errors import FetchError, NotGrantedError
+from crawler.fetch.errors import FetchError, NotGrantedError, OptedOutError
 from crawler.pages.findings import Finding
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS
@@ -39,10 +39,6 @@ class RobotsDeniedError(IgnoreRequest):
 class OutsideFrontierError(IgnoreRequest):
     """A request that was given to the downloader directly, as Scrapy's pipelines for files and images do: no delay and
     no robots.txt would be held to."""
-
-
-class OptedOutError(IgnoreRequest):
-    """What would be sent in place of the leased URL has opted out."""
 
 
 def result_of(response: Response) -> str:
@@ -162,8 +158,8 @@ def failure_finding(error: BaseException, lease: Lease) -> Finding | None:
         return Finding("released")
     if isinstance(error, RobotsDeniedError):
         return Finding("robots_denied")
-    if isinstance(error, OptedOutError):
-        return Finding("opted_out")
+    if isinstance(error, OptedOutError) and lease.kind is Kind.ROBOTS and not lease.hops:
+        return Finding("released")  # the frontier, which has it back, forgets all that waits of the host
     if isinstance(error, FetchError):
         if lease.kind is Kind.ROBOTS and error.outcome == "refused_address":
             # Not the host's fault, and not one that passes soon.

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import time
+from typing import Protocol
 
-from frontier.types import Lease
+from frontier.types import Kind, Lease
 
-BindCall = Callable[[Lease, str], Awaitable[bool]]
 _RESERVE_S = 1.0
 """What a fetch may take beyond its time-out until its connection is closed."""
+_KNOWN_S = 0.25
+"""So long what a grant has found out of opt-outs is relied on. Most requests go out earlier and cost no question: on a
+connection that was kept, or soon made."""
+
+
+class Holder(Protocol):
+    """What a lease asks of the frontier through its worker."""
+
+    async def bind(self, lease: Lease, address: str) -> bool:
+        """Claim an address for a lease; False when the frontier took it back."""
+        ...
+
+    async def opted_out_by(self, url: str) -> str:
+        """The prefix by which a URL has opted out; "" when there is none."""
+        ...
 
 
 class HeldLease:
@@ -19,10 +34,10 @@ class HeldLease:
     when the lease runs out, and `start_by`, the last instant at which a fetch can still end before, from the earlier.
     """
 
-    __slots__ = ("_bind", "address", "due", "ends", "lease", "start_by")
+    __slots__ = ("_asked", "_holder", "address", "due", "ends", "lease", "start_by")
 
     def __init__(
-        self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, bind: BindCall
+        self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, holder: Holder
     ) -> None:
         """granted: between which instants, asked and arrived."""
         asked, arrived = granted
@@ -31,14 +46,22 @@ class HeldLease:
         self.due = arrived + max(0, lease.due_ms - now_ms) / 1000
         self.ends = asked + (lease.expires_ms - now_ms) / 1000
         self.start_by = self.ends - fetch_timeout_s - _RESERVE_S
-        self._bind = bind
+        self._asked, self._holder = asked, holder
 
     async def bind(self, address: str) -> bool:
         """Claim `address` for this lease; False when the frontier took the lease back."""
-        granted = await self._bind(self.lease, address)
+        granted = await self._holder.bind(self.lease, address)
         if granted:
             self.address = address
         return granted
+
+    async def opted_out_by(self, url: str) -> str:
+        """By what `url` has opted out since the grant, which looked at the leased one; "": by nothing. robots.txt is
+        withheld with its whole host only, as by the grant: a prefix that it begins with speaks of pages."""
+        if time.monotonic() - self._asked < _KNOWN_S:
+            return ""
+        of_host = self.lease.kind is Kind.ROBOTS and not self.lease.hops
+        return await self._holder.opted_out_by(f"{self.lease.authority}/" if of_host else url)
 
     def __lt__(self, other: HeldLease) -> bool:
         return self.due < other.due

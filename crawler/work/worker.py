@@ -327,7 +327,7 @@ class Worker:
     def _accept(self, grant: Grant, asked: float) -> None:
         arrived = time.monotonic()
         for lease in grant.leases:
-            held = HeldLease(lease, grant.now_ms, (asked, arrived), self._fetch_timeout_s, self.bind)
+            held = HeldLease(lease, grant.now_ms, (asked, arrived), self._fetch_timeout_s, self)
             self._held.add(lease.token)
             heapq.heappush(self._buffer, held)
             asyncio.get_running_loop().call_later(max(0.0, held.due - arrived), self._wake_engine)

@@ -1,13 +1,14 @@
 import time
+from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Request, Response
 
-from crawler.fetch.errors import DnsError, NotGrantedError, RefusedAddressError, StaleLeaseError
+from crawler.fetch.errors import DnsError, NotGrantedError, OptedOutError, RefusedAddressError, StaleLeaseError
 from crawler.pages import answers
-from crawler.pages.answers import OptedOutError, RobotsDeniedError, record_of
+from crawler.pages.answers import RobotsDeniedError, record_of
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.outcomes import DAY, OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.robots import LONGEST_BYTES, allowed
@@ -177,6 +178,14 @@ def test_failures() -> None:
         assert finding is not None
         assert finding.result == result
     assert answers.failure_finding(NotGrantedError("x"), lease()) is None
+
+
+def test_of_a_host_that_has_opted_out_before_its_robots_txt_was_read_the_frontier_forgets_all() -> None:
+    own = answers.failure_finding(OptedOutError("x"), lease(Kind.ROBOTS))
+    moved = answers.failure_finding(OptedOutError("x"), replace(lease(Kind.ROBOTS), hops=1))
+    assert own is not None
+    assert moved is not None
+    assert (own.result, moved.result) == ("released", "opted_out")
 
 
 def test_robots_on_a_refused_address_closes_the_host() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import math
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from scrapy import Spider
@@ -40,7 +41,11 @@ def test_no_answer_is_waited_for_beyond_the_end_of_a_lease(
 
     monkeypatch.setattr(handler, "connect", connect)
     monkeypatch.setattr(handler, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    grant = {"grant": SimpleNamespace(address="127.0.0.1", start_by=math.inf)} if leased else {}
+    grant = (
+        {"grant": SimpleNamespace(address="127.0.0.1", start_by=math.inf, opted_out_by=AsyncMock(return_value=""))}
+        if leased
+        else {}
+    )
 
     async def fetch() -> None:
         fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))

@@ -28,6 +28,22 @@ def test_an_opt_out_holds_however_the_address_is_spelled(address: str, tmp_path:
         assert fetch(f"http://{address}").problem == "opted_out"
 
 
+def test_what_opts_out_while_its_request_waits_for_the_address_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with answering(lambda _: b"") as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        bind = polite_client._Turn.bind
+
+        async def bind_late(turn: polite_client._Turn, address: str) -> bool:
+            if asked:
+                monkeypatch.setattr(fetch.opted_out, "against", lambda _: "a.test")
+            return await bind(turn, address)
+
+        monkeypatch.setattr(polite_client._Turn, "bind", bind_late)
+        assert fetch(f"{home}/page").problem == "opted_out"
+    assert asked == ["/robots.txt"]
+
+
 @pytest.mark.parametrize(("status", "more"), [(403, {}), (301, {"Location": "/else"})])
 def test_a_retry_after_is_obeyed_whatever_the_status(status: int, more: dict[str, str]) -> None:
     told = {"Retry-After": "3600", **more}

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 from scrapy.http import Request
 
-from crawler.fetch.errors import HostClosedError, StaleLeaseError
-from crawler.pages.answers import OptedOutError, RobotsDeniedError
+from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
+from crawler.pages.answers import RobotsDeniedError
 from crawler.robots import RobotsMiddleware
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
