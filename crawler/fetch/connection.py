@@ -86,6 +86,7 @@ class HttpConnection(asyncio.Protocol):
         self._searched = 0  # bytes of the head in which its end was looked for
         self._head_mended = False  # what the parser was fed is not what came
         self._keep_alive = False
+        self._heads_only = False  # asked for: no body follows, whatever its length is said to be (RFC 9112 6.3)
         self._sent_too_much = False  # bytes came behind the end of the answer
         self.on_close: Callable[[HttpConnection], None] | None = None
 
@@ -133,7 +134,7 @@ class HttpConnection(asyncio.Protocol):
         if self._transport is None or self._transport.is_closing():
             raise CutError("the connection is closed")
         self._start_answer()
-        self._keep_alive = False
+        self._keep_alive, self._heads_only = False, request.startswith(b"HEAD ")
         self._done = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         try:
@@ -288,6 +289,8 @@ class HttpConnection(asyncio.Protocol):
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
         self._head = bytearray()
         self._in_body = True
+        if self._heads_only:
+            self._finish()
 
     def on_body(self, chunk: bytes) -> None:
         room = self._limits.max_body_bytes - len(self._answer.body)

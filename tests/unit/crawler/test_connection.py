@@ -88,6 +88,18 @@ def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
     assert b"chunked" in answer.head
 
 
+@pytest.mark.parametrize(
+    "said", [b"Content-Length: 1000", b"Content-Length: 0", b"Transfer-Encoding: chunked", b"A: b"]
+)
+def test_no_body_is_waited_for_where_only_the_head_was_asked_for(said: bytes) -> None:
+    async def talk(connection: HttpConnection) -> None:
+        answer = await connection.exchange(REQUEST.replace(b"GET", b"HEAD"), 60)
+        assert (answer.status, bytes(answer.body), answer.truncated) == (200, b"", None)
+        assert not connection.usable
+
+    asyncio.run(_serve(b"HTTP/1.1 200 OK\r\n" + said + b"\r\n\r\n", "wait", talk, FetchLimits()))
+
+
 def test_trailers_are_no_headers() -> None:
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     answer = ask(head + b"2\r\nok\r\n0\r\nTransfer-Encoding: gzip\r\nLocation: /x\r\n\r\n")
