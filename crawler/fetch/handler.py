@@ -33,6 +33,7 @@ from crawler.fetch.errors import (
     ConnectError,
     CutError,
     FetchError,
+    FetchTimeoutError,
     HungUpError,
     NotGrantedError,
     OptedOutError,
@@ -184,11 +185,13 @@ class FetchHandler(BaseDownloadHandler):
                 raise
         try:
             await self._last_look(grant, request.url)
+            if (left_s := deadline - time.monotonic()) <= 0:
+                raise FetchTimeoutError(f"no time was left of {timeout_s:g} s when there was a connection")
         except BaseException:
             connection.close()
             raise
         try:
-            answer = await connection.exchange(payload, max(deadline - time.monotonic(), 0.001))
+            answer = await connection.exchange(payload, left_s)
             if connection.hung_up:
                 await asyncio.sleep(_HANG_UP_S)
             return answer, connection
@@ -270,5 +273,7 @@ def _server(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     with contextlib.suppress(ValueError):
         if parts.hostname:
-            return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+            usual = 443 if parts.scheme == "https" else 80
+            # Port 0 is none, and no other name of the usual one: whose delay, rules and opt-outs it would not have.
+            return parts.scheme, parts.hostname, usual if parts.port is None else parts.port
     raise CutError(f"no usable host and port in {url}")

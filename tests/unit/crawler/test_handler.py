@@ -6,7 +6,7 @@ import asyncio
 import math
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from scrapy import Spider
@@ -15,6 +15,7 @@ from scrapy.http import Request
 
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
+from crawler.fetch.errors import FetchTimeoutError
 from tests.unit.crawler.test_polls import settings
 
 LONG = {"download_timeout": 600.0}
@@ -53,3 +54,30 @@ def test_no_answer_is_waited_for_beyond_the_end_of_a_lease(
 
     asyncio.run(fetch())
     assert waited == [waits_s]
+
+
+def test_nothing_is_sent_when_the_connection_has_taken_all_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 0.0)
+
+    async def connect(*_: object) -> Mock:
+        clock.monotonic = lambda: 60.0
+        return connection
+
+    connection = Mock(exchange=AsyncMock(return_value=Answer(200)))
+    monkeypatch.setattr(handler, "connect", connect)
+    monkeypatch.setattr(handler, "time", clock)
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        await fetcher.download_request(Request("http://127.0.0.1/"))
+
+    with pytest.raises(FetchTimeoutError, match="no time was left of 60 s"):
+        asyncio.run(fetch())
+    connection.exchange.assert_not_called()
+    connection.close.assert_called_once_with()
+
+
+@pytest.mark.parametrize(("place", "port"), [("http://a.test:0", 0), ("http://a.test", 80), ("https://a.test", 443)])
+def test_port_0_is_not_the_usual_one(place: str, port: int) -> None:
+    """Its URLs are of another authority than those of port 80: with no opt-out, delay or robots.txt of theirs."""
+    assert handler._server(f"{place}/")[2] == port
