@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 from datetime import UTC, datetime
+from functools import partial
 from typing import Self
 
 from scrapy import Spider, signals
@@ -22,11 +23,12 @@ logger = logging.getLogger(__name__)
 
 
 class Progress:
-    """Extension: a log line every ``LOGSTATS_INTERVAL`` seconds, ``reports/<time>-<host>-<pid>.json`` at the end."""
+    """Extension: a log line every ``LOGSTATS_INTERVAL`` seconds (0: none, as of Scrapy's own), and
+    ``reports/<time>-<host>-<pid>.json`` at the end."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._interval_s = crawler.settings.getfloat("LOGSTATS_INTERVAL") or 60.0
+        self._interval_s = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._task: asyncio.Task[None] | None = None
         crawler.signals.connect(self._opened, signals.spider_opened)
 
@@ -38,13 +40,14 @@ class Progress:
         worker = self._crawler.get_extension(Worker)
         assert worker is not None
         worker.before_close.append(self._last)
-        self._task = asyncio.ensure_future(self._tell(worker))
+        if self._interval_s:
+            self._task = asyncio.ensure_future(self._tell(worker))
 
     async def _tell(self, worker: Worker) -> None:
         while True:
             await asyncio.sleep(self._interval_s)
             with contextlib.suppress(FrontierError):
-                logger.info("%s", (await worker.ask(gather)).line())
+                logger.info("%s", (await worker.ask(partial(gather, hosts=False))).line())
 
     async def _last(self, worker: Worker) -> None:
         if self._task is not None:
