@@ -18,6 +18,7 @@ from archive.messages.fields import warc_date
 from crawler.pages.answers import header
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import read_link_memo
+from crawler.pages.own_requests import is_own
 from frontier.types import Lease
 from relevance.pages.page import Page
 from seeds.harvest.revisits import Look, is_revisit, published, revisit, stored_us
@@ -50,8 +51,8 @@ class Revisits:
         self._keep(lease, look, finding)
 
     def unchanged(self, lease: Lease, finding: Finding) -> None:
-        """An article answered that it is as it was."""
-        if not is_revisit(lease.memo):
+        """An article answered that it is as it was; a spider's own request, on its own condition, is none."""
+        if is_own(lease) or not is_revisit(lease.memo):
             return
         self._keep(lease, None, finding)
         finding.not_modified = archived_at(lease.url, stored_us(lease.memo), self._version)

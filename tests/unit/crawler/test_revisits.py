@@ -20,6 +20,7 @@ from crawler.harvest.polls import Polls
 from crawler.pages.findings import Finding
 from crawler.pages.kept_log import KeptLog
 from crawler.pages.link_memo import LinkMemo
+from crawler.pages.own_requests import pack_request
 from crawler.pages.quality_caps import QualityCaps
 from frontier.types import Kind, Lease
 from relevance.steering.policies import make_policy
@@ -101,6 +102,10 @@ def test_not_modified_moves_on_and_names_the_record_that_is_still_valid() -> Non
     request.meta["lease"] = replace(lease, memo=b"")
     middleware.process_spider_input(response)
     assert cast("Finding", response.meta["finding"]).again_in_ms is None, "it was never fetched"
+    own = pack_request(Request(URL, headers={"If-None-Match": '"made-by-the-spider"'}), None)
+    request.meta["lease"] = replace(lease, source="spider", memo=own)
+    middleware.process_spider_input(response)
+    assert cast("Finding", response.meta["finding"]).again_in_ms is None, "a spider asks for it once"
 
 
 def test_only_items_of_feeds_and_only_when_asked() -> None:
