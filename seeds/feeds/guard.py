@@ -15,7 +15,7 @@ import re
 
 from seeds.feeds.types import FeedError
 
-__all__ = ["MAX_BYTES", "check_size", "check_text"]
+__all__ = ["MAX_BYTES", "check_items", "check_size", "check_text"]
 
 MAX_BYTES = 8 << 20
 MAX_TAGS = 250_000
@@ -44,6 +44,12 @@ def check_size(body: bytes) -> None:
         raise FeedError("too_large", f"{len(body)} bytes, limit {MAX_BYTES}")
 
 
+def check_items(number: int) -> None:
+    """Refuse a feed of more items than anybody's has."""
+    if number > MAX_ENTRIES:
+        raise FeedError("too_many_tags", f"more than {MAX_ENTRIES} items")
+
+
 def check_text(text: bytes) -> None:
     """Refuse a document (UTF-8) that would cost too much to parse."""
     check_size(text)
@@ -51,8 +57,7 @@ def check_text(text: bytes) -> None:
     if text.count(b"xmlns:") > MAX_PREFIXES and len(set(_PREFIX.findall(text))) > MAX_PREFIXES:
         raise FeedError("too_many_attributes", f"more than {MAX_PREFIXES} namespace prefixes")
     for count, _ in enumerate(_ENTRY.finditer(text), start=1):
-        if count > MAX_ENTRIES:
-            raise FeedError("too_many_tags", f"more than {MAX_ENTRIES} items")
+        check_items(count)
     _check_markup(_without_sections(text))
 
 

@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from seeds.feeds.dates import said
+from seeds.feeds.guard import check_items
 from seeds.feeds.links import absolute, clean_link
 from seeds.feeds.types import Feed, FeedEntry
 
@@ -24,7 +25,7 @@ def looks_like_json(body: bytes) -> bool:
 
 
 def parse_json(body: bytes, url: str) -> Feed:
-    """The feed; one of format "" without entries when it is JSON of another kind or broken."""
+    """The feed; one of format "" without entries when it is JSON of another kind or broken. Raises FeedError."""
     try:
         data = json.loads(body.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
@@ -37,6 +38,7 @@ def parse_json(body: bytes, url: str) -> Feed:
     items = data.get("items")
     if not isinstance(items, list) or not ("version" in data or "feed_url" in data or "home_page_url" in data):
         return Feed("")
+    check_items(len(items))
     language = _text(data, "language").lower()
     return Feed(
         format="json",
@@ -76,10 +78,12 @@ def _entry(item: dict[str, Any], url: str, language: str) -> FeedEntry:
 
 
 def _rss_as_json(channel: dict[str, Any], url: str) -> Feed:
-    items = channel.get("item")
+    found = channel.get("item")
+    items = found if isinstance(found, list) else [found]
+    check_items(len(items))
     language = _text(channel, "language").lower()
     entries = []
-    for item in items if isinstance(items, list) else [items]:
+    for item in items:
         if isinstance(item, dict):
             link = absolute(url, _text(item, "link"))
             guid = item.get("guid")

@@ -106,6 +106,30 @@ class Killed(Spider):
     def parse(self, response):
         yield {"after": response.url}
 
+class Deadly:
+    async def process_item(self, item):
+        await asyncio.sleep(1)
+        if not os.path.exists("killed"):
+            open("killed", "w").close()
+            os.kill(os.getpid(), 9)
+        return item
+
+class KilledBehindAnItem(Spider):
+    name, custom_settings, path = "killed-behind-an-item", {"ITEM_PIPELINES": {Deadly: 1}}, "/1"
+
+    async def start(self):
+        yield Request(WEB + self.path, self.first, errback=self.first)
+
+    def first(self, _):
+        yield {"first": 1}
+        yield Request(WEB + "/after")
+
+    def parse(self, response):
+        yield {"after": response.url}
+
+class KilledBehindAnErrbacksItem(KilledBehindAnItem):
+    name, path = "killed-behind-an-errbacks-item", "/cut"
+
 class Late(Spider):
     name, late = "late", 0
 
@@ -199,14 +223,16 @@ def test_a_spider_that_asks_late_is_not_closed_before_its_pages(web: Host, proje
     assert [item["late"] for item in items] == [f"http://{HERE}:{web.port}/{n}" for n in range(1, 8)]
 
 
-def test_killed_while_an_errback_runs_its_requests_are_not_lost(web: Host, project: Path) -> None:
+@pytest.mark.parametrize("spider", ["killed", "killed-behind-an-item", "killed-behind-an-errbacks-item"])
+def test_killed_before_they_are_kept_the_requests_of_a_page_are_not_lost(spider: str, web: Host, project: Path) -> None:
     forgetful = [word for name, value in {**QUICK, **FORGETFUL}.items() for word in ("-s", f"{name}={value}")]
     killed = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "killed", *forgetful],
+        [sys.executable, "-m", "scrapy", "crawl", spider, *forgetful],
         cwd=project,
         env=environment(),
         capture_output=True,
         timeout=120,
     )
     assert killed.returncode == -9
-    assert crawl(project, "killed", **FORGETFUL)[0] == [{"after": f"http://{HERE}:{web.port}/after"}]
+    crawl(project, spider, **FORGETFUL)
+    assert web.asked.count((HERE, "/after")) == 1
