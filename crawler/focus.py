@@ -105,15 +105,26 @@ class FocusMiddleware:
         response.meta["finding"] = finding
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        """Pass on what the callback gives; its end is the end of the lease."""
-        yield from result
+        """Pass on what the callback gives; its end is the end of the lease. Its requests are handed on at once: Scrapy
+        takes what is yielded when it comes to it, behind items whose pipelines may take long, and a page must not be
+        reported before its requests are kept. None stands for them, so that Scrapy has its turn as often as before."""
+        for output in result:
+            yield None if self._hand_on(output, response) else output
         self._finish(response)
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """As :meth:`process_spider_output`."""
-        async for item in result:
-            yield item
+        async for output in result:
+            yield None if self._hand_on(output, response) else output
         self._finish(response)
+
+    def _hand_on(self, output: Any, response: Response) -> bool:
+        """Whether it was a request of a leased page's, which is scheduled now."""
+        if not isinstance(output, Request) or answers.lease_of(self._request(response)) is None:
+            return False
+        assert self._crawler.engine is not None
+        self._crawler.engine.crawl(output)
+        return True
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:  # noqa: ARG002
         """A callback's fault costs its items, never the page or its links."""

@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import arg_to_iter
 from twisted.internet.defer import Deferred
@@ -201,7 +202,10 @@ class FrontierScheduler(BaseScheduler):
         if output is None or isinstance(output, Failure):
             end()
             return output
-        return _followed_by(output, end)
+        assert self._spider is not None
+        engine = self._spider.crawler.engine
+        assert engine is not None
+        return _followed_by(output, engine.crawl, end)
 
     def _is_last(self, lease: Lease, finding: Finding) -> bool:
         """Whether the page is neither tried again nor fetched where it has moved to."""
@@ -238,17 +242,18 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) 
     return Finding(result, retry_after_ms=retry_after_ms(answer))
 
 
-async def _followed_by(output: Any, end: Callable[[], None]) -> AsyncIterator[Any]:
-    """The output of an errback (coroutine, async or plain generator, or one value), and `end` called after it."""
+async def _followed_by(output: Any, crawl: Callable[[Request], None], end: Callable[[], None]) -> AsyncIterator[Any]:
+    """The output of an errback (coroutine, async or plain generator, or one value), and `end` called after it; its
+    requests go to `crawl`, as those of a callback do (crawler/focus.py)."""
     try:
         if inspect.isawaitable(output):
             output = await output
-        if isinstance(output, AsyncIterable):
-            async for item in output:
-                yield item
-        else:
-            for item in arg_to_iter(output):
-                yield item
+        found = output if isinstance(output, AsyncIterable) else as_async_generator(arg_to_iter(output))
+        async for item in found:
+            if isinstance(item, Request):
+                crawl(item)
+                item = None
+            yield item
     except Exception:
         end()
         raise
