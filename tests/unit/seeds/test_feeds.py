@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seeds.feeds import FeedError, discover, entries, likely_feeds, parse
+from seeds.feeds.guard import MAX_ENTRIES
 from seeds.feeds.links import clean_link
 from seeds.feeds.types import FeedEntry
 from seeds.harvest.answers import Answer
@@ -42,6 +43,8 @@ def hostile(opening: bytes, unit: bytes) -> bytes:
         (hostile(b"<rss><channel>", b"<a>"), "too_deep"),
         (hostile(b"<rss><channel>", b"<item></item>"), "too_many_tags"),
         (hostile(b"<rss><channel><item><description>", b"<b></b>"), "too_many_tags"),
+        (b'{"version": "1", "items": [{"url": "/a"}' + b',{"url": "/a"}' * MAX_ENTRIES + b"]}", "too_many_tags"),
+        (b'{"rss": {"channel": {"item": [{}' + b",{}" * MAX_ENTRIES + b"]}}}", "too_many_tags"),
         (hostile(b"<rss><channel>", b"<"), "broken_markup"),
         (hostile(b"<rss><channel>", b"<a "), "broken_markup"),
         (b"<rss><item " + b" ".join(b'a%d="1"' % n for n in range(5000)) + b">", "too_many_attributes"),
