@@ -1,14 +1,14 @@
 """What is remembered of a feed between two polls: everything the schedule learns from, in one small bounded value.
 
 It travels as bytes (`pack`, `unpack`) with the feed's entry in the frontier, so it survives a crash and moves between
-processes with the entry, and nobody keeps a table of feeds. At most about 2 KiB: 380 fingerprints of 4 bytes and some
-figures. Instants are epoch seconds, 0 means never.
+processes with the entry, and nobody keeps a table of feeds. At most about 2 KiB: 380 fingerprints of 4 bytes, 64
+sums of such and some figures. Instants are epoch seconds, 0 means never.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any
@@ -26,6 +26,7 @@ MAX_SEEN = 380
 MAX_TIMES = 24
 MAX_SENTINELS = 8
 MAX_ANCHORS = 12
+_GROUPS = 64
 
 
 class HistoryError(SeedsError):
@@ -71,7 +72,8 @@ class FeedHistory:
     `window_age_s`: age of all but the oldest fifth of the items shown; `life_s`: the shortest time an item was lately
     seen to live before it vanished, 0 when none did. `same`: polls since something changed. `stored_us`: when what the
     validators speak of was fetched (epoch microseconds). `spelled`: how its server wants the address spelled, "":
-    as it is. `problem`: what the last poll failed of, while the feed fails.
+    as it is. `problem`: what the last poll failed of, while the feed fails. `groups`: of a document that shows more
+    than is remembered, what tells whether it shows the same items (:meth:`regroup`).
     """
 
     polls: int = 0
@@ -100,6 +102,7 @@ class FeedHistory:
     stored_us: int = 0
     spelled: str = ""
     problem: str = ""
+    groups: bytes = b""
     seen: list[int] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     hours: list[int] = field(default_factory=lambda: [0] * 24)
@@ -168,6 +171,16 @@ class FeedHistory:
         fresh = list(dict.fromkeys(items))
         known = set(fresh)
         self.seen = (fresh + [item for item in self.seen if item not in known])[: self.room]
+
+    def regroup(self, marks: Collection[int]) -> set[int]:
+        """Of all fingerprints shown, each once, those that may be new: they are in one of 64 groups the sum (XOR) of
+        which is another than at the last poll. None, and nothing is kept, while all of them can be remembered."""
+        before = struct.unpack(f"<{len(self.groups) // 4}I", self.groups) or (None,) * _GROUPS
+        sums = [0] * _GROUPS
+        for mark in marks:
+            sums[mark % _GROUPS] ^= mark
+        self.groups = _numbers(sums) if len(marks) > MAX_SEEN else b""
+        return {mark for mark in marks if sums[mark % _GROUPS] != before[mark % _GROUPS]} if self.groups else set()
 
 
 _LISTS = ("seen", "times", "hours", "sentinels", "places", "catch_up")

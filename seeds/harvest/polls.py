@@ -181,14 +181,15 @@ class _Visit:
         history.catch_up = None
         missed = 0 if state == "closed" else max(1, up.lost - up.recovered)
         self._warn(f"gap_{state}", f"{up.recovered} items recovered from {up.pages} older pages")
-        due_in_ms = max(0, history.due_s * 1000 - answer.now_ms)
+        # No later than after a whole interval: this clock may be far behind the one by which the feed was polled.
+        due_in_ms = min(max(0, history.due_s * 1000 - answer.now_ms), history.interval_s * 1000)
         return self._result(due_in_ms, replace(stats, missed=missed), new)
 
     def _fresh(self, document: Document) -> PollResult:
         history, now_s = self._history, self._now_s
         first = not history.last_s
-        new = self._unknown(document)
         entries = document.feed.entries
+        new, old = self._of_many(document)
         gap = not first and self._is_gap(document, new)
         lost, searched = self._begin_catch_up(document) if gap else (0, True)
         self._learn(document, new)
@@ -204,7 +205,7 @@ class _Visit:
             dated=len(delays),
             delay_s=sum(delays),
         )
-        return self._scheduled(stats, tuple(new), follow_ups)
+        return self._scheduled(stats, (*new, *old), follow_ups)
 
     def _unchanged(self) -> PollResult:
         history, now_s = self._history, self._now_s
@@ -278,17 +279,25 @@ class _Visit:
     def _unknown(self, document: Document) -> tuple[FeedEntry, ...]:
         """The items not seen before, in order of the document; each address once."""
         known = set(self._history.seen)
-        # Beyond what is remembered a full window tells new from old by date alone.
-        full = len(known) >= MAX_SEEN and len(document.feed.entries) > MAX_SEEN
-        newest_ms = self._history.newest_s * 1000
         new: dict[int, FeedEntry] = {}
         for entry in document.feed.entries:
             mark = item_mark(entry)
-            if mark in known or (full and entry.published_ms and entry.published_ms < newest_ms):
-                continue
-            if entry.url.startswith(("http://", "https://")):
+            if mark not in known and entry.url.startswith(("http://", "https://")):
                 new.setdefault(mark, entry)
         return tuple(new.values())
+
+    def _of_many(self, document: Document) -> tuple[Sequence[FeedEntry], Sequence[FeedEntry]]:
+        """The items not seen before; where more are shown than are remembered, those that may have been put in since
+        the last poll. Apart those that are old by their dates, as an archive's are: they say nothing of the pace."""
+        history = self._history
+        fresh = history.regroup({item_mark(entry) for entry in document.feed.entries})
+        unknown = self._unknown(document)
+        if len(history.seen) < MAX_SEEN or not history.groups:
+            return unknown, ()
+        found = [entry for entry in unknown if item_mark(entry) in fresh]
+        newest_ms = history.newest_s * 1000
+        old = [entry for entry in found if (entry.published_ms or newest_ms) < newest_ms]
+        return [entry for entry in found if (entry.published_ms or newest_ms) >= newest_ms], old
 
     def _is_gap(self, document: Document, new: Sequence[FeedEntry]) -> bool:
         history = self._history

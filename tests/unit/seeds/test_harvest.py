@@ -429,12 +429,39 @@ def test_sitemaps_are_polled_too() -> None:
     pages = b"".join(b"<url><loc>/%d</loc><lastmod>2026-09-01</lastmod></url>" % n for n in range(1000))
     first = poll(url, b"", Answer(url, 200, NOW_MS, body=b"<urlset>" + pages + b"</urlset>", kind="sitemap"))
     assert len(first.new_items) == 1000
-    assert len(first.memo) < 2048
+    assert len(first.memo) < 2048 + 200
     more = pages + b"<url><loc>/new</loc><lastmod>2026-09-21</lastmod></url>"
     second = poll(
         url, first.memo, Answer(url, 200, NOW_MS + HOUR_MS, body=b"<urlset>" + more + b"</urlset>", kind="sitemap")
     )
     assert "https://news.example/new" in [item.url for item in second.new_items]
+    assert len(second.new_items) < 200, "not all of it again"
+
+
+def test_an_archive_that_is_put_into_a_large_sitemap_is_found_whatever_its_dates() -> None:
+    def pages(numbers: Sequence[int], date: str) -> bytes:
+        return b"".join(b"<url><loc>/%d</loc><lastmod>%s</lastmod></url>" % (n, date.encode()) for n in numbers)
+
+    def ask_map(memo: bytes, now_ms: int, body: bytes) -> PollResult:
+        return ask(memo, now_ms, b"<urlset>" + body + b"</urlset>", kind="sitemap")
+
+    known = pages(range(999), "2026-08-31") + pages([999], "2026-09-01")
+    first = ask_map(b"", NOW_MS, known)
+    second = ask_map(first.memo, NOW_MS + HOUR_MS, known + pages(range(1000, 1300), "2016-05-31"))
+    assert {*map(str, range(1000, 1300))} <= set(links(second))
+    assert second.stats.new_items == 0, "it is not news, and no reason to poll more often"
+    third = ask_map(second.memo, NOW_MS + 2 * HOUR_MS, known + b" " + pages(range(1000, 1300), "2016-05-31"))
+    assert links(third) == []
+
+
+def test_a_clock_that_is_put_back_does_not_put_off_the_feed_while_it_catches_up() -> None:
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    flood = ask(memo, NOW_MS + 40 * HOUR_MS, rss(range(40, 30, -1)))
+    interval_s = FeedHistory.unpack(flood.memo).interval_s
+    asked = request(URL, flood.memo, NOW_MS).url
+    found = poll(URL, flood.memo, Answer(asked, 200, 1000, body=rss([*range(30, 0, -1), -1])))
+    assert reasons(found) == ["gap_closed"]
+    assert found.again_in_ms == interval_s * 1000
 
 
 def test_json_feed_and_items_without_a_page() -> None:
