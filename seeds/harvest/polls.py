@@ -137,11 +137,13 @@ class _Visit:
         history.first_s = history.first_s or self._now_s
         if answer.location and (answer.problem or 300 <= answer.status < 400) and answer.status != 304:
             return self._moved()
-        if answer.status == 410:
+        reason, before = answer.problem or f"status {answer.status}", history.problem
+        if answer.status == 410:  # sites say so by mistake, too: it is asked once more after weeks
             self._warn("gone", "the publisher says that the feed has ended (410)")
-            return self._result(None, PollStats(polls=1))
+            failed, weeks_ms = self._failed(reason), int(self._polling.gone_again_s * 1000)
+            return replace(failed, again_in_ms=None if before == reason else max(failed.again_in_ms or 0, weeks_ms))
         if answer.problem or not (answer.status == 304 or 200 <= answer.status < 300):
-            return self._failed(answer.problem or f"status {answer.status}")
+            return self._failed(reason)
         if answer.status == 304:
             return self._unchanged() if history.digest else self._failed("status 304 without a condition")
         digest = xxhash.xxh3_64_digest(answer.body)
@@ -188,7 +190,6 @@ class _Visit:
     def _fresh(self, document: Document) -> PollResult:
         history, now_s = self._history, self._now_s
         first = not history.last_s
-        entries = document.feed.entries
         new, old = self._of_many(document)
         gap = not first and self._is_gap(document, new)
         lost, searched = self._begin_catch_up(document) if gap else (0, True)
@@ -198,7 +199,7 @@ class _Visit:
         follow_ups = tuple(FollowUp(address, "sitemap", "index") for address in document.sitemaps)
         stats = PollStats(
             polls=1,
-            unchanged=int(not new and bool(entries)),
+            unchanged=int(not new and bool(document.feed.entries)),
             new_items=len(new),
             gaps=int(gap),
             missed=0 if searched else lost,

@@ -55,6 +55,7 @@ class Polling:
     max_period_s: float = float(HOUR_S)
     give_up_after_s: float = 30.0 * DAY_S
     dead_every_s: float = 7.0 * DAY_S
+    gone_again_s: float = 28.0 * DAY_S
     max_pages_back: int = 20
 
 

@@ -134,8 +134,11 @@ def test_failures_back_off_and_recovery_forgets_them() -> None:
 
 def test_gone_and_moved() -> None:
     gone = ask(b"", NOW_MS, status=410)
-    assert gone.again_in_ms is None
-    assert reasons(gone) == ["gone"]
+    assert (gone.again_in_ms, reasons(gone)) == (28 * 24 * HOUR_MS, ["gone"]), "it may be a mistake"
+    again = ask(gone.memo, NOW_MS + 28 * 24 * HOUR_MS, status=410)
+    assert (again.again_in_ms, reasons(again)) == (None, ["gone"])
+    back = ask(gone.memo, NOW_MS + 28 * 24 * HOUR_MS, rss([1]))
+    assert ask(back.memo, NOW_MS + 29 * 24 * HOUR_MS, status=410).again_in_ms == 28 * 24 * HOUR_MS
     there = "https://other.example/feed/"
     for status in (301, 308):
         moved = ask(b"", NOW_MS, status=status, location=there)
