@@ -20,7 +20,7 @@ __all__ = ["Answer", "Document", "cache_lifetime_s", "read"]
 
 _PRIMARY = re.compile("[-_]")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
-_NOT_CACHED = re.compile(r"\bno-(?:cache|store)\b|must-revalidate", re.IGNORECASE)
+_NOT_CACHED = re.compile(r"\bno-(?:cache|store)\b", re.IGNORECASE)
 _SITEMAP_ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]", re.IGNORECASE)
 
 

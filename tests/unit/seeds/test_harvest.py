@@ -229,9 +229,8 @@ def test_hints_are_kept() -> None:
         '<sy:updatePeriod xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">daily</sy:updatePeriod>'
         '<sy:updateFrequency xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">4</sy:updateFrequency>'
     )
-    result = ask(
-        b"", NOW_MS, rss([-1, -2, -40], head=head), headers={"cache-control": "public, max-age=600", "age": "100"}
-    )
+    headers = {"cache-control": "public, must-revalidate, max-age=600", "age": "100"}
+    result = ask(b"", NOW_MS, rss([-1, -2, -40], head=head), headers=headers)
     kept = FeedHistory.unpack(result.memo)
     assert (kept.ttl_s, kept.period_s, kept.max_age_s) == (14_400, 21_600, 500)
     assert (kept.skip_hours, kept.skip_days) == (0b11, 1 << 6)
