@@ -81,7 +81,7 @@ WORDS = {
     "robots_wait": "robots.txt is redirected and not read yet",
     "robots_later": "robots.txt is redirected, and its server asked to wait",
     "robots_denied": "forbidden by robots.txt, not asked for",
-    "refused_address": "address that must not be asked (private network)",
+    "refused_address": "address that must not be asked (private network, or the port of another service)",
     "bad_url": "no URL that can be asked for",
     "opted_out": "host has opted out",
     "quota": "host's max_pages is reached",

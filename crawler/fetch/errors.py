@@ -16,7 +16,8 @@ class DnsError(FetchError):
 
 
 class RefusedAddressError(FetchError):
-    """Every address of the host lies in a network that this crawl may not fetch from; nothing was sent."""
+    """Every address of the host lies in a network that this crawl may not fetch from, or the port is of a service that
+    is no web server; nothing was sent."""
 
     outcome = "refused_address"
 

@@ -11,7 +11,6 @@ for a grant, and only the guard judges the address.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import ssl
 import time
@@ -26,7 +25,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Headers, Request, Response
 from scrapy.responsetypes import responsetypes
 
-from crawler.fetch.addresses import AddressGuard, Resolver, read_hosts_file
+from crawler.fetch.addresses import AddressGuard, Resolver, check_port, read_hosts_file
 from crawler.fetch.connection import Answer, FetchLimits, HttpConnection, connect
 from crawler.fetch.errors import (
     AbortedError,
@@ -271,9 +270,12 @@ def request_head(request: Request) -> bytes:
 
 def _server(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
-    with contextlib.suppress(ValueError):
-        if parts.hostname:
-            usual = 443 if parts.scheme == "https" else 80
-            # Port 0 is none, and no other name of the usual one: whose delay, rules and opt-outs it would not have.
-            return parts.scheme, parts.hostname, usual if parts.port is None else parts.port
-    raise CutError(f"no usable host and port in {url}")
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host:
+        raise CutError(f"no usable host and port in {url}")
+    if port is None:
+        port = 443 if parts.scheme == "https" else 80
+    return parts.scheme, host, check_port(port)

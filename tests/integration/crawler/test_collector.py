@@ -180,10 +180,10 @@ def test_a_time_that_is_none_is_named(wait: str, capsys: pytest.CaptureFixture[s
 
 def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listing = tmp_path / "list"
-    listing.write_text(f"http://127.0.0.1:1/feed\n{web.web.seeds[0]}\n")
+    listing.write_text(f"http://127.0.0.1:2/feed\n{web.web.seeds[0]}\n")
     assert main(["links", "-t", "-i", str(listing), "-s", "FRONTIER_DELAY_S=0.05", *POLITE]) == 1
     errors = capsys.readouterr().err
-    assert "-ERR http://127.0.0.1:1/feed refused_address" in errors
+    assert "-ERR http://127.0.0.1:2/feed refused_address" in errors
     assert f"-ERR {web.web.seeds[0]} html" in errors
     assert main([]) == 2
     assert main(["links", "-i", str(listing)]) == 2

@@ -64,7 +64,7 @@ def test_a_redis_that_is_waited_for(
 ) -> None:
     seeds = tmp_path / "x.toml"
     seeds.write_text(
-        '[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+        '[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:2/"\n'
     )
     last = f"seeds={seeds}" if words[0] == "crawl" else str(seeds)
     url = f"redis://127.0.0.1:{server.server_address[1]}/0"

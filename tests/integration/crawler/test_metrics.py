@@ -148,7 +148,7 @@ def up(port: int) -> float | None:
 def test_when_no_port_can_be_had_the_start_is_refused(tmp_path: Path) -> None:
     seeds = tmp_path / "ndwedwe.toml"
     seeds.write_text(
-        '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+        '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:2/"\n'
     )
     first = free_port()
 

@@ -37,7 +37,7 @@ from sieve.errors import LinkError, SpecError
 from tests.integration.crawler.harness import run, run_here
 from tests.redis_server import redis_server
 
-GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:9/"\n'
+GOOD = '[crawl]\nname = "ndwedwe"\nlanguage = "zul"\ncontact = "me@a.test"\n[[site]]\nurl = "http://127.0.0.1:2/"\n'
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_a_redis_that_wants_a_password_is_told_as_such(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/", "http://[::1/"])
 def test_a_site_that_no_url_can_name(seeds: Path, url: str) -> None:
-    seeds.write_text(GOOD.replace("http://127.0.0.1:9/", url))
+    seeds.write_text(GOOD.replace("http://127.0.0.1:2/", url))
     with pytest.raises(PreflightError, match="not a URL"):
         find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
 
@@ -276,7 +276,7 @@ def test_a_site_that_no_url_can_name(seeds: Path, url: str) -> None:
 def test_a_seed_that_nobody_may_ask_is_named(seeds: Path, tmp_path: Path) -> None:
     done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"))
     assert done.returncode == 0
-    assert "Nothing of http://127.0.0.1:9 is fetched for now: 127.0.0.1" in done.stderr
+    assert "Nothing of http://127.0.0.1:2 is fetched for now: 127.0.0.1" in done.stderr
 
 
 def test_a_spiders_request_that_cannot_be_fetched_is_dropped() -> None:
@@ -318,12 +318,12 @@ def test_a_feed_that_nobody_answers_is_asked_again_by_its_own_schedule() -> None
 
 
 def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
-    done = run("fetch", "http://127.0.0.1:9/", CONTACT="me@a.test", METRICS_PORT="21000")
+    done = run("fetch", "http://127.0.0.1:2/", CONTACT="me@a.test", METRICS_PORT="21000")
     assert "Prometheus" not in done.stderr
     assert "WARNING: Not fetched, 127.0.0.1 is not a public address" in done.stderr
     assert "Traceback" not in done.stderr
     assert (done.stdout, done.returncode) == ("", 1)
-    nobody = run("fetch", "http://127.0.0.1:9/")
+    nobody = run("fetch", "http://127.0.0.1:2/")
     assert nobody.returncode == 1
     assert nobody.stderr.startswith("no contact")
     assert len(nobody.stderr.splitlines()) == 1

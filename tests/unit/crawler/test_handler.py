@@ -15,7 +15,7 @@ from scrapy.http import Request
 
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
-from crawler.fetch.errors import FetchTimeoutError
+from crawler.fetch.errors import CutError, FetchTimeoutError, RefusedAddressError
 from tests.unit.crawler.test_polls import settings
 
 LONG = {"download_timeout": 600.0}
@@ -77,7 +77,22 @@ def test_nothing_is_sent_when_the_connection_has_taken_all_of_the_time(monkeypat
     connection.close.assert_called_once_with()
 
 
-@pytest.mark.parametrize(("place", "port"), [("http://a.test:0", 0), ("http://a.test", 80), ("https://a.test", 443)])
-def test_port_0_is_not_the_usual_one(place: str, port: int) -> None:
-    """Its URLs are of another authority than those of port 80: with no opt-out, delay or robots.txt of theirs."""
+@pytest.mark.parametrize(
+    ("place", "port"),
+    [("http://a.test", 80), ("https://a.test", 443), ("http://a.test:8080", 8080), ("https://a.test:80", 80)],
+)
+def test_the_port_is_that_of_the_url_or_its_scheme(place: str, port: int) -> None:
     assert handler._server(f"{place}/")[2] == port
+
+
+@pytest.mark.parametrize("port", [0, 25, 6000, 6667])
+def test_no_other_service_than_a_web_server_is_asked(port: int) -> None:
+    """Port 0 is not the usual one: its URLs would have no opt-out, delay or robots.txt of those."""
+    with pytest.raises(RefusedAddressError, match=f"^port {port} is none of a web server"):
+        handler._server(f"http://a.test:{port}/EHLO%0D%0A")
+
+
+@pytest.mark.parametrize("url", ["http:///", "http://a.test:99999/", "http://a.test:x/"])
+def test_what_names_no_server_is_told(url: str) -> None:
+    with pytest.raises(CutError, match="no usable host and port"):
+        handler._server(url)
