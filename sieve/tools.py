@@ -20,7 +20,7 @@ from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
 from sieve.kinds.mercator import MercatorSieve
 from sieve.sets.runs import Run, salvage
-from sieve.sets.store import MANIFEST, SALVAGED, distinct, make_again
+from sieve.sets.store import MANIFEST, SALVAGED, distinct, lost_manifest, make_again
 from sieve.types import Item, Sieve
 from sieve.urls import UrlError, canonicalize
 
@@ -67,6 +67,8 @@ def check(folder: Path) -> Iterator[Finding]:
     """Verify every byte of the store and the logs in `folder`, changing nothing; yields what is wrong."""
     try:
         manifest = load(folder / MANIFEST) or {"runs": []}
+        if lost_manifest(folder):
+            raise DamagedError(str(folder / MANIFEST), "it is missing")
     except DamagedError as error:
         yield Finding(error.path, error.reason)
         manifest = {"runs": [[path.name, None] for path in sorted(folder.glob("*.run"))]}
@@ -112,9 +114,10 @@ def repair(folder: Path) -> list[Finding]:
 def _repair(folder: Path) -> Iterator[Finding]:
     try:
         manifest = load(folder / MANIFEST)
-    except DamagedError as error:
-        yield Finding(error.path, "made again from the runs, with the seed kept in SEED")
+    except DamagedError:
         manifest = None
+    if manifest is None:
+        yield Finding(str(folder / MANIFEST), "made again from the runs, with the seed kept in SEED")
     names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
     parts: list[Fingerprints] = []
     for name in names:

@@ -28,7 +28,7 @@ from sieve.errors import DamagedError, LockedError, SieveError
 from sieve.fingerprint import Fingerprints
 from sieve.sets.jobs import Job
 from sieve.sets.runs import Run
-from sieve.sets.store import MANIFEST, RunStore
+from sieve.sets.store import MANIFEST, RunStore, lost_manifest
 
 _FOLDER = "dedup"
 """Inside of what the user names, which may have other files: the store removes runs that it does not know."""
@@ -46,8 +46,8 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
         raise UsageFault(f"{folder}: another process is working with this state") from None
     try:
         allow_many_files()  # each run of keys stays open as long as the state
-        if not (inside / MANIFEST).exists() and any(inside.glob("*.run")):
-            raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would take this for a new state
+        if lost_manifest(inside):
+            raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would name commands of a crawl
         with naming(folder):
             store = RunStore(inside)
         try:

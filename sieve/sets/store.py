@@ -1,7 +1,8 @@
 """The seen-set on disk: a few sorted runs, merged when of like size, named by one manifest.
 
 Guarantees: the manifest's atomic replacement is the only commit; a run is on disk before a manifest names it, and the
-runs that it replaces are deleted after. What no manifest names is deleted at the next opening. With runs merged
+runs that it replaces are deleted after. What no manifest names is deleted at the next opening, so runs without any
+manifest, which is written before the first of them, are refused and left as they are. With runs merged
 whenever the smaller ones together reach two thirds of the next, n keys written in runs of r are rewritten about
 log2(n / r) times.
 """
@@ -41,7 +42,7 @@ class RunStore:
         self._durable = durable
         self._step = step
         self._threads: ThreadPoolExecutor | None = None
-        manifest: dict[str, Any] = load(folder / MANIFEST) or {"version": _VERSION, "runs": [], "next": 0, "facts": {}}
+        manifest = load(folder / MANIFEST) or self._begun()
         if manifest["version"] != _VERSION:
             raise StoreError(f"{folder}: made by a version of this program with store format {manifest['version']}")
         self.facts: dict[str, Any] = manifest["facts"]
@@ -52,6 +53,17 @@ class RunStore:
 
     def __len__(self) -> int:
         return sum(map(len, self.runs))
+
+    def _begun(self) -> dict[str, Any]:
+        """The manifest of a new store, written at once: from then on runs without one are a store that lost it."""
+        if lost_manifest(self.folder):
+            raise StoreError(
+                f"{self.folder} has runs of seen URLs, but no {MANIFEST}: put that back, or make it again "
+                "(of these runs: `scrapy sieve repair`; of the archive: `scrapy sieve rebuild FILE…`, docs/fleet.md)"
+            )
+        manifest = _manifest([], 0, {})
+        replace(self.folder / MANIFEST, manifest, durable=self._durable)
+        return manifest
 
     def _open(self, name: str, count: int) -> Run:
         path = self.folder / name
@@ -145,6 +157,11 @@ class RunStore:
         if self._threads is not None:
             self._threads.shutdown()
             self._threads = None
+
+
+def lost_manifest(folder: Path) -> bool:
+    """Whether there are runs, and no manifest that could name them."""
+    return not (folder / MANIFEST).exists() and any(folder.glob("*.run"))
 
 
 def make_again(folder: Path, keys: Fingerprints, facts: dict[str, Any]) -> None:

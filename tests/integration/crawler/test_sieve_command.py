@@ -188,3 +188,22 @@ def test_a_table_whose_manifest_was_made_again_is_no_older_copy(crawled: Path, r
     assert "MANIFEST is damaged" in err, "not that a worker had the table"
     assert run("repair")[0] == 0
     assert [run("contains", url)[0] for url in (URLS[0], "http://other.example/")] == [0, 1]
+
+
+@pytest.mark.parametrize("way", ["repair", "rebuild"])
+def test_a_table_without_its_manifest_is_refused_until_it_is_made_again(
+    crawled: Path, run: Run, tmp_path: Path, way: str
+) -> None:
+    folder = crawled / "state" / "sieve"
+    (folder / "MANIFEST").unlink()
+    archived = tmp_path / "list.txt"
+    archived.write_text("\n".join(URLS[:30]))
+    for _ in range(2):
+        code, out, err = run("contains", URLS[0])
+        assert (code, out) == (1, "")
+        assert f"{folder} has runs of seen URLs, but no MANIFEST" in err
+        assert "`scrapy sieve rebuild FILE…`" in err
+        assert list(folder.glob("*.run"))
+    assert run("check")[:2] == (1, f"{folder / 'MANIFEST'}: it is missing\n1 faults in {folder}\n")
+    assert run(way, *([str(archived)] if way == "rebuild" else []))[0] == 0
+    assert [run("contains", url)[0] for url in (URLS[0], URLS[39], "http://other.example/")] == [0, 0, 1]

@@ -124,6 +124,27 @@ def test_a_damaged_manifest_is_made_again_from_the_runs(folder: Path) -> None:
     assert outcome(folder) == 0
 
 
+@pytest.mark.parametrize("kind", ["mercator", "offline"])
+def test_a_store_without_its_manifest_is_refused_and_stays(tmp_path: Path, kind: str) -> None:
+    """It is no new store: its runs, which are the record of what was seen, were deleted as named by no manifest."""
+    folder = tmp_path / "s"
+    for again in (False, True):
+        sieve = open_sieve(f"{kind}:{folder}")
+        sieve.enqueue(URLS[:100])
+        sieve.flush()
+        assert len(sieve.drain()) == (0 if again else 100)
+        sieve.close()
+        if not again:
+            (folder / "MANIFEST").unlink()
+            with pytest.raises(StoreError, match=f"{folder} has runs .* but no MANIFEST.*`scrapy sieve rebuild"):
+                open_sieve(f"{kind}:{folder}")
+            assert [(finding.path, finding.what) for finding in check(folder)] == [
+                (str(folder / "MANIFEST"), "it is missing")
+            ]
+            (done,) = repair(folder)
+            assert "made again" in done.what
+
+
 def test_a_repair_that_fails_half_way_has_cost_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
 
