@@ -156,7 +156,14 @@ class EmbeddedRedis:
 
     @contextlib.contextmanager
     def _start_lock(self) -> Iterator[None]:
-        with (self.folder / "start.lock").open("ab") as lock:
+        path = self.folder / "start.lock"
+        try:
+            lock: IO[bytes] = path.open("ab")
+        except OSError:
+            if not path.exists():
+                raise
+            lock = path.open("rb")  # the disk is read-only by now, and the server is to be stopped all the same
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

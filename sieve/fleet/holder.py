@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sieve.disk.files import FolderLock, Step, no_step, sync_folder
+from sieve.disk.files import FolderLock, Step, no_step, replace_text, sync_folder
 from sieve.disk.scratch import Scratch
 from sieve.errors import DamagedError, StoreError
 from sieve.fingerprint import Fingerprints
@@ -75,7 +75,7 @@ def store_id(folder: Path | None) -> str:
     path = folder / "ID"
     if not path.exists():
         new = folder / f"ID.{secrets.token_hex(8)}"
-        new.write_text(secrets.token_hex(8))
+        replace_text(new, secrets.token_hex(8))
         # The first of several processes wins; link fails where rename would replace.
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(new)
@@ -86,10 +86,7 @@ def store_id(folder: Path | None) -> str:
 
 def name_store(folder: Path, home: str) -> None:
     """Give the store in `folder` the id that Redis knows it by. The caller holds the folder's lock."""
-    new = folder / f"ID.{secrets.token_hex(8)}"
-    new.write_text(home, "ascii")
-    new.replace(folder / "ID")
-    sync_folder(folder)
+    replace_text(folder / "ID", home)
 
 
 class Holder:

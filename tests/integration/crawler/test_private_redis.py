@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 from scrapy.settings import Settings
@@ -37,6 +39,24 @@ def test_a_server_that_is_stopped_is_no_failure_in_the_log(tmp_path: Path, caplo
     assert not caplog.records
     assert server.server_pid() == 0
     assert "User requested shutdown" in (tmp_path / "redis.log").read_text()
+
+
+def test_a_disk_that_has_turned_read_only_keeps_no_server_from_being_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(path: Path, mode: str = "r", **options: Any) -> IO[Any]:
+        if "r" not in mode:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return usual(path, mode, **options)
+
+    usual = Path.open
+    server = EmbeddedRedis(tmp_path).enter()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", read_only)
+        server.leave()
+        assert server.server_pid() == 0
+        with pytest.raises(OSError, match="Read-only"):
+            EmbeddedRedis(tmp_path).enter()
 
 
 def test_those_who_come_at_once_start_one_server(tmp_path: Path) -> None:

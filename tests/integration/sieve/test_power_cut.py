@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sieve import open_sieve
+from sieve.fleet.holder import name_store, store_id
 from tests.effort import trials
 from tests.power import Disk
 
@@ -53,3 +54,12 @@ def test_what_was_flushed_is_not_lost_and_what_was_not_may_be_put_in_again(
             later = left_after_a_cut(f"{number} flushed", [])
             assert put == {*handed_out, *later}
             assert not later & set(acknowledged)
+
+
+@pytest.mark.parametrize("names_last", [False, True])
+def test_the_store_that_redis_names_is_still_that_one(names_last: bool, disk: Disk, tmp_path: Path) -> None:
+    folder = tmp_path / "sieve"
+    made = store_id(folder)
+    assert store_id(disk.cut(folder, tmp_path / "made", names_last=names_last)) == made
+    name_store(folder, "0123456789abcdef")
+    assert store_id(disk.cut(folder, tmp_path / "named", names_last=names_last)) == "0123456789abcdef"
