@@ -141,6 +141,8 @@ class FeedHistory:
             values += [getattr(history, name) for name in _PLAIN[len(values) :]]  # what was added since
             for name, value in zip(_PLAIN, values, strict=True):
                 setattr(history, name, _fitting(value, getattr(history, name)))
+            if len(history.groups) not in (0, 4 * _GROUPS):
+                raise ValueError(f"{len(history.groups)} bytes of groups")
             history.seen, history.times = _listed(seen), _listed(times)
             history.hours = (_listed(hours) + [0] * 24)[:24]
             _fitting([*chain(*sentinels, *places)], [0])

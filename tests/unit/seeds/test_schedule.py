@@ -217,3 +217,10 @@ def test_a_feed_that_was_not_polled_for_years_is_scheduled() -> None:
 def test_damaged_memos_are_told(memo: bytes) -> None:
     with pytest.raises(HistoryError):
         FeedHistory.unpack(memo)
+
+
+@pytest.mark.parametrize("groups", [b"abc", b"abcd", bytes(260)])
+def test_a_history_with_damaged_groups_is_unreadable(groups: bytes) -> None:
+    """It was found out by the poll only, which it ended."""
+    with pytest.raises(HistoryError, match=f"{len(groups)} bytes of groups"):
+        FeedHistory.unpack(FeedHistory(groups=groups).pack())
