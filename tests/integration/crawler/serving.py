@@ -66,3 +66,15 @@ class HostHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
+
+
+class SomePages(HostHandler):
+    """Three pages that lead to one another, and no robots.txt."""
+
+    def asked(self) -> None:
+        if self.path == "/robots.txt":
+            self.answer(404, b"")
+        else:
+            links = "".join(f"<a href=/{number}>{number}</a>" for number in range(3))
+            page = f"<html lang=zu><p>Izindaba zanamuhla ngesiZulu {self.path}.</p>{links}</html>"
+            self.answer(200, page.encode(), Content_Type="text/html")

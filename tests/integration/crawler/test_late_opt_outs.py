@@ -13,7 +13,7 @@ from scrapy.http import Request
 
 from crawler.work.worker import Worker
 from tests.integration.crawler.harness import QUICK, run
-from tests.integration.crawler.serving import HostHandler, hosts
+from tests.integration.crawler.serving import SomePages, hosts
 
 HERE, GONE = "127.71.8.1", "127.71.8.2"
 
@@ -41,21 +41,9 @@ class Late:
         await asyncio.sleep(0.3)
 
 
-class Handler(HostHandler):
-    """Some pages."""
-
-    def asked(self) -> None:
-        if self.path == "/robots.txt":
-            self.answer(404, b"")
-        else:
-            links = "".join(f"<a href=/{number}>{number}</a>" for number in range(3))
-            page = f"<html lang=zu><p>Izindaba zanamuhla ngesiZulu {self.path}.</p>{links}</html>"
-            self.answer(200, page.encode(), Content_Type="text/html")
-
-
 def test_it_is_not_asked_for(tmp_path: Path) -> None:
     seeds = tmp_path / "x.toml"
-    with hosts(Handler, (HERE, GONE)) as web:
+    with hosts(SomePages, (HERE, GONE)) as web:
         sites = "".join(f'[[site]]\nurl = "http://{host}:{web.port}/"\n' for host in (HERE, GONE))
         seeds.write_text(f'[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n{sites}')
         late = json.dumps({f"{Late.__module__}.{Late.__name__}": 950})

@@ -5,27 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.integration.crawler.harness import QUICK, run
-from tests.integration.crawler.serving import HostHandler, hosts
+from tests.integration.crawler.serving import SomePages, hosts
 
 DEAD, ALIVE = "127.71.6.1", "127.71.6.2"
-
-
-class Handler(HostHandler):
-    """Some pages."""
-
-    def asked(self) -> None:
-        if self.path == "/robots.txt":
-            self.answer(404, b"")
-        else:
-            links = "".join(f"<a href=/{number}>{number}</a>" for number in range(3))
-            page = f"<html lang=zu><p>Izindaba zanamuhla ngesiZulu {self.path}.</p>{links}</html>"
-            self.answer(200, page.encode(), Content_Type="text/html")
 
 
 def test_the_other_address_is_tried(tmp_path: Path) -> None:
     seeds, names = tmp_path / "x.toml", tmp_path / "hosts"
     names.write_text(f"{DEAD} two.test\n{ALIVE} two.test\n")
-    with hosts(Handler, (ALIVE,)) as web:
+    with hosts(SomePages, (ALIVE,)) as web:
         site = f'[[site]]\nurl = "http://two.test:{web.port}/"\n'
         seeds.write_text(f'[crawl]\nname = "x"\nlanguage = "zul"\ncontact = "me@a.test"\n{site}')
         settings = QUICK | {
