@@ -123,6 +123,7 @@ class FocusMiddleware:
         if not isinstance(output, Request) or answers.lease_of(self._request(response)) is None:
             return False
         assert self._crawler.engine is not None
+        output.meta["finding"] = response.meta["finding"]  # whose request it is
         self._crawler.engine.crawl(output)
         return True
 

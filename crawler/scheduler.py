@@ -115,6 +115,8 @@ class FrontierScheduler(BaseScheduler):
             logger.warning("Not fetched: %s: %s", request.url, error)
             return False
         self._worker.enqueue(candidate)
+        if isinstance(finding := request.meta.get("finding"), Finding):  # of the page that asks for it
+            finding.requests.append(candidate)
         return True
 
     def _candidate(self, request: Request, parent: Lease | None) -> Candidate:
@@ -205,7 +207,12 @@ class FrontierScheduler(BaseScheduler):
         assert self._spider is not None
         engine = self._spider.crawler.engine
         assert engine is not None
-        return _followed_by(output, engine.crawl, end)
+
+        def crawl(found: Request) -> None:
+            found.meta["finding"] = finding
+            engine.crawl(found)
+
+        return _followed_by(output, crawl, end)
 
     def _is_last(self, lease: Lease, finding: Finding) -> bool:
         """Whether the page is neither tried again nor fetched where it has moved to."""

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class Finding:
     """The result of one lease.
 
-    `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored. `metadata` goes into the
-    page's metadata record. `page_mark`: pages with equal marks are near-identical (b"": not marked). `again_in_ms` and
-    `memo` are for URLs that are visited again and again (feeds, and articles that are looked at again), `not_modified`
-    for a 304 among them: the record whose content is still valid. `quality`: of a page that is kept for the first time;
-    `claimed`: the fleet's counts in which it is.
+    `result` is a key of the frontier's outcome table. `links` are the URLs to enqueue, scored; `requests` those
+    that a spider's callback asked for, which have been enqueued already, and are once more before the report: Redis
+    may have forgotten them since. `metadata` goes into the page's metadata record. `page_mark`: pages with equal
+    marks are near-identical (b"": not marked). `again_in_ms` and `memo` are for URLs that are visited again and
+    again (feeds, and articles that are looked at again), `not_modified` for a 304 among them: the record whose
+    content is still valid. `quality`: of a page that is kept for the first time; `claimed`: the fleet's counts in
+    which it is.
     """
 
     result: str
@@ -32,6 +34,7 @@ class Finding:
     claimed: tuple[str, ...] = ()
     title: str = ""
     links: list[Candidate] = field(default_factory=list)
+    requests: list[Candidate] = field(default_factory=list)
     robots: RobotsRecord | None = None
     location: str = ""
     retry_after_ms: int | None = None

@@ -94,9 +94,10 @@ class Committer:
         return bool(archived)
 
     def _entries(self, batch: Sequence[Finished], more: Sequence[Candidate]) -> list[Entry]:
-        """The links of `batch`, and `more`, for the sieve."""
+        """The links of `batch`, its spider's requests, and `more`, for the sieve."""
         links = [link for done in batch for link in done.finding.links]
-        return [entry_of(link) for link in (*self._for_sieve(links), *more)]
+        requests = [request for done in batch for request in done.finding.requests]
+        return [entry_of(link) for link in (*self._for_sieve(links), *requests, *more)]
 
     def _put(self, entries: Sequence[Entry]) -> int:
         """Put them into the sieve; how often Redis had been away before."""

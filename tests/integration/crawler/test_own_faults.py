@@ -21,8 +21,11 @@ FRONTIER_LEASE_S, DOWNLOAD_TIMEOUT = 90, 5
 SPIDERS = """
 import asyncio
 import os
+import shutil
+from pathlib import Path
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
+from crawler.state.embedded_redis import EmbeddedRedis
 
 WEB = "http://127.71.5.1:PORT"
 
@@ -130,6 +133,29 @@ class KilledBehindAnItem(Spider):
 class KilledBehindAnErrbacksItem(KilledBehindAnItem):
     name, path = "killed-behind-an-errbacks-item", "/cut"
 
+class Forgotten(Spider):
+    name, path = "forgotten", "/1"
+
+    async def start(self):
+        yield Request(WEB + self.path, self.first, errback=self.first)
+
+    async def first(self, _):
+        logs = [*Path("data", self.name, "state", "redis").rglob("*.aof")]
+        for log in logs:
+            shutil.copy(log, f"{log}.before")
+        yield Request(WEB + "/after")
+        await asyncio.sleep(0.3)
+        for log in logs:
+            os.replace(f"{log}.before", log)
+        os.kill(EmbeddedRedis(Path("data", self.name, "state", "redis")).server_pid(), 9)
+        await asyncio.sleep(1.5)
+
+    def parse(self, response):
+        yield {"after": response.url}
+
+class ForgottenOfAnErrback(Forgotten):
+    name, path = "forgotten-of-an-errback", "/cut"
+
 class Late(Spider):
     name, late = "late", 0
 
@@ -235,4 +261,11 @@ def test_killed_before_they_are_kept_the_requests_of_a_page_are_not_lost(spider:
     )
     assert killed.returncode == -9
     crawl(project, spider, **FORGETFUL)
+    assert web.asked.count((HERE, "/after")) == 1
+
+
+@pytest.mark.parametrize("spider", ["forgotten", "forgotten-of-an-errback"])
+def test_of_a_redis_that_forgot_them_the_requests_of_a_page_are_not_lost(spider: str, web: Host, project: Path) -> None:
+    """It is back without its last seconds, in which they had come, before their page is reported."""
+    crawl(project, spider)
     assert web.asked.count((HERE, "/after")) == 1

@@ -14,18 +14,18 @@ from crawler.work.patience import Patience
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Candidate, Kind, Lease
 
-LINK = Candidate("http://a.example/2")
+LINK, REQUEST = Candidate("http://a.example/2"), Candidate("http://a.example/3")
 
 
 def committed(stores: Mock) -> list[str]:
-    """What is done to commit a page with one link."""
+    """What is done to commit a page with one link, whose callback asked for one page."""
     stores.named.for_sieve.return_value = []
     patiently = Patience(lambda: False, stores.sieve.forget_sent)
     rooms = (stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named)
     lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "seed")
     with ThreadPoolExecutor(1) as beside:
         committer = Committer(*rooms, patiently, beside)
-        assert committer.commit([Finished(lease, Finding("cut", links=[LINK]), None)]) == [True]
+        assert committer.commit([Finished(lease, Finding("cut", links=[LINK], requests=[REQUEST]), None)]) == [True]
     calls = ("sieve.enqueue", "sieve.forget_sent", "frontier.report_first")
     return [name for name, _, _ in stores.mock_calls if name in calls]
 
@@ -49,7 +49,7 @@ def test_links_are_sent_again_when_the_report_had_to_wait(monkeypatch: pytest.Mo
     stores.frontier.report_first.side_effect = [FrontierUnavailable("zulu", "away"), [True]]
     made = ["sieve.enqueue", "frontier.report_first", "sieve.forget_sent", "sieve.enqueue", "frontier.report_first"]
     assert committed(stores) == made
-    assert stores.sieve.enqueue.call_args_list == [call([entry_of(LINK)])] * 2
+    assert stores.sieve.enqueue.call_args_list == [call([entry_of(LINK), entry_of(REQUEST)])] * 2
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
