@@ -6,6 +6,7 @@ lease is finished. One parse of the page serves text, links, directives and lang
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections import OrderedDict
@@ -47,6 +48,7 @@ _MOST_MARKS = 20_000
 _REPEATS = b"repeats "
 """Mark of all pages that have the text of another, of which we remember many and the frontier the last few: a site that
 gives each article at ever new addresses has more of them."""
+_LOOK_S = 0.03
 _DIGITS = re.compile(r"\d+")
 
 
@@ -103,6 +105,13 @@ class FocusMiddleware:
         elif finding.result == "not_modified" and self._revisits is not None:
             self._revisits.unchanged(lease, finding)
         response.meta["finding"] = finding
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass on what a spider starts with, however much, no sooner than it can be kept: Redis may be away."""
+        async for output in start:
+            while self._worker.lags:
+                await asyncio.sleep(_LOOK_S)
+            yield output
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Pass on what the callback gives; its end is the end of the lease. Its requests are handed on at once: Scrapy

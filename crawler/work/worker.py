@@ -44,8 +44,7 @@ from sieve.errors import LinkError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-FAULT = "fault"
-"""Why a crawl was closed that could not go on; ``scrapy crawl`` then exits with 1."""
+FAULT = "fault"  # why a crawl was closed that could not go on; ``scrapy crawl`` then exits with 1
 
 _COMMIT_EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2
@@ -54,6 +53,7 @@ _AWAY_PAUSE_S = 1.0
 _IDLE_LOOK_S = 0.5
 _GRACE_S = 3.0  # for answers under way when the crawl is stopped, before they are given back
 _MOST_A_COMMIT = 500
+_MOST_ENQUEUED = 10_000
 _ASKED_AT_ONCE = 8
 _MOST_AHEAD_MS = 1000  # as for FRONTIER_AHEAD_MS (crawler/options.py)
 
@@ -81,10 +81,8 @@ class Worker:
         self._telling: asyncio.Task[None]
         self._closing_task: asyncio.Future[None] | None = None
         self._claims: set[asyncio.Future[Bound]] = set()  # of addresses, under way
-        self._committing = False
-        self._to_commit = asyncio.Event()  # wakes the loop that commits
-        self._to_lease = asyncio.Event()  # wakes the loop that leases
-        self._closing = self._stays = False
+        self._to_commit, self._to_lease = asyncio.Event(), asyncio.Event()  # wake the loops that do
+        self._committing = self._closing = self._stays = False
         self._away = False  # the frontier's Redis, as the last round of leasing found it
         self._quiet: tuple[int, ...] | None = None  # how far the fleet had come at the last look that found it so
         self._moved_before = 0  # by the intake, at that look
@@ -119,6 +117,11 @@ class Worker:
         return len(self._held)
 
     @property
+    def lags(self) -> bool:
+        """Whether so many requests wait to be kept that a spider should not make more of itself."""
+        return len(self._enqueued) >= _MOST_ENQUEUED
+
+    @property
     def intake_refused(self) -> bool:
         """Whether Redis is at its memory limit, as the last intake found or finished pages do that wait for it."""
         return self._intake.full or self._committer.patiently.full or self._teller.patiently.full
@@ -134,9 +137,8 @@ class Worker:
         """Open the crawl's stores, put its seeds in, start the loops."""
         self._shutdown.begin()
         settings = self._crawler.settings
-        folder = data_folder(settings, spider.name)
         self._stays = bool(getattr(spider, "stays", False))
-        opening = functools.partial(open_patiently, self._opened, settings, spider, folder)
+        opening = functools.partial(open_patiently, self._opened, settings, spider, data_folder(settings, spider.name))
         self._stores = stores = await in_thread(self._lease_thread, opening)
         self._committer = stores.committer(lambda: self._closing or self._shutdown.asked_early, self._ask_threads)
         self._teller = stores.teller(lambda: self._closing)
@@ -206,8 +208,7 @@ class Worker:
         if not bound.granted:
             self._drop(lease)
             return False
-        wait_s = (bound.due_ms - lease.due_ms) / 1000
-        if wait_s > 0:
+        if (wait_s := (bound.due_ms - lease.due_ms) / 1000) > 0:
             await asyncio.sleep(wait_s)
         return True
 
@@ -219,8 +220,7 @@ class Worker:
         """Let a host that has given pages rest until its robots.txt is asked for again; False when it gave none."""
 
         def rest(frontier: RedisFrontier) -> bool:
-            host = frontier.host(authority)
-            if host is None or not host.pages:
+            if (host := frontier.host(authority)) is None or not host.pages:
                 return False
             left_ms = host.robots_expires_ms - frontier.now_ms()
             return frontier.park(authority, "robots_denied", min(max(left_ms, SECOND), DAY))

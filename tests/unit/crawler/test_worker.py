@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -12,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from crawler.focus import FocusMiddleware
 from crawler.state.state_format import StateGoneError
 from crawler.work import intake
 from crawler.work.intake import Intake
@@ -330,3 +333,34 @@ def test_leases_are_asked_for_sooner_where_redis_is_far(round_s: float, ahead_ms
     worker._stores, worker._returned = Mock(), []
     worker._lease_round(7)
     worker._stores.frontier.lease.assert_called_once_with(7, ahead_ms)
+
+
+def test_what_a_spider_starts_with_waits_while_it_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be endless, and Redis away for long."""
+    monkeypatch.setattr("crawler.focus._LOOK_S", 0)
+    monkeypatch.setattr("crawler.work.worker._MOST_ENQUEUED", 3)
+    worker: Any = Worker.__new__(Worker)
+    worker._enqueued, worker._to_commit = [], asyncio.Event()
+    focus = FocusMiddleware.__new__(FocusMiddleware)
+    focus._worker = worker
+
+    async def start() -> AsyncIterator[int]:
+        for number in itertools.count():
+            yield number
+
+    async def work() -> list[int]:
+        async def consume() -> None:
+            async for candidate in focus.process_start(start()):
+                worker.enqueue(candidate)
+
+        consuming = asyncio.ensure_future(consume())
+        lengths = []
+        for _ in range(2):
+            for _ in range(20):
+                await asyncio.sleep(0)
+            lengths.append(len(worker._enqueued))
+            worker._enqueued = []  # they are committed
+        consuming.cancel()
+        return lengths
+
+    assert asyncio.run(work()) == [3, 3]
