@@ -37,7 +37,7 @@ from relevance.pages.page import Page, read_page
 from relevance.pages.quality import Quality
 from relevance.steering.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
-from sieve.urls import resolve_many
+from sieve.urls import bad_port, resolve_many
 
 logger = logging.getLogger(__name__)
 
@@ -282,6 +282,8 @@ class FocusMiddleware:
         """Whether a page may be fetched where it has moved to: an item of a feed wherever items may lead, what a spider
         without a seed file asked for within its ``allowed_domains``."""
         spec = self._worker.stores.spec
+        if bad_port(location) is not None:
+            return False
         if spec is None:
             return bool(response.meta.get("allow_offsite")) or is_on_site(self._crawler.spider, location)
         if lease.source.startswith("feed"):
@@ -290,7 +292,7 @@ class FocusMiddleware:
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:
-    return spec is None or spec.may_follow(url, depth)
+    return bad_port(url) is None and (spec is None or spec.may_follow(url, depth))
 
 
 def _since_relevant(lease: Lease, verdict: Verdict) -> int:

@@ -36,7 +36,7 @@ from crawler.work.worker import FAULT, Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
 from seeds.harvest.revisits import conditions
-from sieve.urls import as_parsed, canonicalize
+from sieve.urls import as_parsed, bad_port, canonicalize
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +96,9 @@ class FrontierScheduler(BaseScheduler):
             url = canonicalize(request.url)
         except ValueError as error:
             logger.warning("Not fetched: %s", error)
+            return False
+        if (port := bad_port(url)) is not None:
+            logger.warning("Not fetched: %s: port %d is none of a web server", request.url, port)
             return False
         parent = lease_of(request)  # of the page that the request was made from
         again = parent is not None and canonicalize(parent.url) == url

@@ -10,7 +10,7 @@ from frontier.host import Host
 from frontier.payload import read_element
 from frontier.robots import Rules
 from frontier.types import Explanation, Frontier, HostState, Waiting
-from sieve.urls import authority, canonicalize, canonicalize_many
+from sieve.urls import authority, bad_port, canonicalize, canonicalize_many
 
 LOOKED_THROUGH = 10_000
 
@@ -81,6 +81,8 @@ def explain(frontier: Frontier, url: str, config: FrontierConfig) -> Explanation
     place = "leased" if leased else "not here" if found is None else "parked" if found.until_ms else "queued"
     url = leased_url if leased else found.url if found else url
     refused = traps.check(url, found.depth if found else 0, config.limits)
+    if (port := bad_port(url)) is not None:
+        refused = f"bad_port:{port}"
     if prefix := frontier.opted_out_by(url):
         refused = f"opted_out:{prefix}"
     return Explanation(url, host, place, found, state, refused, _robots_word(frontier, host, url, config))

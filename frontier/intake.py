@@ -10,7 +10,7 @@ from frontier import traps
 from frontier.config import FrontierConfig
 from frontier.payload import element, pack, split_payload
 from frontier.types import Candidate
-from sieve.urls import authority
+from sieve.urls import authority, bad_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,9 @@ def packed_arrivals(entries: Iterable[tuple[str, bytes]], config: FrontierConfig
     found: list[Arrival] = []
     refused: Counter[str] = Counter()
     for url, payload in entries:
+        if bad_port(url) is not None:
+            refused["refused:bad_port"] += 1
+            continue
         try:
             found.append(arrival(url, payload, config))
         except ValueError:

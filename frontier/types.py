@@ -267,7 +267,7 @@ class Queued:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a URL is (not) fetched: `place` is "queued", "parked", "leased" or "not here" (never admitted, already
-    done, given up or dropped); `refused` the trap or opt-out rule that speaks against it, "" for none;
+    done, given up or dropped); `refused` the rule of traps, ports or opt-outs that speaks against it, "" for none;
     `robots` "allowed", "denied", "no record", "none needed" with the rule's line."""
 
     url: str

@@ -82,6 +82,8 @@ WORDS = {
     "robots_later": "robots.txt is redirected, and its server asked to wait",
     "robots_denied": "forbidden by robots.txt, not asked for",
     "refused_address": "address that must not be asked (private network, or the port of another service)",
+    "refused:bad_port": "not even queued: the port of a service that is no web server",
+    "refused:not_a_url": "not even queued: no URL of the web",
     "bad_url": "no URL that can be asked for",
     "opted_out": "host has opted out",
     "quota": "host's max_pages is reached",

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from crawler.fetch.errors import DnsError, RefusedAddressError
+from sieve.urls import BAD_PORTS
 
 _FOUND_TTL_S = 60.0
 _FAILED_TTL_S = 30.0
@@ -34,21 +35,10 @@ _NOT_PUBLIC = tuple(
     ipaddress.IPv6Network(network) for network in ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "fec0::/10")
 )
 
-# Ports of services that are no web servers, from SMTP to X11, to which no browser sends a request either, as what a URL
-# has in it could be commands to them (https://fetch.spec.whatwg.org/#port-blocking). Port 0 is none at all.
-# fmt: off
-_BAD_PORTS = frozenset({
-    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
-    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
-    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
-    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-})
-# fmt: on
-
 
 def check_port(port: int) -> int:
-    """`port` itself; :class:`RefusedAddressError` for one of another service."""
-    if port in _BAD_PORTS:
+    """`port` itself; :class:`RefusedAddressError` for one of a service that is no web server (sieve.urls.ports)."""
+    if port in BAD_PORTS:
         raise RefusedAddressError(f"port {port} is none of a web server")
     return port
 

@@ -13,7 +13,7 @@ from seeds.crawl.scope import SCOPES, host_of
 from seeds.crawl.table import Table, nearest
 from seeds.crawl.toml_lines import LineMap
 from seeds.errors import Problem
-from sieve.urls import canonicalize
+from sieve.urls import bad_port, canonicalize
 
 __all__ = ["Reader", "check_contact", "check_name", "check_url"]
 
@@ -184,5 +184,6 @@ def check_url(url: str) -> str:
         raise ValueError(f"{url!r} does not start with http:// or https://")
     if not host_of(url):
         raise ValueError(f"{url!r} has no host")
-    canonicalize(url)  # ValueError
+    if (port := bad_port(canonicalize(url))) is not None:  # ValueError
+        raise ValueError(f"port {port} of {url!r} is none of a web server")
     return url

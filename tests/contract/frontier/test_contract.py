@@ -1415,6 +1415,14 @@ def test_what_is_no_url_is_counted(make: Make) -> None:
     assert frontier.status().results["refused:not_a_url"] == 2
 
 
+def test_what_has_the_port_of_another_service_is_not_even_queued(make: Make) -> None:
+    """Its robots.txt would be asked for, and refused, day after day."""
+    frontier = make(FREE)
+    assert frontier.take_in([Candidate("http://a.example:6667/x"), Candidate(f"{A}/1")]) == 1
+    assert frontier.status().results["refused:bad_port"] == 1
+    assert frontier.explain("http://a.example:6667/x").refused == "bad_port:6667"
+
+
 def test_counters_add_up(make: Make) -> None:
     frontier = make(FREE)
     frontier.add_counts({"yield": {"a": (1, 2), "b:c": (5,)}})

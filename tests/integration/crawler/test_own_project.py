@@ -32,6 +32,7 @@ class Plain(Spider):
         for path in "/missing", "/gone", "/busy", "/private/x":
             yield response.follow(path, self.missing, errback=self.failed)
         yield response.follow("/bad", lambda response: None)
+        yield response.follow("//127.71.4.1:6667/", errback=self.failed)
         yield FormRequest(WEB + "/post", formdata={"a": "b"}, callback=self.item)
         yield Request(WEB.replace("4.1", "4.2") + "/off", self.item)
         yield response.request.replace(dont_filter=True)
@@ -122,7 +123,13 @@ def test_own_requests_come_to_their_callbacks(web: Host, project: Path) -> None:
     assert asked.count("/item/1") == asked.count("/") == 1, "a URL is fetched once"
     assert not {"/not-asked-for", "/list", "/post", "/bad", "/private/x"} & set(asked), "only what the spider asks for"
     assert not [path for host, path in web.asked if host == THERE], "allowed_domains"
-    for said in ("POST", "/bad: its callback", f"Not fetched again: {here}/", "CONCURRENT_REQUESTS_PER_DOMAIN=1"):
+    for said in (
+        "POST",
+        "/bad: its callback",
+        ":6667/: port 6667 is none of a web server",
+        f"Not fetched again: {here}/",
+        "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+    ):
         assert said in log
     assert f"Not fetched again: {here}/item/" not in log, "a page may link to itself"
     assert "Traceback" not in log

@@ -67,3 +67,8 @@ def test_links_of_the_head_are_bounded_as_those_of_the_body() -> None:
     body = "".join(f'<a href="/b{n}">b</a>' for n in range(4000))
     urls = [link.url for link in contexts(f"<head>{head}</head><body>{body}")]
     assert [sum("/h" in url[10:] for url in urls), sum("/b" in url[10:] for url in urls)] == [3000, 3000]
+
+
+def test_a_link_to_the_port_of_another_service_is_none() -> None:
+    links = contexts('<a href="http://a.example:6667/a">a</a><a href="//a.example:0/">b</a><a href=":25/">c</a>')
+    assert [link.url for link in links] == ["https://a.example/:25/"]

@@ -62,6 +62,13 @@ def test_other_pages_and_those_of_a_whitelist_only_within_scope() -> None:
     assert followed(FEED + SITE, "feed:#1a2b", FAR, only) == []
 
 
+@pytest.mark.parametrize("source", ["feed:#1a2b", "https://a.example/"])
+def test_nothing_is_followed_to_the_port_of_another_service(source: str) -> None:
+    site = '[[site]]\nurl = "https://a.example/"\nscope = "domain"\n'
+    assert followed(FEED + site, source, "https://a.example:8443/indaba")
+    assert followed(FEED + site, source, "https://a.example:6697/indaba") == []
+
+
 def test_where_a_page_has_moved_to_is_asked_for_when_the_answer_says() -> None:
     """By Redis' clock, since the worker's may be wrong."""
     told: dict[str, Any] = {"Retry-After": "3600"}

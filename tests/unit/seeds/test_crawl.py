@@ -143,6 +143,7 @@ newer_than_days = 30
         (HEAD + '[[site]]\nscope = "host"\n', "x.toml:4: url is missing"),
         (HEAD + "[[site]]\nurl = []\n", "x.toml:5: url: the list is empty"),
         (HEAD + '[[site]]\nurl = [\n  "https://a.example/",\n  "ftp://b/",\n]\n', "x.toml:7: url: 'ftp://b/' does"),
+        (HEAD + '[[site]]\nurl = "http://a:6667"\n', "x.toml:5: url: port 6667 of 'http://a:6667' is none"),
         (HEAD + '[[site]]\nurl = "https:///x"\n', "x.toml:5: url: 'https:///x' has no host"),
         (HEAD + '[[site]]\nurl = "https://a.example/ b"\n', "x.toml:5: url: 'https://a.example/ b' contains"),
         (HEAD + '[[feed]]\nurl = "https://a.example/"\nmin_poll_s = 9\nmax_poll_s = 8\n', "x.toml:6: min_poll_s (9)"),

@@ -10,6 +10,7 @@ from sieve.urls import (
     UrlError,
     as_parsed,
     authority,
+    bad_port,
     canonicalize,
     canonicalize_many,
     host_of,
@@ -214,3 +215,22 @@ def test_an_unknown_scope_is_refused() -> None:
 def test_a_url_as_parsed_leaves_no_doubt_about_its_host_and_is_else_as_found(found: str, parsed: str) -> None:
     assert as_parsed(found) == parsed == as_parsed(parsed)
     assert parsed.startswith(authority(found) + "/")
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("http://a.test:6667/x", 6667),
+        ("https://a.test:25", 25),
+        ("http://u:p@a.test:0?q", 0),
+        ("http://[::1]:22/", 22),
+        ("http://[::25]/", None),
+        ("http://u:25@a.test/", None),
+        ("http://a.test:8080/:25/", None),
+        ("http://a.test/x:25", None),
+        ("http://a.test?x:25", None),
+        ("http://a.test:80/", None),
+    ],
+)
+def test_ports_of_other_services(url: str, port: int | None) -> None:
+    assert bad_port(url) == port
