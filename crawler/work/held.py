@@ -10,8 +10,10 @@ from frontier.types import Kind, Lease
 _RESERVE_S = 1.0
 """What a fetch may take beyond its time-out until its connection is closed."""
 _KNOWN_S = 0.25
-"""So long what a grant has found out of opt-outs is relied on. Most requests go out earlier and cost no question: on a
-connection that was kept, or soon made."""
+"""So long what a grant has found out of opt-outs is relied on, and for its way from a Redis that is far, which a second
+question would have, too. Most requests go out earlier and cost no question: on a connection that was kept, or soon
+made."""
+_LONGEST_WAY_S = 1.0
 
 
 class Holder(Protocol):
@@ -34,7 +36,7 @@ class HeldLease:
     when the lease runs out, and `start_by`, the last instant at which a fetch can still end before, from the earlier.
     """
 
-    __slots__ = ("_asked", "_holder", "address", "due", "ends", "lease", "start_by")
+    __slots__ = ("_holder", "_known_until", "address", "due", "ends", "lease", "start_by")
 
     def __init__(
         self, lease: Lease, now_ms: int, granted: tuple[float, float], fetch_timeout_s: float, holder: Holder
@@ -46,7 +48,8 @@ class HeldLease:
         self.due = arrived + max(0, lease.due_ms - now_ms) / 1000
         self.ends = asked + (lease.expires_ms - now_ms) / 1000
         self.start_by = self.ends - fetch_timeout_s - _RESERVE_S
-        self._asked, self._holder = asked, holder
+        self._holder = holder
+        self._known_until = min(arrived, asked + _LONGEST_WAY_S) + _KNOWN_S
 
     async def bind(self, address: str) -> bool:
         """Claim `address` for this lease; False when the frontier took the lease back."""
@@ -58,7 +61,7 @@ class HeldLease:
     async def opted_out_by(self, url: str) -> str:
         """By what `url` has opted out since the grant, which looked at the leased one; "": by nothing. robots.txt is
         withheld with its whole host only, as by the grant: a prefix that it begins with speaks of pages."""
-        if time.monotonic() - self._asked < _KNOWN_S:
+        if time.monotonic() < self._known_until:
             return ""
         of_host = self.lease.kind is Kind.ROBOTS and not self.lease.hops
         return await self._holder.opted_out_by(f"{self.lease.authority}/" if of_host else url)

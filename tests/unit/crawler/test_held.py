@@ -35,8 +35,11 @@ def test_a_process_that_stood_still_while_it_leased_sends_nothing_on_what_ran_ou
 def test_opt_outs_are_asked_for_again_when_the_grant_was_long_ago(lease: Lease, url: str) -> None:
     holder = Mock(opted_out_by=AsyncMock(return_value="http://a.test"))
     now = time.monotonic()
-    just_now, long_ago = (HeldLease(lease, 10_000, (asked, now), 20.0, holder) for asked in (now + 60, now - 1))
-    assert asyncio.run(just_now.opted_out_by(lease.url)) == ""
+    granted = [(now + 60, now + 60), (now - 0.9, now), (now - 1, now - 0.9), (now - 60, now)]
+    just_now, from_afar, long_ago, stood_still = (HeldLease(lease, 10_000, when, 20.0, holder) for when in granted)
+    assert asyncio.run(just_now.opted_out_by(lease.url)) == asyncio.run(from_afar.opted_out_by(lease.url)) == ""
     holder.opted_out_by.assert_not_called()
+    assert asyncio.run(stood_still.opted_out_by(lease.url)) == "http://a.test"
+    holder.opted_out_by.reset_mock()
     assert asyncio.run(long_ago.opted_out_by(lease.url)) == "http://a.test"
     holder.opted_out_by.assert_called_once_with(url)
