@@ -182,7 +182,8 @@ class HttpConnection(asyncio.Protocol):
     def _finish(self, error: FetchError | None = None, why: str = "unspecified") -> None:
         if self._done is None or self._done.done():
             return
-        error = error or _unpack(self._answer, self._limits.max_body_bytes)
+        if error is None and not self._heads_only:
+            error = _unpack(self._answer, self._limits.max_body_bytes)
         if error is not None and self._is_busy:
             self._done.set_result(self._as_far_as_it_came(why))
         elif error is not None:

@@ -89,7 +89,11 @@ def test_chunks_are_put_together_and_the_head_still_says_chunked() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [b"Content-Length: 1000", b"Content-Length: 0", b"Transfer-Encoding: chunked", b"A: b"]
+    "said",
+    [
+        *(b"Content-Length: 1000", b"Content-Length: 0", b"A: b"),
+        *(b"Transfer-Encoding: chunked", b"Transfer-Encoding: gzip, chunked"),
+    ],
 )
 def test_no_body_is_waited_for_where_only_the_head_was_asked_for(said: bytes) -> None:
     async def talk(connection: HttpConnection) -> None:
