@@ -59,7 +59,8 @@ class OptedOutError(FetchError):
 
 
 class StaleLeaseError(FetchError):
-    """Too little of the lease is left for a whole fetch (the process was stopped, or Redis away); nothing was sent."""
+    """Too little of the lease is left for a whole fetch, or its connection ended before (the process was stopped, or
+    Redis away); nothing was sent."""
 
     outcome = "released"
 

@@ -175,7 +175,8 @@ class FetchHandler(BaseDownloadHandler):
         scheme, host, port, address = key
         # A kept connection that the server closes at this very moment makes the request fail, and it is not sent a
         # second time: the server may have seen it, and the politeness delay has to pass first.
-        if (connection := self._pool.take(key)) is None:
+        connection = kept = self._pool.take(key)
+        if connection is None:
             tls = self._tls if scheme == "https" else None
             try:
                 connection = await connect(address, port, host, tls, self._limits)
@@ -183,9 +184,12 @@ class FetchHandler(BaseDownloadHandler):
                 self._resolver.failed(host, address)
                 raise
         try:
-            await self._last_look(grant, request.url)
             if (left_s := deadline - time.monotonic()) <= 0:
                 raise FetchTimeoutError(f"no time was left of {timeout_s:g} s when there was a connection")
+            # What Redis takes to answer is none of that: `start_by` leaves a whole fetch.
+            await self._last_look(grant, request.url)
+            if connection is kept and not connection.usable:
+                raise StaleLeaseError("the connection ended while the frontier was asked")
         except BaseException:
             connection.close()
             raise

@@ -15,7 +15,7 @@ from scrapy.http import Request
 
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
-from crawler.fetch.errors import CutError, FetchTimeoutError, RefusedAddressError
+from crawler.fetch.errors import CutError, FetchTimeoutError, RefusedAddressError, StaleLeaseError
 from tests.unit.crawler.test_polls import settings
 
 LONG = {"download_timeout": 600.0}
@@ -75,6 +75,38 @@ def test_nothing_is_sent_when_the_connection_has_taken_all_of_the_time(monkeypat
         asyncio.run(fetch())
     connection.exchange.assert_not_called()
     connection.close.assert_called_once_with()
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_what_redis_takes_at_the_last_look_is_no_fault_of_the_host(
+    ended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is it time that the host was given, nor the end of a connection that stood idle meanwhile."""
+    clock = SimpleNamespace(monotonic=lambda: 0.0)
+    connection = Mock(hung_up=False, usable=True, exchange=AsyncMock(return_value=Answer(200)))
+    connection.tls_facts.return_value = "", ""
+
+    async def opted_out_by(_url: str) -> str:
+        clock.monotonic = lambda: 70.0
+        connection.usable = not ended
+        return ""
+
+    grant = SimpleNamespace(address="127.0.0.1", start_by=100.0, opted_out_by=opted_out_by)
+    monkeypatch.setattr(handler, "time", clock)
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        monkeypatch.setattr(fetcher, "_pool", Mock(**{"take.return_value": connection}))
+        await fetcher.download_request(Request("http://127.0.0.1/", meta={"grant": grant}))
+
+    if ended:
+        with pytest.raises(StaleLeaseError, match="connection ended"):
+            asyncio.run(fetch())
+        connection.exchange.assert_not_called()
+        connection.close.assert_called_once_with()
+    else:
+        asyncio.run(fetch())
+        assert connection.exchange.call_args.args[1] == 60
 
 
 @pytest.mark.parametrize(
