@@ -93,6 +93,23 @@ class Faults(Spider):
     def on_nowhere(self, failure):
         return {"nowhere": failure.value.response.status}
 
+class Raises:
+    def process_spider_output(self, response, result):
+        for output in result:
+            yield output
+            raise RuntimeError("a fault of a middleware")
+
+    async def process_spider_output_async(self, response, result):
+        async for output in result:
+            yield output
+            raise RuntimeError("a fault of a middleware")
+
+class Misled(Spider):
+    name, start_urls, custom_settings = "misled", [WEB + "/1"], {"SPIDER_MIDDLEWARES": {Raises: 1}}
+
+    def parse(self, response):
+        yield Request(WEB + "/after", self.parse)
+
 class Killed(Spider):
     name = "killed"
 
@@ -242,6 +259,13 @@ def test_faults_of_a_spider_cost_no_more_than_themselves(web: Host, project: Pat
     assert asked.count("/busy") == 1 + 2, "a host that is busy rests, whoever asks again"
     assert asked.count("/teapot") == asked.count("/raises") == 1
     assert "had run out" not in log
+
+
+def test_a_fault_of_a_middleware_costs_no_page(web: Host, project: Path) -> None:
+    """However near to the engine it stands."""
+    _, log = crawl(project, "misled", **FORGETFUL)
+    assert [path for _, path in web.asked] == ["/robots.txt", "/1", "/after"]
+    assert log.count("RuntimeError: a fault of a middleware") == 2
 
 
 def test_a_spider_that_asks_late_is_not_closed_before_its_pages(web: Host, project: Path) -> None:
