@@ -132,7 +132,7 @@ class FocusMiddleware:
         if not isinstance(output, Request) or answers.lease_of(self._request(response)) is None:
             return False
         assert self._crawler.engine is not None
-        output.meta["finding"] = response.meta["finding"]  # whose request it is
+        output.meta.setdefault("finding", response.meta["finding"])  # whose request it is
         self._crawler.engine.crawl(output)
         return True
 

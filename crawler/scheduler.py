@@ -212,7 +212,7 @@ class FrontierScheduler(BaseScheduler):
         assert engine is not None
 
         def crawl(found: Request) -> None:
-            found.meta["finding"] = finding
+            found.meta.setdefault("finding", finding)
             engine.crawl(found)
 
         return _followed_by(output, crawl, end)
