@@ -22,9 +22,10 @@ from typing import IO
 
 _EVERY_S = 1.0
 _LOGS = ("*.aof", "appendonlydir/*.aof")  # of Redis 6; of Redis 7 and Valkey
+_SNAPSHOT = b"REDIS"
 _MOST_ZEROS = 8
-"""That a log may end in: its last commands end a line, the checksum of a snapshot that nothing has followed yet need
-not."""
+"""That a log may end in which begins with a snapshot: the checksum of one that nothing has followed yet. Any other ends
+with a command, and that with a line."""
 _BLOCK = 1 << 16
 logger = logging.getLogger(__name__)
 
@@ -35,7 +36,8 @@ def mend(folder: Path) -> None:
         with path.open("rb+") as file:
             size = file.seek(0, os.SEEK_END)
             written = _without_zeros(file, size)
-            if size - written > _MOST_ZEROS:
+            file.seek(0)
+            if size - written > (_MOST_ZEROS if file.read(len(_SNAPSHOT)) == _SNAPSHOT else 0):
                 logger.warning("%s: the %d zeros at its end, never written by Redis, are cut off", path, size - written)
                 file.truncate(written)
                 os.fsync(file.fileno())

@@ -48,10 +48,11 @@ def test_a_log_that_ends_in_zeros_is_read_up_to_them(tmp_path: Path, caplog: pyt
 
 def test_the_zeros_of_a_checksum_and_of_what_came_last_stay(tmp_path: Path) -> None:
     log = tmp_path / "appendonly.aof"
-    for data in (b"", b"snapshot" + bytes(8), bytes(9) + b"written", bytes(100_000) + b"."):
+    for data in (b"", b"REDIS0009 a snapshot" + bytes(8), bytes(9) + b"written", bytes(100_000) + b"."):
         log.write_bytes(data)
         mend(tmp_path)
         assert log.read_bytes() == data
-    log.write_bytes(b"." + bytes(200_000))
-    mend(tmp_path)
-    assert log.read_bytes() == b"."
+    for begin, zeros in ((b".", 200_000), (b"*1\r\n", 1), (b"REDIS0009", 9)):
+        log.write_bytes(begin + bytes(zeros))
+        mend(tmp_path)
+        assert log.read_bytes() == begin
