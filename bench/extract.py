@@ -1,9 +1,10 @@
 """`python -m bench.extract [PAGES]`: our main text beside that of its peers, in one run.
 
-PAGES is a folder with pages of articles and their text: aeb_truth.json, an array of {file, url, text}, and the packed
-HTML files that it names; without one nothing is measured. Peers that are not installed are left out: trafilatura,
-jusText. Printed per extractor: precision and recall over 4-word shingles (each as often as it comes), means over pages,
-their F1, and pages a second of one processor.
+PAGES is a folder with packed HTML files and what their main text is, each an array of objects with the name of a file:
+aeb_truth.json {file, text}, readability_truth.json {file, expected_html}, trafilatura_truth.json {file, with, without}:
+pieces that must be in it and that must not. What is missing is not measured. Peers that are not installed are left out:
+trafilatura, jusText. Printed per extractor: precision and recall, of texts over 4-word shingles (each as often as it
+comes), means over pages, of pieces by their numbers; their F1, and pages a second of one processor.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import lxml.html
+
 from bench.table import Columns, Row, show, times
 from corpus.selection import main_blocks
 from relevance.pages.page import read_page
 
 DATA = Path("../shared/data/pages")
-TRUTH = "aeb_truth.json"
 SHINGLE = 4
 _WORD = re.compile(r"\w+")
 Shingles = Counter[tuple[str, ...]]
@@ -35,6 +37,14 @@ class Article(NamedTuple):
 
     html: bytes
     text: str
+
+
+class Pieces(NamedTuple):
+    """A page and what must be in its text, and must not, as people marked it."""
+
+    html: bytes
+    wanted: list[str]
+    unwanted: list[str]
 
 
 def extractors() -> dict[str, Callable[[], Extractor]]:
@@ -82,24 +92,71 @@ def shingles(text: str) -> Shingles:
 
 
 def articles(folder: Path) -> list[Article]:
-    """The pages that the truth of this folder names."""
-    truth = json.loads((folder / TRUTH).read_text(encoding="utf-8"))
-    return [Article(gzip.decompress((folder / one["file"]).read_bytes()), one["text"]) for one in truth]
+    """The pages of aeb_truth.json."""
+    return [Article(_html(folder, one), one["text"]) for one in _truth(folder / "aeb_truth.json")]
+
+
+def cleaned(folder: Path) -> list[Article]:
+    """The pages of readability_truth.json; white space parts the texts of elements."""
+    return [
+        Article(_html(folder, one), "\n".join(map(str, lxml.html.fromstring(one["expected_html"]).itertext())))
+        for one in _truth(folder / "readability_truth.json")
+    ]
+
+
+def pieces(folder: Path) -> list[Pieces]:
+    """The pages of trafilatura_truth.json."""
+    return [
+        Pieces(_html(folder, one), one["with"], one["without"]) for one in _truth(folder / "trafilatura_truth.json")
+    ]
+
+
+def _truth(file: Path) -> list[dict[str, Any]]:
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+
+
+def _html(folder: Path, one: dict[str, Any]) -> bytes:
+    return gzip.decompress((folder / one["file"]).read_bytes())
 
 
 def measure(extract: Extractor, pages: Sequence[Article]) -> Row:
     """{precision, recall, f1, pages_s}: means over the pages."""
-    start = time.process_time()
-    texts = [extract(page.html) for page in pages]
-    seconds = max(time.process_time() - start, 1e-9)
+    texts, pages_s = _extracted(extract, [page.html for page in pages])
     precision = recall = 0.0
     for text, page in zip(texts, pages, strict=True):
         found, true = shingles(text), shingles(page.text)
         both = (found & true).total()
         precision += both / max(1, found.total()) / len(pages)
         recall += both / max(1, true.total()) / len(pages)
+    return _row(precision, recall, pages_s)
+
+
+def measure_pieces(extract: Extractor, pages: Sequence[Pieces]) -> Row:
+    """{precision, recall, f1, pages_s}: of what is found the share that is wanted, of what is wanted that is found."""
+    texts, pages_s = _extracted(extract, [page.html for page in pages])
+    right = wrong = missed = 0
+    for text, page in zip(texts, pages, strict=True):
+        plain = _plain(text)
+        found = sum(_plain(piece) in plain for piece in page.wanted)
+        right += found
+        missed += len(page.wanted) - found
+        wrong += sum(_plain(piece) in plain for piece in page.unwanted)
+    return _row(right / max(1, right + wrong), right / max(1, right + missed), pages_s)
+
+
+def _extracted(extract: Extractor, pages: Sequence[bytes]) -> tuple[list[str], float]:
+    start = time.process_time()
+    texts = [extract(html) for html in pages]
+    return texts, len(pages) / max(time.process_time() - start, 1e-9)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _row(precision: float, recall: float, pages_s: float) -> Row:
     f1 = 2 * precision * recall / max(1e-9, precision + recall)
-    return {"precision": precision, "recall": recall, "f1": f1, "pages_s": len(pages) / seconds}
+    return {"precision": precision, "recall": recall, "f1": f1, "pages_s": pages_s}
 
 
 def main() -> None:
@@ -110,13 +167,24 @@ def main() -> None:
     if given.pages == DATA and not DATA.is_dir():
         print(f"nothing to measure on: no {DATA}")
         return
-    if not (given.pages / TRUTH).is_file():
-        parser.error(f"no {TRUTH} in {given.pages}")
-    pages = articles(given.pages)
+    folder = given.pages
+    texts, clean, marked = articles(folder), cleaned(folder), pieces(folder)
+    if not (texts or clean or marked):
+        parser.error(f"no aeb_truth.json, readability_truth.json or trafilatura_truth.json in {folder}")
+    if texts:
+        compare(f"Main text of {len(texts)} pages of articles", lambda extract: measure(extract, texts))
+    if clean:
+        compare(f"of {len(clean)} pages that Readability is tested with", lambda extract: measure(extract, clean))
+    if marked:
+        compare(f"of {len(marked)} pages that trafilatura is tested with", lambda it: measure_pieces(it, marked))
+
+
+def compare(title: str, measured: Callable[[Extractor], Row]) -> None:
+    """Prints a row for each extractor that is installed."""
     rows: list[Row] = []
     for name, make in extractors().items():
         try:
-            rows.append({"name": name, **measure(make(), pages)})
+            rows.append({"name": name, **measured(make())})
         except ImportError as error:
             print(f"{name}: not installed ({error}); pip install -e '.[extract-peers]'")
     columns: Columns = {
@@ -127,7 +195,7 @@ def main() -> None:
         "pages/s": "pages_s",
         "speed": lambda row: times(row["pages_s"], rows[0]["pages_s"]),
     }
-    show(f"Main text of {len(pages)} pages", columns, rows)
+    show(title, columns, rows)
 
 
 if __name__ == "__main__":

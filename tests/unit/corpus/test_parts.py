@@ -154,6 +154,9 @@ def test_the_main_language_is_that_of_most_words() -> None:
         ("short main list", [1]),
         ("heading main", [0, 1]),
         ("heading short short main", [0, 3]),
+        ("main heading short short short main", [0, 1, 2, 3, 4, 5]),
+        ("heading short short short main", [4]),
+        ("main heading links", [0]),
         ("heading links", []),
         ("main short links short main", [0, 4]),
         ("main short nav short main", [0, 4]),
@@ -171,8 +174,8 @@ def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
     blocks = [Block("x", "main"), Block("Comments", "heading", True), comment, Block("ok", "short", True), comment]
     assert main_blocks(blocks) == [0]
     assert main_blocks(blocks, whole=True) == [0, 1, 2, 3, 4]
-    assert main_blocks([*blocks, Block(LONG * 5, "main", apart=True)]) == [0, 5]
-    assert main_blocks([Block(LONG * 5, "heading", apart=True), *blocks]) == [1]
+    assert main_blocks([*blocks, Block(LONG * 9, "main", apart=True)]) == [0, 5]
+    assert main_blocks([Block(LONG * 9, "heading", apart=True), *blocks]) == [1]
 
 
 def test_what_stands_apart_parts_no_title_from_its_text_and_no_list_from_what_is_before_it() -> None:

@@ -489,10 +489,10 @@ def test_where_nearly_all_are_notices_none_is() -> None:
     assert kinds(post * 4 + f"<p>{LONG}</p>") == ["main"] * 5
 
 
-def test_a_full_paragraph_may_have_links() -> None:
+def test_a_full_block_may_have_links() -> None:
     half, third = LONG[: len(LONG) // 2], LONG[: len(LONG) // 3]
-    assert kinds(f"<p>{LONG} <a href=/x>{LONG}</a></p>") == ["main"]
-    assert kinds(f"<p>{LONG} <a href=/x>{LONG * 2} {LONG}</a></p>") == ["links"]
-    assert kinds(f"<p>{half} <a href=/x>{half}</a></p>") == ["main"]
-    assert kinds(f"<p>{third} <a href=/x>{third}</a></p>") == ["links"]
-    assert kinds(f"<p>{half}{half} <a href=/x>{third}</a>.</p>") == ["main"]
+    assert kinds(f"<div>{LONG} <a href=/x>{LONG}</a></div>") == ["main"]
+    assert kinds(f"<div>{LONG} <a href=/x>{LONG * 2} {LONG}</a></div>") == ["links"]
+    assert kinds(f"<div>{half} <a href=/x>{half}</a></div>") == ["main"]
+    assert kinds(f"<div>{third} <a href=/x>{third}</a></div>") == ["links"]
+    assert kinds(f"<div>{half}{half} <a href=/x>{third}</a>.</div>") == ["main"]
