@@ -215,7 +215,7 @@ def document_of(
     document = Document(
         id=captured.id,
         url=captured.url,
-        title=page.title,
+        title=said.title or page.title,
         date=captured.date,
         language=main_language(paragraphs),
         paragraphs=paragraphs,

@@ -23,10 +23,11 @@ Meta = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What may tell of a page's publication: `metas`, `scripts` of JSON, `times`, and `others`: elements with an
-    `itemprop` or of hAtom's class `published`, in the order of the page, but metas last; `licences`: addresses, as
-    written. `code`: scripts that browsers run, in the page."""
+    """What may tell of a page's publication: its `title`, `metas`, `scripts` of JSON, `times`, and `others`: elements
+    with an `itemprop` or of hAtom's class `published`, in the order of the page, but metas last; `licences`: addresses,
+    as written. `code`: scripts that browsers run, in the page."""
 
+    title: str
     metas: list[Meta]
     scripts: list[LexborNode]
     licences: list[str]
@@ -65,7 +66,7 @@ def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
             nodes[""].append(meta)
     facts = {**_outline(tree), **_of_metas(metas, pragmas, robots_names), **_relations(links)}
     data, code = _scripts(nodes["script"])
-    return Head(facts, Told(metas, data, _licences(links), nodes["time"], nodes[""], code))
+    return Head(facts, Told(facts["title"], metas, data, _licences(links), nodes["time"], nodes[""], code))
 
 
 def _scripts(nodes: list[LexborNode]) -> tuple[list[LexborNode], list[LexborNode]]:

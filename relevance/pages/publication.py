@@ -27,6 +27,7 @@ from relevance.pages.instants import days_apart, instant, is_after
 from relevance.pages.licences import LICENCES, said_of_the_page
 from relevance.pages.linked_data import LinkedData, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT, Marked, is_of_article, read_microdata, read_times
+from relevance.pages.titles import own_title
 
 MOST_LETTERS = 300
 """Of a value: what is longer is no name and no address of a licence."""
@@ -50,10 +51,11 @@ cxenseparse:author dc.creator dcterms.creator dc:creator dc.author byl
 """
 _PERHAPS_AUTHOR = "author content-creator creator"
 """Often the site's owner, or who made it."""
+_TITLE = "og:title twitter:title"
 _SITE = "og:site_name og:site"
 _PERHAPS_SITE = "application-name dc.publisher dcterms.publisher citation_publisher site_name"
 _LICENCE = "dcterms.license dc.rights dcterms.rights dc:rights rights license copyright"
-_KINDS = (_PUBLISHED, _DATED, _CHANGED, _AUTHOR, _PERHAPS_AUTHOR, _SITE, _PERHAPS_SITE, _LICENCE)
+_KINDS = (_PUBLISHED, _DATED, _CHANGED, _AUTHOR, _PERHAPS_AUTHOR, _TITLE, _SITE, _PERHAPS_SITE, _LICENCE)
 _BY_KIND = {kind: tuple(kind.split()) for kind in _KINDS}
 _NAMES = frozenset(chain.from_iterable(_BY_KIND.values()))
 _SCRIPT = re.compile(r"application/(?:[a-z]+\+)?ld\+json", re.I)
@@ -75,12 +77,14 @@ _TAG = re.compile(r"<[^<>]*>")
 @dataclass(frozen=True, slots=True)
 class Publication:
     """`published`: ISO 8601, a day, or with time and zone; `author`: names, `; ` between them; `site`: its name;
-    `licence`: an address, or as the page names it. "" where the page does not say."""
+    `licence`: an address, or as the page names it; `title`: of the text itself (:mod:`relevance.pages.titles`). ""
+    where the page does not say."""
 
     published: str = ""
     author: str = ""
     site: str = ""
     licence: str = ""
+    title: str = ""
 
 
 NOTHING_SAID = Publication()
@@ -142,9 +146,14 @@ class _Reader:
 
     def publication(self) -> Publication:
         site, licence = self._site(), self._licence()
+        title = self._title(site)
         if is_start_or_list(self._origin.url) or self._data.listing:
-            return Publication(site=site, licence=licence)
-        return Publication(self._published(), self._author(site), site, licence)
+            return Publication(site=site, licence=licence, title=title)
+        return Publication(self._published(), self._author(site), site, licence, title)
+
+    def _title(self, site: str) -> str:
+        headings = (clean(node.text()[: 4 * MOST_LETTERS]) for node in self._tree.css("h1")[:MOST_LOOKED_AT])
+        return own_title(self._told.title, map(clean, self._said(_TITLE)), headings, site)
 
     @cached_property
     def _marked(self) -> Marked:
