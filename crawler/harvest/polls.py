@@ -8,7 +8,7 @@ one worker at a time, and repeated when its worker died, as any fetch is.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -43,11 +43,19 @@ _MOST_LED_TO = 1000
 _SPREAD_A_FEED_S = 0.1
 
 
-class Polls:
-    """The polls of one crawl; `spec` None: items may lead anywhere."""
+def _system_ms() -> int:
+    return time.time_ns() // 1_000_000
 
-    def __init__(self, settings: BaseSettings, spec: Crawl | None) -> None:
+
+class Polls:
+    """The polls of one crawl; `spec` None: items may lead anywhere.
+
+    `now_ms`: the frontier's clock. A feed's memory goes from worker to worker, whose own clocks may be hours apart.
+    """
+
+    def __init__(self, settings: BaseSettings, spec: Crawl | None, now_ms: Callable[[], int] = _system_ms) -> None:
         self._spec = spec
+        self._now_ms = now_ms
         self._indexes = frozenset(index.url for index in spec.indexes) if spec else frozenset()
         sources: list[FeedSource | IndexSource] = [*spec.feeds, *spec.indexes] if spec else []
         self._polling = {
@@ -68,7 +76,7 @@ class Polls:
 
     def request(self, lease: Lease) -> harvest.PollRequest:
         """What to send for a feed's lease: its URL or an older page, and the conditions."""
-        return harvest.request(lease.url, lease.memo, _now_ms())
+        return harvest.request(lease.url, lease.memo, self._now_ms())
 
     def facts(
         self, response: Response, lease: Lease, asked: str, sitemaps: Sequence[str] = (), fetched_us: int = 0
@@ -78,7 +86,7 @@ class Polls:
         return harvest.Answer(
             asked=asked,
             status=response.status,
-            now_ms=_now_ms(),
+            now_ms=self._now_ms(),
             headers={
                 name.decode("latin-1").lower(): values[-1].decode("latin-1")
                 for name, values in response.headers.items()
@@ -100,7 +108,7 @@ class Polls:
 
     def fail(self, lease: Lease, asked: str, result: str) -> Finding:
         """The finding of a poll that got no answer."""
-        facts = harvest.Answer(asked=asked, status=0, now_ms=_now_ms(), kind=self._kind(lease), problem=result)
+        facts = harvest.Answer(asked=asked, status=0, now_ms=self._now_ms(), kind=self._kind(lease), problem=result)
         return self.finding(lease, facts, self.poll(lease, facts), result)
 
     def finding(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult, result: str) -> Finding:
@@ -118,8 +126,7 @@ class Polls:
             not_modified=archived_at(facts.asked, stored_us, self._version),
         )
 
-    @staticmethod
-    def arrived(lease: Lease) -> dict[str, tuple[int, ...]]:
+    def arrived(self, lease: Lease) -> dict[str, tuple[int, ...]]:
         """The counts to add for the page of an item of a feed, under the feed's tag; empty for any other page.
 
         When it was published came with the URL, so it does not matter who found the item, nor when.
@@ -127,7 +134,7 @@ class Polls:
         link = read_link_memo(lease.memo)
         if link is None or not link.counted:
             return {}
-        delay_s = max(0, _now_ms() // 1000 - link.published_s)
+        delay_s = max(0, self._now_ms() // 1000 - link.published_s)
         return harvest_stats.as_counts(lease.source, harvest.PollStats(fetched=1, fetch_delay_s=delay_s))
 
     def is_of_a_site(self, lease: Lease) -> bool:
@@ -237,7 +244,3 @@ def _newer_than(spec: Crawl) -> Mapping[str, int]:
             home = str(authority(sitemap.url))
             found[home] = max(found.get(home, 0), sitemap.newer_than_days)
     return found
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -128,7 +128,7 @@ class Stores:
                 sources=Sources(sources),
                 quality=quality,
                 policy=open_policy(settings, spec),
-                polls=Polls(settings, spec),
+                polls=Polls(settings, spec, frontier.now_ms),
                 start_urls=start_urls,
                 watch=watch,
                 record=record,

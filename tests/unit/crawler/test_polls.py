@@ -289,3 +289,26 @@ def test_a_feed_that_refuses_is_not_asked_before_it_says_and_its_host_only_where
     finding = these.finding(found, facts, these.poll(found, facts), answers.result_of(response))
     assert (finding.again_in_ms or 0) >= 9 * 86_400_000
     assert finding.retry_after_ms == (rest_s and rest_s * 1000)
+
+
+def test_workers_whose_clocks_are_hours_apart_poll_no_feed_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its memory goes from one to the other, so they go by the frontier's clock."""
+    start_s, every_s, of_all_ms = 1_790_000_000, 600, [0]
+    workers = [Polls(settings(), None, lambda: of_all_ms[0]) for _ in range(2)]
+
+    def polls_of_a_day(*ahead_s: int) -> int:
+        of_all_ms[0], memo, count = start_s * 1000, b"", 0
+        while of_all_ms[0] < (start_s + 86_400) * 1000:
+            now_s, which = of_all_ms[0] // 1000, count % 2
+            monkeypatch.setattr(time, "time_ns", lambda now_s=now_s, which=which: (now_s + ahead_s[which]) * 10**9)
+            newest = now_s // every_s
+            items = ((f"{HOME}/{n}", n * every_s) for n in range(newest, newest - 20, -1))
+            found = ask(workers[which], lease(FEED, memo=memo), rss(*items))
+            assert found.again_in_ms is not None
+            of_all_ms[0] += found.again_in_ms
+            memo, count = found.memo or b"", count + 1
+        return count
+
+    alike = polls_of_a_day(0, 0)
+    assert alike < 400
+    assert polls_of_a_day(0, 5 * 3600) == polls_of_a_day(0, -5 * 3600) == alike
