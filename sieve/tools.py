@@ -98,8 +98,9 @@ def _check_log(folder: Path, name: str) -> Iterator[Finding]:
 def repair(folder: Path) -> list[Finding]:
     """Make a damaged store open again from what is sound: what was lost may come out once more.
 
-    Runs keep their sound blocks; a lost manifest is made again from the runs there are. Nothing is deleted before what
-    was sound is stored anew. Damaged log records are skipped by every opening already. Takes the folder's lock.
+    Runs keep their sound blocks; a lost manifest is made again from the runs there are, and where one names runs that
+    are missing, as an older copy of it does, the others count, too. Nothing is deleted before what was sound is stored
+    anew. Damaged log records are skipped by every opening already. Takes the folder's lock.
     """
     lock = FolderLock(folder)
     try:
@@ -118,10 +119,10 @@ def _repair(folder: Path) -> Iterator[Finding]:
         manifest = None
     if manifest is None:
         yield Finding(str(folder / MANIFEST), "made again from the runs, with the seed kept in SEED")
-    names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
+    named = [folder / name for name, _ in manifest["runs"]] if manifest else []
+    others = [] if named and all(path.exists() for path in named) else sorted({*folder.glob("*.run")} - {*named})
     parts: list[Fingerprints] = []
-    for name in names:
-        path = folder / name
+    for path in (*named, *others):
         keys, lost = salvage(path) if path.exists() else (np.zeros(0, np.uint64), 0)
         parts.append(np.array(keys))
         if lost or not path.exists():

@@ -50,6 +50,7 @@ def opened(folder: Path, output: str, *, near: bool) -> Iterator[State]:
             raise DamagedError(str(inside / MANIFEST), "it is missing")  # the store would name commands of a crawl
         with naming(folder):
             store = RunStore(inside)
+            store.sweep()
         try:
             yield State(folder, store, output, near=near)
         finally:

@@ -195,6 +195,7 @@ class Holder:
                 f"the seen URLs in {folder} are those up to epoch {stored}, but Redis has left those up to {needed} to "
                 f"them (the folder has lost data, or is an older copy): {_WAY_OUT}"
             )
+        store.sweep()
         seen = Seen(store, config)
         for element in link.fresh():
             (epoch,) = EPOCH.unpack_from(element)

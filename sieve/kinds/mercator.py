@@ -223,6 +223,7 @@ class MercatorSieve(LocalSieve):
         durable = self._config.durable
         self.store = RunStore(self.folder, durable=durable, step=self._step)
         self._fingerprinter = Fingerprinter(self._seed(), self._config.already_canonical)
+        self.store.sweep()
         self.seen = Seen(self.store, self._config.seen)
         self.waiting = WaitingRoom(self.folder, durable=durable)
         self.ready = ReadyQueue(self.folder, durable=durable)

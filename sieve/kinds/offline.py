@@ -62,6 +62,7 @@ class OfflineSieve(LocalSieve):
         seed = self._z.facts.get("seed", self._config.seed)
         if seed != self._config.seed:
             raise StoreError(f"{self.folder} was made with seed {seed}, not {self._config.seed}")
+        self._z.sweep()
         self._fingerprinter = Fingerprinter(seed, self._config.already_canonical)
         self._a = WaitingRoom(self.folder, durable=self._config.durable)
         self.ready = ReadyQueue(self.folder, durable=self._config.durable)

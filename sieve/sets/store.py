@@ -1,10 +1,10 @@
 """The seen-set on disk: a few sorted runs, merged when of like size, named by one manifest.
 
 Guarantees: the manifest's atomic replacement is the only commit; a run is on disk before a manifest names it, and the
-runs that it replaces are deleted after. What no manifest names is deleted at the next opening, so runs without any
-manifest, which is written before the first of them, are refused and left as they are. With runs merged
-whenever the smaller ones together reach two thirds of the next, n keys written in runs of r are rewritten about
-log2(n / r) times.
+runs that it replaces are deleted after. A store whose manifest does not go with its runs is refused and left as it is:
+what no manifest names is deleted (:meth:`RunStore.sweep`) when the store has been opened. So are runs without any
+manifest, which is written before the first of them. With runs merged whenever the smaller ones together reach two
+thirds of the next, n keys written in runs of r are rewritten about log2(n / r) times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def _nothing() -> None:
 
 
 class RunStore:
-    """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere."""
+    """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere. Opening one deletes
+    nothing; :meth:`sweep` is called by whoever finds that it is the store that was meant."""
 
     def __init__(self, folder: Path, *, durable: bool = True, step: Step = no_step) -> None:
         self.folder = folder
@@ -48,7 +49,6 @@ class RunStore:
         self.facts: dict[str, Any] = manifest["facts"]
         self._planned = self.facts
         self._next: int = manifest["next"]
-        self._sweep({name for name, _ in manifest["runs"]})
         self.runs: list[Run] = [self._open(name, count) for name, count in manifest["runs"]]
 
     def __len__(self) -> int:
@@ -74,9 +74,11 @@ class RunStore:
             raise DamagedError(str(path), f"{len(run)} keys where the manifest says {count}")
         return run
 
-    def _sweep(self, named: set[str]) -> None:
-        for path in (*self.folder.glob("*.run"), *self.folder.glob("*.new")):
-            if path.name not in named:
+    def sweep(self) -> None:
+        """Delete what a process that died has left: runs that no manifest names, and parts of one."""
+        named = {run.path for run in self.runs}
+        for path in (*self.folder.glob("*.run"), *self.folder.glob("*.run.new")):
+            if path not in named:
                 path.unlink()
 
     def commit(self, runs: Sequence[Run], facts: dict[str, Any]) -> None:

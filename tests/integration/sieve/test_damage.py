@@ -145,6 +145,34 @@ def test_a_store_without_its_manifest_is_refused_and_stays(tmp_path: Path, kind:
             assert "made again" in done.what
 
 
+def test_a_manifest_that_names_other_runs_costs_none_of_those_there_are(tmp_path: Path) -> None:
+    """As one put back from an older copy does: what it does not name was deleted before the missing run was told."""
+    folder = tmp_path / "s"
+
+    def put(number: int) -> int:
+        with contextlib.closing(open_sieve(f"offline:{folder}")) as sieve:
+            sieve.enqueue(URLS[:number])
+            return len(sieve.drain())
+
+    assert put(100) == 100
+    older = (folder / "MANIFEST").read_bytes()
+    assert put(1000) == 900
+    (there,) = folder.glob("*.run")
+    newer = (folder / "MANIFEST").read_bytes()
+    (folder / "MANIFEST").write_bytes(older)
+    for again in (False, True):
+        with pytest.raises(DamagedError, match="the run of 100 keys is missing"):
+            put(1000)
+        assert there.exists()
+        (folder / "MANIFEST").write_bytes(newer)
+        assert put(1000) == 0
+        (folder / "MANIFEST").write_bytes(older)
+        if again:
+            repair(folder)
+            assert list(check(folder)) == []
+            assert put(1001) == 1
+
+
 def test_a_repair_that_fails_half_way_has_cost_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
 

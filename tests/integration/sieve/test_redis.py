@@ -239,6 +239,25 @@ def test_an_older_copy_of_the_folder_is_refused_until_it_is_made_again(
         rebuild(sieve, URLS[:1])
 
 
+def test_a_folder_that_is_refused_is_left_as_it_is(server: EmbeddedRedis, client: redis.Redis, tmp_path: Path) -> None:
+    """An older MANIFEST was refused, but what that does not name was deleted before."""
+    folder = tmp_path / "sieve"
+    spec = f"&dir={folder}&run=8"
+    manifests: list[bytes] = []
+    for number in (100, 120):
+        with contextlib.closing(sieve_of(server, spec)) as sieve:
+            sieve.enqueue(URLS[:number])
+            sieve.flush()
+        manifests.append((folder / "MANIFEST").read_bytes())
+    older, newer = manifests
+    (folder / "MANIFEST").write_bytes(older)
+    with contextlib.closing(sieve_of(server, spec)) as sieve, pytest.raises(StoreError, match="has left those up to"):
+        sieve.contains(URLS[0])
+    (folder / "MANIFEST").write_bytes(newer)
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        assert all(map(sieve.contains, URLS[:120]))
+
+
 def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
     server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
 ) -> None:

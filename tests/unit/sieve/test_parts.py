@@ -17,6 +17,7 @@ from sieve import open_sieve
 from sieve.disk.files import Log, Place, load, replace
 from sieve.errors import DamagedError, FencedError, SpecError, StoreError
 from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
+from sieve.fleet.holder import store_id
 from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
 from sieve.kinds.mercator import MercatorConfig, MercatorSieve
 from sieve.queues.items import Batch, Fingerprinter, pack_numbered, unpack_numbered
@@ -163,6 +164,7 @@ def test_a_store_merges_runs_of_like_size_and_sweeps_what_no_manifest_names(tmp_
     (tmp_path / "99999999.run").write_bytes(b"left over")
     (tmp_path / "00000001.run.new").write_bytes(b"left over")
     again = RunStore(tmp_path)
+    again.sweep()
     assert again.facts == {"n": 3}
     assert sorted(path.name for path in tmp_path.glob("*.run*")) == [again.runs[0].path.name]
     job = Job(again.write(np.sort(keys[:10]), {}))
@@ -170,6 +172,19 @@ def test_a_store_merges_runs_of_like_size_and_sweeps_what_no_manifest_names(tmp_
     job.cancel()
     assert list(tmp_path.glob("*.new")) == []
     assert again.due() == []
+
+
+def test_a_store_is_opened_while_another_process_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The id, not yet under its name, was deleted as a part of a run, which ended that process."""
+    sync = os.fsync
+
+    def meanwhile(number: int) -> None:
+        monkeypatch.setattr(os, "fsync", sync)
+        RunStore(tmp_path).sweep()
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    assert store_id(tmp_path) == store_id(tmp_path)
 
 
 def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
