@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 
@@ -76,7 +75,7 @@ class Harvest(Action):
 
 def _counters(state: CrawlState, most: int) -> dict[str, Mapping[str, tuple[int, ...]]]:
     """The counts of each of the last days on which there are any, oldest first."""
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = state.frontier.now_ms()
     names = [counter_name(now_ms - back * DAY) for back in reversed(range(most))]
     found = {name.partition(":")[2]: state.frontier.get_counts(name) for name in names}
     return {day: counts for day, counts in found.items() if counts}

@@ -31,6 +31,9 @@ class Told(MemoryFrontier):
         self.entered, self.gate = threading.Event(), threading.Event()
         self.gate.set()
 
+    def now_ms(self) -> int:
+        return 1_790_000_000_000
+
     def tell_others(self) -> None:
         self.calls.append("others")
 
@@ -64,6 +67,14 @@ def test_figures_of_pages_are_added_up_and_others_hear_first() -> None:
     assert frontier.get_counts("hosts") == {HOST: (3, 1, 207, 5)}
     assert frontier.get_counts("languages") == {"kept:zul": (1,), "left:zul": (1,)}
     assert frontier.get_counts("outcomes") == {"page:ok": (2,), "robots:ok": (1,)}
+
+
+def test_polls_are_counted_for_the_day_of_the_frontiers_clock() -> None:
+    """By its own a worker's counts went to another day, and one that was months ahead forgot the tables there are."""
+    frontier, feed = Told(), f"{HOST}/feed"
+    finding = Finding("ok", feed_counts={feed: (1,)})
+    teller(frontier, Mock()).tell([Reported(Lease("2-0", feed, Kind.FEED, HOST, "", 0, 1), finding, 7)])
+    assert frontier.get_counts("harvest:2026-09-21") == {feed: (1,)}
 
 
 def test_what_is_noted_meanwhile_is_told_together_and_all_of_it_before_the_end() -> None:
