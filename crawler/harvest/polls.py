@@ -15,6 +15,7 @@ from itertools import islice
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from crawler.fetch.connection import ABSENT
 from crawler.harvest.item_dates import item_memo
 from crawler.harvest.revisits import archived_at
 from crawler.pages import answers
@@ -147,10 +148,12 @@ class Polls:
     def _without_hope(self, lease: Lease, facts: harvest.Answer, polled: harvest.PollResult) -> harvest.PollResult:
         """Of a site that keeps none where one was looked for: it is asked as rarely as sitemaps are, and nobody is told
         of what no person has written down."""
-        missing = facts.status == 404
+        missing = facts.status in ABSENT
         if not (polled.stats.errors and (missing or 200 <= facts.status < 300) and self.is_of_a_site(lease)):
             return polled
-        again_in_ms = max(polled.again_in_ms or 0, round(self._of_sitemaps.max_s * 1000))
+        again_in_ms = polled.again_in_ms
+        if again_in_ms is not None:
+            again_in_ms = max(again_in_ms, round(self._of_sitemaps.max_s * 1000))
         return replace(polled, again_in_ms=again_in_ms, warnings=() if missing else polled.warnings)
 
     def _kind(self, lease: Lease) -> str:

@@ -92,12 +92,13 @@ def answered(
     location: str = "",
     status: int = 200,
     policy: str = "yield",
+    memo: bytes = b"",
 ) -> Finding:
     """What came of a sitemap's poll."""
     worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
     worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
     worker.stores.policy = make_policy(policy, "zul")
-    lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth)
+    lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth, memo=memo)
     request = Request(url, meta={"lease": lease})
     headers = {"Content-Type": "application/xml", **({"Location": location} if location else {})}
     answer = Response(url, 302 if location else status, body=body, headers=headers, request=request)
@@ -222,16 +223,18 @@ def test_a_sitemap_leads_to_none_out_of_scope_and_not_on_for_ever() -> None:
     assert deepest == 5
 
 
-@pytest.mark.parametrize(("status", "told"), [(404, False), (200, True)])
-def test_where_there_is_none_it_is_rarely_looked_for(status: int, told: bool) -> None:
+@pytest.mark.parametrize(("status", "weeks", "told"), [(404, 1, False), (410, 4, False), (200, 1, True)])
+def test_where_there_is_none_it_is_rarely_looked_for(status: int, weeks: int, told: bool) -> None:
     """Each host of a domain would be asked day by day, and warned of."""
     week_ms, body = 7 * 86_400_000, b"<html><body><p>Not here</p></body></html>"
     found = answered(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", body, status=status)
-    assert (found.again_in_ms, bool(found.warnings)) == (week_ms, told)
+    assert (found.again_in_ms, bool(found.warnings)) == (weeks * week_ms, told)
+    again = answered(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", body, status=status, memo=found.memo or b"")
+    assert (again.again_in_ms, bool(again.warnings)) == (None if status == 410 else week_ms, told)
     listed = f'{SITE}[[sitemap]]\nurl = "{HOME}/sitemap.xml"\n'
     found = answered(f"{HOME}/sitemap.xml", "seed", body, listed, status=status)
     assert found.again_in_ms is not None
-    assert found.again_in_ms < week_ms
+    assert found.again_in_ms < week_ms or status == 410
     assert found.warnings
     away = answered(f"{HOME}/sitemap.xml", f"{HOME}/robots.txt", body, status=503)
     assert away.again_in_ms is not None
