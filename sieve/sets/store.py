@@ -1,10 +1,10 @@
 """The seen-set on disk: a few sorted runs, merged when of like size, named by one manifest.
 
 Guarantees: the manifest's atomic replacement is the only commit; a run is on disk before a manifest names it, and the
-runs that it replaces are deleted after. A store whose manifest does not go with its runs is refused and left as it is:
-what no manifest names is deleted (:meth:`RunStore.sweep`) when the store has been opened. So are runs without any
-manifest, which is written before the first of them. With runs merged whenever the smaller ones together reach two
-thirds of the next, n keys written in runs of r are rewritten about log2(n / r) times.
+runs that it replaces are deleted after. A store whose manifest is lost (it is written before the first run) or does not
+go with its runs is refused and left as it is; what the manifest does not name is deleted when the store has been opened
+and found to be the one that was meant (:meth:`RunStore.sweep`). With runs merged whenever the smaller ones together
+reach two thirds of the next, n keys written in runs of r are rewritten about log2(n / r) times.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def _nothing() -> None:
 
 
 class RunStore:
-    """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere. Opening one deletes
-    nothing; :meth:`sweep` is called by whoever finds that it is the store that was meant."""
+    """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere. Opening deletes
+    nothing: call :meth:`sweep` when the facts are those of the store that was meant."""
 
     def __init__(self, folder: Path, *, durable: bool = True, step: Step = no_step) -> None:
         self.folder = folder
