@@ -40,13 +40,15 @@ def test_a_source_of_one_language_is_refused_before_any_training(data: Path, mon
         by_parts(replace(SMALL, sources=(Y,)), data, 3)
 
 
-def test_lines_in_the_wrong_file_are_no_test_where_that_is_asked_for(data: Path) -> None:
+@pytest.mark.parametrize("rounds", [2, 0])
+def test_lines_in_the_wrong_file_are_no_test_where_that_is_asked_for(data: Path, rounds: int) -> None:
+    """Whether or not the model that is measured learns from such lines."""
     rng = random.Random(2)
     (data / "y/eng.txt").write_text("\n".join(s for s in sentences("eng", rng, 1000).split(". ") if s))
     wrong = [line for line in (data / "x/eng.txt").read_text().splitlines() if len(line.split()) >= 6][:20]
     with (data / "y/zul.txt").open("a") as file:
         file.write("\n" + "\n".join(wrong))
-    both = replace(SMALL, sources=(X, Y))
+    both = replace(SMALL, sources=(X, Y), settings=replace(SMALL.settings, clean_rounds=rounds))
     asis, clean = (leave_one_out(both, data, ["y"], clean=clean)["y"]["sentence"] for clean in (False, True))
     assert asis.texts - clean.texts == len(wrong)
     assert asis.confused["zul", "eng"] > 0
