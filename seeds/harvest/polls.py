@@ -309,7 +309,7 @@ class _Visit:
             return False
         elapsed = self._now_s - history.last_s
         few = history.widest <= _FEW
-        if few and schedule.rate(history, history.last_s) * elapsed < history.widest:
+        if few and schedule.rate_at_last_poll(history) * elapsed < history.widest:
             return False  # such a window is often renewed whole
         return not (elapsed < history.life_s and (few or len(marks) < history.widest))
 
@@ -319,7 +319,7 @@ class _Visit:
         history, now_s = self._history, self._now_s
         dates = [min(now_s, entry.published_ms // 1000) for entry in document.feed.entries if entry.published_ms]
         unseen_s = max(0, (min(dates) if dates else now_s) - (history.newest_s or history.last_s))
-        lost = max(1, round(schedule.rate(history, history.last_s) * unseen_s))
+        lost = max(1, round(schedule.rate_at_last_poll(history) * unseen_s))
         up = catch_up.begin(history, document.feed, self._url, self._answer.sitemaps, lost)
         history.catch_up = up or history.catch_up
         where = "paging back" if up else "nowhere to page back to"

@@ -164,6 +164,11 @@ def rate(history: FeedHistory, now_s: int) -> float:
     return max(estimates)
 
 
+def rate_at_last_poll(history: FeedHistory) -> float:
+    """Items a second, as it looked at the last poll; 0 while of no item is known when it appeared."""
+    return rate(history, history.last_s) if history.times else 0.0
+
+
 def _until_items(history: FeedHistory, now_s: int, items: float) -> float:
     """Seconds until that many items are to be expected."""
     a_second = rate(history, now_s)

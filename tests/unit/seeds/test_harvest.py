@@ -318,6 +318,15 @@ def test_an_older_page_that_shows_by_now_what_the_feed_showed_leads_on() -> None
     assert links(result) == [str(n) for n in range(10, 0, -1)]
 
 
+def test_where_no_items_time_is_known_none_are_thought_to_be_missed_by_the_second() -> None:
+    """Of an undated feed that was polled once and is polled again a day later a hundred thousand were."""
+    for shown, gap in ((1, False), (10, True)):
+        first = ask(b"", NOW_MS, rss(range(shown), dated=False))
+        again = ask(first.memo, NOW_MS + 28 * HOUR_MS, rss(range(100, 100 + shown), dated=False))
+        assert len(again.new_items) == shown
+        assert (again.stats.gaps, "about 1 missed" in str(again.warnings)) == (gap, gap)
+
+
 def test_of_a_gap_that_stays_open_what_was_not_recovered_is_missed() -> None:
     older = '<link xmlns="http://www.w3.org/2005/Atom" rel="prev-archive" href="https://news.example/feed/?p=2"/>'
     memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
