@@ -6,6 +6,7 @@ takes the folder's lock.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,7 +19,7 @@ from sieve.disk.files import FolderLock, LogReader, Place, load
 from sieve.errors import DamagedError, StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.fleet.redis_sieve import RedisSieve
-from sieve.kinds.mercator import MercatorSieve
+from sieve.kinds.mercator import MercatorSieve, is_of_another
 from sieve.sets.runs import Run, salvage
 from sieve.sets.store import MANIFEST, SALVAGED, distinct, lost_manifest, make_again
 from sieve.types import Item, Sieve
@@ -69,6 +70,8 @@ def check(folder: Path) -> Iterator[Finding]:
         manifest = load(folder / MANIFEST) or {"runs": []}
         if lost_manifest(folder):
             raise DamagedError(str(folder / MANIFEST), "it is missing")
+        if is_of_another(folder, manifest.get("facts", {})):
+            raise DamagedError(str(folder / MANIFEST), "its seed is not the one in SEED")
     except DamagedError as error:
         yield Finding(error.path, error.reason)
         manifest = {"runs": [[path.name, None] for path in sorted(folder.glob("*.run"))]}
@@ -98,9 +101,9 @@ def _check_log(folder: Path, name: str) -> Iterator[Finding]:
 def repair(folder: Path) -> list[Finding]:
     """Make a damaged store open again from what is sound: what was lost may come out once more.
 
-    Runs keep their sound blocks; a lost manifest is made again from the runs there are, and where one names runs that
-    are missing, as an older copy of it does, the others count, too. Nothing is deleted before what was sound is stored
-    anew. Damaged log records are skipped by every opening already. Takes the folder's lock.
+    Runs keep their sound blocks; a manifest that is lost or not theirs is made again from the runs there are. Nothing
+    is deleted before what was sound is stored anew. Damaged log records are skipped by every opening already. Takes
+    the folder's lock.
     """
     lock = FolderLock(folder)
     try:
@@ -113,22 +116,34 @@ def repair(folder: Path) -> list[Finding]:
 
 
 def _repair(folder: Path) -> Iterator[Finding]:
+    manifest = _manifest_of(folder)
+    if manifest is None:
+        yield Finding(str(folder / MANIFEST), "made again from the runs, with the seed kept in SEED")
+    names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
+    parts: list[Fingerprints] = []
+    for name in names:
+        keys, lost = salvage(folder / name)
+        parts.append(np.array(keys))
+        if lost:
+            yield Finding(str(folder / name), f"kept {len(keys)} keys, lost {lost}", lost)
+    keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
+    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {SALVAGED: True})
+
+
+def _manifest_of(folder: Path) -> dict[str, Any] | None:
+    """The manifest, but for one that is lost, or is an older copy or another store's: a run that it names is missing,
+    or is sound and has another number of keys."""
     try:
         manifest = load(folder / MANIFEST)
     except DamagedError:
-        manifest = None
-    if manifest is None:
-        yield Finding(str(folder / MANIFEST), "made again from the runs, with the seed kept in SEED")
-    named = [folder / name for name, _ in manifest["runs"]] if manifest else []
-    others = [] if named and all(path.exists() for path in named) else sorted({*folder.glob("*.run")} - {*named})
-    parts: list[Fingerprints] = []
-    for path in (*named, *others):
-        keys, lost = salvage(path) if path.exists() else (np.zeros(0, np.uint64), 0)
-        parts.append(np.array(keys))
-        if lost or not path.exists():
-            yield Finding(str(path), f"kept {len(keys)} keys, lost {lost}", lost)
-    keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
-    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {SALVAGED: True})
+        return None
+    if manifest is None or is_of_another(folder, manifest["facts"]):
+        return None
+    for name, count in manifest["runs"]:
+        with contextlib.suppress(DamagedError):
+            if not (folder / name).exists() or len(Run.open(folder / name)) != count:
+                return None
+    return manifest
 
 
 def rebuild(sieve: Sieve, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:

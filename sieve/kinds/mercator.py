@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from sieve.disk.files import Place, Step, no_step, replace_text
-from sieve.errors import StoreError
+from sieve.errors import DamagedError, StoreError
 from sieve.fingerprint import Fingerprints
 from sieve.kinds.local import LocalSieve
 from sieve.queues.items import Batch, Fingerprinter, Numbers
@@ -32,7 +32,7 @@ from sieve.queues.waiting import Waiting, WaitingRoom
 from sieve.sets.filter import first_places
 from sieve.sets.jobs import Job, Work
 from sieve.sets.seen import Seen, SeenConfig
-from sieve.sets.store import RunStore
+from sieve.sets.store import MANIFEST, RunStore
 from sieve.spec import Spec
 
 _LOOK_UP_KEYS = 1 << 13
@@ -76,6 +76,25 @@ class _Late:
         self.numbers.append(numbers)
         self.batches.append(batch)
         self.count += len(batch)
+
+
+def kept_seed(folder: Path) -> int | None:
+    """The seed that is kept apart from the manifest, so that a store whose manifest is lost can be made again; None
+    when there is none. DamagedError."""
+    path = folder / "SEED"
+    if not path.exists():
+        return None
+    if not (text := path.read_bytes()).isdigit():
+        raise DamagedError(str(path), "it is no number")
+    return int(text)
+
+
+def is_of_another(folder: Path, facts: Mapping[str, Any]) -> bool:
+    """Whether a manifest of these facts is another store's: no run in `folder` has fingerprints by its seed."""
+    with contextlib.suppress(DamagedError):
+        kept = kept_seed(folder)
+        return kept is not None and facts.get("seed", kept) != kept
+    return False
 
 
 class MercatorSieve(LocalSieve):
@@ -197,14 +216,13 @@ class MercatorSieve(LocalSieve):
 
     def _seed(self) -> int:
         """The seed of this store's fingerprints, made and committed at the first opening."""
+        if is_of_another(self.folder, self.store.facts):
+            raise DamagedError(str(self.folder / MANIFEST), "its seed is not the one in SEED")
         if "seed" not in self.store.facts:
-            kept = self.folder / "SEED"
-            if kept.exists():
-                seed = int(kept.read_text("ascii"))
-            else:
+            seed = kept_seed(self.folder)
+            if seed is None:
                 seed = secrets.randbits(63) if self._config.seed is None else self._config.seed
-                # Apart from the manifest, so that a store whose manifest is lost can be made again.
-                replace_text(kept, str(seed))
+                replace_text(self.folder / "SEED", str(seed))
             self.store.commit(self.store.runs, {"seed": seed})
         seed = int(self.store.facts["seed"])
         if self._config.seed not in (None, seed):

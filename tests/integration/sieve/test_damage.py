@@ -173,6 +173,33 @@ def test_a_manifest_that_names_other_runs_costs_none_of_those_there_are(tmp_path
             assert put(1001) == 1
 
 
+@pytest.mark.parametrize(("others", "said"), [(90, "keys where the manifest says"), (100, "its seed is not the one")])
+def test_the_manifest_of_another_store_is_told_and_made_again(tmp_path: Path, others: int, said: str) -> None:
+    """By its seed no fingerprint in the runs was known: all came out once more, after a repair, too."""
+    folder, other = tmp_path / "s", tmp_path / "other"
+    for made, number in ((folder, 100), (other, others)):
+        with contextlib.closing(open_sieve(f"mercator:{made}")) as sieve:
+            sieve.enqueue(URLS[:number])
+            sieve.flush()
+            assert len(sieve.drain()) == number
+    (folder / "MANIFEST").write_bytes((other / "MANIFEST").read_bytes())
+    with pytest.raises(DamagedError, match=said):
+        open_sieve(f"mercator:{folder}")
+    assert len(list(check(folder))) == 1
+    repair(folder)
+    assert list(check(folder)) == []
+    assert outcome(folder) == len(URLS) - 100
+
+
+def test_a_seed_that_cannot_be_read_is_told_when_it_is_needed(folder: Path) -> None:
+    (folder / "SEED").write_text("")
+    assert outcome(folder) == 0
+    (folder / "MANIFEST").unlink()
+    repair(folder)
+    with pytest.raises(DamagedError, match="SEED is damaged: it is no number"):
+        open_sieve(f"mercator:{folder}")
+
+
 def test_a_repair_that_fails_half_way_has_cost_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
 
