@@ -94,7 +94,7 @@ class FocusMiddleware:
             assert "finding" in response.meta, "the downloader middleware crawler.poll_reader is missing"
             return
         finding = Finding(answers.result_of(response))
-        finding.retry_after_ms = answers.retry_after_ms(response)
+        finding.retry_after_ms = answers.retry_after_ms(response, self._now_ms)
         if finding.result == "redirect":
             self._follow_redirect(response, lease, finding)
         elif lease.kind is Kind.ROBOTS:
@@ -258,13 +258,18 @@ class FocusMiddleware:
             for url, (score, bucket) in zip(contexts, ranks, strict=True)
         ]
 
+    def _now_ms(self) -> int:
+        """By the frontier's clock."""
+        return self._worker.stores.frontier.now_ms()
+
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
         location = answers.location_of(response)
         if lease.kind is Kind.ROBOTS:
             finding.result, finding.location = "robots_redirect", location
-            finding.retry_after_ms = answers.redirect_wait_ms(response) or None
+            finding.retry_after_ms = answers.redirect_wait_ms(response, self._now_ms) or None
             return
-        detours, wait_ms = self._request(response).meta["detours"], answers.redirect_wait_ms(response)
+        detours = self._request(response).meta["detours"]
+        wait_ms = answers.redirect_wait_ms(response, self._now_ms)
         if (memo := detour_memo(lease, response.url, location, detours)) is not None:
             finding.memo, finding.again_in_ms = memo, wait_ms
         elif location and self._may_redirect_to(response, lease, location):

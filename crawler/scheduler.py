@@ -26,7 +26,7 @@ from crawler.addon import overruled
 from crawler.fetch.handler import Capture, headers_of
 from crawler.focus import no_items
 from crawler.harvest.polls import RECURRING
-from crawler.pages.answers import failure_finding, lease_of, result_of, retry_after_ms
+from crawler.pages.answers import Clock, failure_finding, lease_of, result_of, retry_after_ms
 from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack_request, request_of
@@ -105,7 +105,8 @@ class FrontierScheduler(BaseScheduler):
         if parent is not None and "finding" not in request.meta:
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
             capture = request.meta.get("capture")
-            self._end(parent, parent.url, _finding_of_replaced(parent, capture, again=again), capture)
+            judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.now_ms, again=again)
+            self._end(parent, parent.url, judged, capture)
         # A page that links to itself asks for nothing: the sieve knows it, whatever of its `meta` was copied.
         if again and (request.dont_filter or "finding" not in request.meta):
             logger.warning("Not fetched again: %s; what is tried again, and when, the frontier decides", request.url)
@@ -238,9 +239,9 @@ def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
     return {name: value.encode("latin-1", "replace") for name, value in headers.items()}
 
 
-def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) -> Finding:
+def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:
     """The finding of a lease whose answer a downloader middleware replaced by a request, for the same URL `again` or
-    for another: a host that is busy or away rests all the same."""
+    for another: a host that is busy or away rests all the same. `now_ms`: the frontier's clock."""
     if lease.kind is not Kind.PAGE or capture is None:
         return Finding("protocol")
     if capture.answer is None:
@@ -249,7 +250,7 @@ def _finding_of_replaced(lease: Lease, capture: Capture | None, *, again: bool) 
     result = result_of(answer)
     if not row(result).retries:
         result = "protocol" if again else "redirect"
-    return Finding(result, retry_after_ms=retry_after_ms(answer))
+    return Finding(result, retry_after_ms=retry_after_ms(answer, now_ms))
 
 
 async def _followed_by(output: Any, crawl: Callable[[Request], None], end: Callable[[], None]) -> AsyncIterator[Any]:

@@ -97,7 +97,7 @@ class Polls:
             kind=self._kind(lease),
             problem="too_large" if "truncated" in response.flags else "",
             location=answers.location_of(response),
-            retry_after_ms=answers.page_wait_ms(response),
+            retry_after_ms=answers.page_wait_ms(response, self._now_ms),
             sitemaps=tuple(sitemaps),
             fetched_us=fetched_us,
             languages=self._languages,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -22,6 +23,8 @@ from relevance.pages.head import refresh_target
 from relevance.pages.robots_tag import robots_tag
 from sieve.urls import resolve_many
 
+Clock = Callable[[], int]
+"""Gives epoch milliseconds."""
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 """Media types that are read as a page; "": none was told."""
 _UNCLEAR_CAP_MS = DAY
@@ -66,11 +69,18 @@ def _has_all(response: Response) -> bool:
     return found is not None and int(found[1]) + 1 == int(found[2])
 
 
-def retry_after_ms(response: Response) -> int | None:
+def _system_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def retry_after_ms(response: Response, now_ms: Clock = _system_ms) -> int | None:
     """``Retry-After`` of an answer that refuses, in milliseconds from the answer on, as it holds for its host; None
     without one that names a time to come: a server that is busy and says "now" has not said when. At most what the
-    frontier waits; see :func:`of_host_ms`."""
-    return of_host_ms(response.status, page_wait_ms(response))
+    frontier waits; see :func:`of_host_ms`.
+
+    `now_ms`: the clock that a date is held against where the server does not tell its own; a worker's may be wrong.
+    """
+    return of_host_ms(response.status, page_wait_ms(response, now_ms))
 
 
 def of_host_ms(status: int, wait_ms: int | None) -> int | None:
@@ -86,24 +96,24 @@ def of_host_ms(status: int, wait_ms: int | None) -> int | None:
     return wait_ms if status in BUSY else min(_UNCLEAR_CAP_MS, wait_ms)
 
 
-def page_wait_ms(response: Response) -> int | None:
+def page_wait_ms(response: Response, now_ms: Clock = _system_ms) -> int | None:
     """``Retry-After`` of an answer that refuses, of whatever status, as it holds for what was asked for."""
-    return _told_ms(response) if response.status >= 400 else None
+    return _told_ms(response, now_ms) if response.status >= 400 else None
 
 
-def redirect_wait_ms(response: Response) -> int:
+def redirect_wait_ms(response: Response, now_ms: Clock = _system_ms) -> int:
     """The same of a redirect: until its target may be asked for; 0: at once."""
-    return _told_ms(response) or 0
+    return _told_ms(response, now_ms) or 0
 
 
-def _told_ms(response: Response) -> int | None:
+def _told_ms(response: Response, now_ms: Clock) -> int | None:
     """Of several the longest: a server and the proxy before it may each have one of its own."""
     values = (raw.decode("latin-1").strip() for raw in response.headers.getlist("Retry-After"))
-    wait_s = max((_wait_s(response, value) for value in values), default=0.0)
+    wait_s = max((_wait_s(response, value, now_ms) for value in values), default=0.0)
     return min(RETRY_AFTER_CAP_MS, round(wait_s * 1000)) if wait_s > 0 else None
 
 
-def _wait_s(response: Response, value: str) -> float:
+def _wait_s(response: Response, value: str, now_ms: Clock) -> float:
     if _SECONDS.fullmatch(value):
         return min(RETRY_AFTER_CAP_MS / 1000, max(map(float, value.split(","))))
     wanted = instant(value)
@@ -111,7 +121,7 @@ def _wait_s(response: Response, value: str) -> float:
         return 0.0
     # Against the server's own clock when it tells it: ours may differ.
     now = instant(header(response, "Date"))
-    return wanted - (time.time() if now is None else now)
+    return wanted - (now_ms() / 1000 if now is None else now)
 
 
 def instant(value: str) -> float | None:

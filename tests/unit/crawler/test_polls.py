@@ -291,6 +291,13 @@ def test_a_feed_that_refuses_is_not_asked_before_it_says_and_its_host_only_where
     assert finding.retry_after_ms == (rest_s and rest_s * 1000)
 
 
+def test_a_date_after_which_to_come_again_is_read_by_the_frontiers_clock() -> None:
+    """Where the server does not say its own, as with 503 it need not."""
+    response = Response(FEED, 503, headers={"Retry-After": formatdate(7205, usegmt=True)})
+    facts = Polls(settings(), None, lambda: 5000).facts(response, lease(FEED), FEED)
+    assert facts.retry_after_ms == 7_200_000
+
+
 def test_workers_whose_clocks_are_hours_apart_poll_no_feed_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its memory goes from one to the other, so they go by the frontier's clock."""
     start_s, every_s, of_all_ms = 1_790_000_000, 600, [0]

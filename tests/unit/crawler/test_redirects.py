@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from email.utils import formatdate
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -74,6 +75,8 @@ def test_where_a_page_has_moved_to_is_asked_for_when_the_answer_says() -> None:
     told: dict[str, Any] = {"Retry-After": "3600"}
     assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR, **told)] == [3_605_000]
     assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR)] == [0]
+    dated: dict[str, Any] = {"Retry-After": formatdate(3605, usegmt=True)}
+    assert [link.not_before_ms for link in followed(SITE, "https://a.example/", NEAR, **dated)] == [3_605_000]
     spelling = "https://a.example/?p=7&utm_source=feed"
     assert answered(SITE, "https://a.example/", spelling, **told).again_in_ms == 3_600_000
     assert answered(SITE, "https://a.example/", spelling).again_in_ms == 0
@@ -82,14 +85,17 @@ def test_where_a_page_has_moved_to_is_asked_for_when_the_answer_says() -> None:
 def test_where_a_robots_txt_has_moved_to_is_waited_for() -> None:
     told: dict[str, Any] = {"Retry-After": "60"}
     assert answered(SITE, "", FAR, kind=Kind.ROBOTS, **told).retry_after_ms == 60_000
+    dated: dict[str, Any] = {"Retry-After": formatdate(65, usegmt=True)}
+    assert answered(SITE, "", FAR, kind=Kind.ROBOTS, **dated).retry_after_ms == 60_000
     assert answered(SITE, "", FAR, kind=Kind.ROBOTS).retry_after_ms is None
     assert answered(SITE, "https://a.example/", NEAR, **told).retry_after_ms is None
 
 
+@pytest.mark.parametrize("wait", [b"60", formatdate(65, usegmt=True).encode()])
 @pytest.mark.parametrize(("status", "result"), [(403, "protocol"), (502, "http_5xx"), (503, "http_503")])
-def test_a_refusal_that_a_middleware_replaced_asks_to_wait_all_the_same(status: int, result: str) -> None:
+def test_a_refusal_that_a_middleware_replaced_asks_to_wait_all_the_same(status: int, result: str, wait: bytes) -> None:
     lease = Lease("t", NEAR, Kind.PAGE, "https://a.example", "", 0, 0)
     capture = Capture(NEAR, "192.0.2.1", datetime.now(UTC), b"")
-    capture.answer = Answer(status=status, headers=[(b"Retry-After", b"60")])
-    finding = _finding_of_replaced(lease, capture, again=True)
+    capture.answer = Answer(status=status, headers=[(b"Retry-After", wait)])
+    finding = _finding_of_replaced(lease, capture, lambda: 5000, again=True)
     assert (finding.result, finding.retry_after_ms) == (result, 60_000)
