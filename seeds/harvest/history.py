@@ -8,7 +8,7 @@ sums of such and some figures. Instants are epoch seconds, 0 means never.
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any
@@ -174,15 +174,20 @@ class FeedHistory:
         known = set(fresh)
         self.seen = (fresh + [item for item in self.seen if item not in known])[: self.room]
 
-    def regroup(self, marks: Collection[int]) -> set[int]:
-        """Of all fingerprints shown, each once, those that may be new: they are in one of 64 groups the sum (XOR) of
-        which is another than at the last poll. None, and nothing is kept, while all of them can be remembered."""
+    def regroup(self, marks: Set[int]) -> dict[int, bool]:
+        """Of all fingerprints shown those that may be new: they are in one of 64 groups the sum (XOR) of which is
+        another than at the last poll; and of each whether it is likely to be: one that alone makes the difference is,
+        and the others of its group are not. None, and nothing is kept, while all of them can be remembered."""
         before = struct.unpack(f"<{len(self.groups) // 4}I", self.groups) or (None,) * _GROUPS
         sums = [0] * _GROUPS
         for mark in marks:
             sums[mark % _GROUPS] ^= mark
         self.groups = _numbers(sums) if len(marks) > MAX_SEEN else b""
-        return {mark for mark in marks if sums[mark % _GROUPS] != before[mark % _GROUPS]} if self.groups else set()
+        if not self.groups:
+            return {}
+        moved = [None if then is None else now ^ then for now, then in zip(sums, before, strict=True)]
+        ways = ((mark, moved[mark % _GROUPS]) for mark in marks)
+        return {mark: way == mark or way not in marks for mark, way in ways if way != 0}
 
 
 _LISTS = ("seen", "times", "hours", "sentinels", "places", "catch_up")

@@ -289,16 +289,18 @@ class _Visit:
 
     def _of_many(self, document: Document) -> tuple[Sequence[FeedEntry], Sequence[FeedEntry]]:
         """The items not seen before; where more are shown than are remembered, those that may have been put in since
-        the last poll. Apart those that are old by their dates, as an archive's are: they say nothing of the pace."""
+        the last poll. Apart those that are old, by their dates or most likely: they say nothing of the pace."""
         history = self._history
         fresh = history.regroup({item_mark(entry) for entry in document.feed.entries})
         unknown = self._unknown(document)
         if len(history.seen) < MAX_SEEN or not history.groups:
             return unknown, ()
-        found = [entry for entry in unknown if item_mark(entry) in fresh]
-        newest_ms = history.newest_s * 1000
-        old = [entry for entry in found if (entry.published_ms or newest_ms) < newest_ms]
-        return [entry for entry in found if (entry.published_ms or newest_ms) >= newest_ms], old
+        newest_ms, news, old = history.newest_s * 1000, list[FeedEntry](), list[FeedEntry]()
+        for entry, mark in ((entry, item_mark(entry)) for entry in unknown):
+            if mark in fresh:
+                is_news = fresh[mark] and (entry.published_ms or newest_ms) >= newest_ms
+                (news if is_news else old).append(entry)
+        return news, old
 
     def _is_gap(self, document: Document, new: Sequence[FeedEntry]) -> bool:
         history = self._history

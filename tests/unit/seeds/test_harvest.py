@@ -449,6 +449,22 @@ def test_sitemaps_are_polled_too() -> None:
     assert len(second.new_items) < 200, "not all of it again"
 
 
+def test_of_a_large_sitemap_without_dates_the_page_that_is_new_counts_alone() -> None:
+    """The others of its group were taken for news, too, and the sitemap was polled as often as it may be."""
+
+    def ask_map(memo: bytes, day: int, count: int) -> PollResult:
+        body = b"".join(b"<url><loc>/%d</loc></url>" % n for n in range(count))
+        return ask(memo, NOW_MS + day * 24 * HOUR_MS, b"<urlset>" + body + b"</urlset>", kind="sitemap")
+
+    result = ask_map(b"", 0, 2000)
+    for day in range(1, 5):
+        result = ask_map(result.memo, day, 2000 + day)
+        assert str(1999 + day) in links(result)
+        assert result.stats.new_items == 1
+    assert result.again_in_ms is not None
+    assert result.again_in_ms > 5 * HOUR_MS
+
+
 def test_an_archive_that_is_put_into_a_large_sitemap_is_found_whatever_its_dates() -> None:
     def pages(numbers: Sequence[int], date: str) -> bytes:
         return b"".join(b"<url><loc>/%d</loc><lastmod>%s</lastmod></url>" % (n, date.encode()) for n in numbers)
