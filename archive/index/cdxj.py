@@ -15,6 +15,7 @@ import json
 import os
 import re
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ _NEWEST_BYTES = 256 << 10
 _QUALITY = re.compile(rb'^quality: (\[".*"\])\r?$', re.MULTILINE)
 _SPILL_LINES = 50_000
 _TRAILER = 4
+_STAMP = re.compile("[0-9]{14}")
+_PLACE = re.compile("[0-9]{1,18}")
+_SCALARS = (str, int, float)
+_SHOWN = 80
 
 
 def timestamp(date: str) -> str:
@@ -115,7 +120,7 @@ def _flags(block: bytes) -> list[str]:
     match = _QUALITY.search(block)
     try:
         found = json.loads(match.group(1)) if match else []
-    except ValueError:
+    except (RecursionError, ValueError):
         return []
     return sorted(flag for flag in found if isinstance(flag, str))
 
@@ -283,10 +288,15 @@ def lookup(path: Path, url: str) -> list[dict[str, str]]:
     """The captures of a URL (all that share its key), oldest first, by bisection: a few reads however large the
     index.
     """
+    return [parse(entry) for entry in lines_of(path, url)]
+
+
+def lines_of(path: Path, url: str) -> list[bytes]:
+    """The lines that :func:`lookup` reads, as they stand: one that is none does not keep the others from who asks."""
     key = _key(url)
     with path.open("rb") as file:
         file.seek(_first(file, key))
-        return [parse(entry) for entry in takewhile(lambda entry: entry.startswith(key), file)]
+        return list(takewhile(lambda entry: entry.startswith(key), file))
 
 
 def newest(path: Path, url: str) -> list[dict[str, str]]:
@@ -310,11 +320,12 @@ def _key(url: str) -> bytes:
 
 def _first(file: BinaryIO, key: bytes) -> int:
     """Where the first line begins that is not below `key`."""
-    low, high = 0, file.seek(0, os.SEEK_END)
+    low = start = start_of(file)
+    high = file.seek(0, os.SEEK_END)
     while low < high:
         middle = (low + high) // 2
         file.seek(middle)
-        if middle:
+        if middle > start:
             file.readline()
         entry = file.readline()
         if entry and entry < key:
@@ -322,18 +333,29 @@ def _first(file: BinaryIO, key: bytes) -> int:
         else:
             high = middle
     file.seek(low)
-    if low:
+    if low > start:
         file.readline()
     return file.tell()
 
 
+def start_of(file: BinaryIO) -> int:
+    """Where the first line begins: behind the byte order mark that some editors put there."""
+    file.seek(0)
+    return len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+
+
 def parse(entry: bytes) -> dict[str, str]:
-    """A line's fields, with ``urlkey`` and ``timestamp``. ValueError when it is not an index line."""
-    key, stamp, fields = entry.decode("utf-8", "surrogateescape").split(" ", 2)
+    """A line's fields, with ``urlkey`` and ``timestamp``: strings, as others' numbers become, too; values of other
+    kinds are left out. ValueError, which shows its beginning, when it is not an index line: one says of which URL,
+    when (14 digits), and where (``filename``, ``offset``, perhaps ``inner_offset``) a capture is."""
     try:
-        values = json.loads(fields)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(values, dict):
-        raise ValueError("no JSON object")
-    return {**values, "urlkey": key, "timestamp": stamp}
+        key, stamp, fields = entry.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape").split(" ", 2)
+        found = json.loads(fields)
+        row = {name: str(value) for name, value in found.items() if isinstance(value, _SCALARS)}
+        places = (row["offset"], row.get("inner_offset", "0"))
+        named = row["filename"] and "\0" not in row["filename"]
+        if not (named and _STAMP.fullmatch(stamp) and all(map(_PLACE.fullmatch, places))):
+            raise ValueError
+        return {**row, "url": row["url"], "urlkey": key, "timestamp": stamp}
+    except (AttributeError, LookupError, RecursionError, ValueError):
+        raise ValueError(repr(entry[:_SHOWN].decode("utf-8", "replace").rstrip())) from None

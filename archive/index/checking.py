@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +15,6 @@ WHOLE_BYTES = 64 << 20
 _LEAST_BYTES = 64 << 10
 _PLACE_BYTES = 16 << 10
 _MOST_PLACES = 256
-_STAMP = re.compile("[0-9]{14}")
 _OTHER_KEYS = (b"http://", b"https://")
 """Of a URL as it is, or in a form of SURT that keeps the scheme: nothing would be found by ours."""
 _SHOWN = 80
@@ -59,14 +57,13 @@ def _kinds(path: Path, most_bytes: int, _mtime_ns: int, _size: int) -> frozenset
 def _digest_kind(path: Path, line: bytes) -> set[str]:
     try:
         row = parse(line)
-        sound = bool(_STAMP.fullmatch(row["timestamp"]) and row["url"] and row["filename"] and int(row["offset"]) >= 0)
-        kind, colon, _ = row.get("digest", "").rpartition(":")
-    except (AttributeError, LookupError, TypeError, ValueError):
-        sound = False
-    if sound and line.startswith(_OTHER_KEYS):
+    except ValueError:
+        raise _fault(path, line, "has a line that is none of an index:") from None
+    if line.startswith(_OTHER_KEYS):
         raise _fault(path, line, "has other keys than python -m archive index makes:")
-    if not sound:
-        raise _fault(path, line, "has a line that is none of an index:")
+    if not row["url"]:
+        raise _fault(path, line, "has a line without a URL:")
+    kind, colon, _ = row.get("digest", "").rpartition(":")
     return {kind.lower().replace("-", "") if colon else "sha1"} if row.get("digest") else set()
 
 

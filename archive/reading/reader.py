@@ -16,6 +16,7 @@ independent: a member may hold many records, a record may span members.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ class Reader:
         if kind is not None:
             self.stored_as, self.dictionary = kind.name, kind.dictionary
         if offset:
-            self._file.seek(offset)
+            self._file.seek(min(offset, self._file.seek(0, os.SEEK_END)))  # far behind the end no system goes
             window = Source(self._file, offset)
         self._source = window
         return iter(Unpacked(window, kind, self.path, self.damages, whole_bytes))

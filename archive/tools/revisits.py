@@ -46,10 +46,9 @@ def had(record: Record) -> set[Content]:
     return _had(surt(record.url), payload_digest(record), timestamp(record.date))
 
 
-def _had(key: str, checksum: object, stamp: str) -> set[Content]:
-    """``checksum``: of an index, which may have anything there."""
-    text = checksum if isinstance(checksum, str) else ""
-    return {(key, split_digest(text if ":" in text else f"sha1:{text}")), (key, stamp), (key, None)}
+def _had(key: str, checksum: str, stamp: str) -> set[Content]:
+    digest = split_digest(checksum if ":" in checksum else f"sha1:{checksum}")
+    return {(key, digest), (key, stamp), (key, None)}
 
 
 def refers_to(record: Record) -> tuple[str, str]:
@@ -100,7 +99,7 @@ class Revisits:
                 fault = fault or f"{path}:{number}: no line of an index: {error}"
                 continue
             if row.get("mime") != _REVISIT:
-                self._found |= _had(row["urlkey"], row.get("digest"), row["timestamp"]) & self._sought.keys()
+                self._found |= _had(row["urlkey"], row.get("digest", ""), row["timestamp"]) & self._sought.keys()
         if fault:
             raise ArchiveError(fault)
 

@@ -15,7 +15,6 @@ Sources: the identical-payload-digest profile (WARC 1.1, 6.7.2); Heritrix' histo
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -35,7 +34,6 @@ _LOG = logging.getLogger("archive.writing.earlier")
 _NOT_OURS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What comes of lines that are no index lines, or have other values than they should."""
 _REVISIT = "warc/revisit"
-_STAMP = re.compile("[0-9]{14}")
 _MOST_TRIED = 4
 """So many lines of a URL with the digest are looked into, until one leads to the content."""
 _MOST_INNER = 8 << 20
@@ -160,8 +158,6 @@ def _has(row: dict[str, str], checksum: str) -> bool:
 
 
 def _line(index: Path, row: dict[str, str]) -> _Line:
-    whole = row.get("mime") != _REVISIT and str(row.get("status")) == "200" and not row.get("truncated")
+    whole = row.get("mime") != _REVISIT and row.get("status") == "200" and not row.get("truncated")
     place = index.parent / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
-    if not _STAMP.fullmatch(row["timestamp"]):
-        raise ValueError(f"no date of 14 digits: {row['timestamp']}")
-    return _Line(whole, row["timestamp"], place, index, row["urlkey"], str(row["url"]))
+    return _Line(whole, row["timestamp"], place, index, row["urlkey"], row["url"])

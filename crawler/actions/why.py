@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
@@ -17,7 +18,7 @@ from crawler.harvest.polls import RECURRING
 from crawler.pages.answers import PAGE_TYPES
 from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
-from crawler.records.captures import Place, captures
+from crawler.records.captures import Place, Tell, captures
 from frontier.payload import is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
@@ -29,12 +30,17 @@ from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
 _UNKNOWN = "cannot be told now: a worker has the table of seen URLs, or `scrapy sieve contains URL` says what ails it"
+_MOST_DIGITS = 9
 _JUDGED = (*PAGE_TYPES, "unk", "warc/revisit")
 _FROM_PAGE = ("languages", "verdict", "verdict-reason", "verdict-scores", "target-words", "quality", "charset")
 
 
 class Why(Action):
     """See the module."""
+
+    def __init__(self, settings: Settings, command: str) -> None:
+        super().__init__(settings, command)
+        self._told: set[str] = set()
 
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -48,21 +54,28 @@ class Why(Action):
         with self.state(opts) as state:
             if state.elsewhere:
                 self.note(f"no archive of this crawl is on this machine; its workers ran on {state.elsewhere}")
-            facts = gather(state, args[0], canonical)
+            facts = gather(state, args[0], canonical, self._passed_over)
         if opts.json:
             self.show_json(facts)
         else:
             self.show(_text(facts))
 
+    def _passed_over(self, what: str) -> None:
+        """The answer may lack something."""
+        if what not in self._told:
+            self._told.add(what)
+            self.note(what)
+        self.exitcode = 1
 
-def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
-    """Everything known of `url`, as plain values."""
+
+def gather(state: CrawlState, url: str, canonical: str, tell: Tell) -> dict[str, Any]:
+    """Everything known of `url`, as plain values. ``tell``: of what cannot be read of it."""
     found = state.frontier.explain(url)
     warc = state.folder / "warc"
-    fetches = captures(warc, url)
+    fetches = captures(warc, url, tell)
     waiting, told = found.waiting, fetches[-1].told if fetches else {}
     source = waiting.source if waiting else told.get("source", "")
-    depth = waiting.depth if waiting else int(told.get("depth", 0))
+    depth = waiting.depth if waiting else _number(told.get("depth", ""))
     refused = _refused(state, found, depth)
     admitted = True if waiting or fetches or found.place == "leased" else _admitted(state, url)
     return {
@@ -74,7 +87,7 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "admitted": admitted,
         "place": found.place,
         "source": source,
-        "source_url": state.url_of(source),
+        "source_url": state.url_of(source, tell),
         "depth": depth if waiting or told else None,
         "score": round(waiting.score, 3) if waiting else None,
         "score_terms": _terms(state, waiting) if waiting else {},
@@ -89,6 +102,11 @@ def gather(state: CrawlState, url: str, canonical: str) -> dict[str, Any]:
         "host_state": host_words(found.host, state.frontier.status().now_ms) if found.host else "never met",
         "fetches": [asdict(fetch) for fetch in fetches],
     }
+
+
+def _number(text: str) -> int:
+    """What a metadata record says; 0 where others have written no number there."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
 
 
 def _admitted(state: CrawlState, url: str) -> bool | None:
@@ -229,7 +247,7 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _text(facts: Mapping[str, Any]) -> Text:
     """Lines, no table: paths and URLs stay whole, to be copied; what strangers' feeds say steers no terminal."""
-    text = Text(facts["url"], style="bold")
+    text = Text(printable(facts["url"]), style="bold")
     for name, value in _rows(facts):
         text.append(f"\n  {name:<21}", style="bold" if name == "answer" else "dim")
         text.append(f" {printable(value)}", style="bold" if name == "answer" else "not bold")

@@ -20,11 +20,12 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 from scrapy.spiderloader import get_spider_loader
 
+from archive.terminal import escape_what_does_not_fit
 from crawler.addon import Ulwembu
 from crawler.console.terminal import INTERRUPTED, reader_may_leave
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
-from crawler.records.captures import url_of_source
+from crawler.records.captures import Tell, url_of_source
 from crawler.records.provenance import MOST_SOURCES, Sources
 from crawler.spiderloader import find_spider
 from crawler.state import run_record
@@ -66,10 +67,11 @@ class CrawlState:
             return sieve.contains(url) if sieve.holds else None
         return None
 
-    def url_of(self, source: str) -> str:
-        """The URL of a source: as the fleet remembers it, else as the archive has it, else ""."""
+    def url_of(self, source: str, tell: Tell) -> str:
+        """The URL of a source: as the fleet remembers it, else as the archive has it, else "". ``tell``: of what cannot
+        be read of that."""
         with contextlib.closing(SharedTable(client(self.home.url), self.name, "sources", MOST_SOURCES)) as known:
-            return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source)
+            return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source, tell)
 
 
 class Action:
@@ -82,6 +84,7 @@ class Action:
 
     def perform(self, args: list[str], opts: argparse.Namespace) -> int:
         """Do it; the exit status. UsageError."""
+        escape_what_does_not_fit()  # URLs of a command line or an index may have bytes that are no UTF-8
         try:
             with reader_may_leave():
                 self.work(args, opts)

@@ -242,6 +242,12 @@ def test_a_broken_index_is_told_and_done_without(
     assert b"no index" in err
 
 
+@pytest.mark.parametrize("offset", [10**6, 10**18 - 1])
+def test_get_behind_the_end_of_a_file(path: Path, offset: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["get", str(path), str(offset)]) == FAULTS
+    assert capsys.readouterr().err == f"archive: {path}: no record at {offset}+0\n"
+
+
 def test_get_tells_of_damage_though_nothing_was_found(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     break_pack(path)
     path.with_name(path.name + ".cdxj").unlink()

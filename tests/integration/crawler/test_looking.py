@@ -83,6 +83,25 @@ def test_of_a_file_moved_away_that_is_said(crawl: Crawl, tmp_path: Path) -> None
         away.rename(path)
 
 
+def test_a_damaged_line_of_an_index_ends_no_answer(crawl: Crawl) -> None:
+    web = crawl.running.server.web
+    page = next(web.paths.url(found) for found, known in web.truth.pages.items() if known.depth > 0)
+    (fetch,) = why(crawl, page)["fetches"]
+    index = Path(f"{fetch['path']}.cdxj")
+    sound = index.read_bytes()
+    (line,) = (line for line in sound.splitlines(keepends=True) if f'"url": "{page}"'.encode() in line)
+    try:
+        index.write_bytes(sound.replace(line, line + line.replace(b'"offset": "', b'"offset": "\\udc80')))
+        answered = look(crawl, "why", page, "--json")
+        assert (answered.returncode, json.loads(answered.stdout)["fetches"]) == (1, [fetch])
+        assert f"scrapy why: {index} has a line that is none of an index: '" in answered.stderr
+        index.write_bytes(sound.replace(line, line.replace(b'"status": "', b'"status": "\xff')))
+        for form in ((), ("--json",)):
+            assert look(crawl, "why", page, *form).returncode == 0
+    finally:
+        index.write_bytes(sound)
+
+
 def test_why_shows_the_terms_of_a_waiting_urls_score(crawl: Crawl, tmp_path: Path) -> None:
     few = tmp_path / "few.toml"
     text = (crawl.running.folder / CRAWL_FILE).read_text(encoding="utf-8")

@@ -132,7 +132,8 @@ def test_odd_lines_of_an_index_hide_no_others(
     april, may = months
     (index,) = april.glob("*.cdxj")
     rows = index.read_text()
-    index.write_text('zulu,a)/ 20260401000000 {"url": "http://a.zulu/", "digest": ' + odd + "}\n" + rows)
+    place = '"filename": "a.warc", "offset": 0'
+    index.write_text('zulu,a)/ 20260401000000 {"url": "http://a.zulu/", ' + place + f', "digest": {odd}}}\n{rows}')
     assert verify(may, "--earlier", april) == GOOD
     index.write_text("!a header\n" + rows)
     capsys.readouterr()
