@@ -1,6 +1,6 @@
 """The command ``python -m archive``: look into WARC files, check them, mend them, store them another way.
 
-Exit codes: 0 all good; 1 damage, problems, nothing found (get, remove) or no record in a file (verify); 2 wrong usage
+Exit codes: 0 all good; 1 damage, problems, nothing found (get, remove) or no record in a file; 2 wrong usage
 or a file that cannot be opened.
 """
 

@@ -33,6 +33,7 @@ ARCHIVE_SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STOR
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
 ROW_SUFFIXES = tuple(".tsv" + stored for stored in _STORED)
+_COMPRESSED = (".gz", ".xz", ".zst")
 _LOOK = 256 << 10
 _DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 
@@ -148,8 +149,8 @@ def beginning(file: BinaryIO) -> tuple[bytes, BinaryIO]:
 
 def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk]:
     """The plain bytes of a file of documents that may be stored as xz (several streams, padding), gz or zst: seen from
-    its first bytes. Nothing ends quietly (:mod:`archive.storage.unpack`); after damage it goes on where a unit begins
-    with a document."""
+    its first bytes. Nothing ends quietly (:mod:`archive.storage.unpack`), nor before it begins; after damage it goes on
+    where a unit begins with a document."""
     source = Source(file)
     try:
         kind = detect(source)
@@ -158,6 +159,8 @@ def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk
         return
     if kind is not None:
         kind.content_start = _DOCUMENT_START
+    elif path.endswith(_COMPRESSED) and not source.peek(1):
+        damages.append(Damage(path, 0, -1, "0 bytes, which no compressed file is that was written whole"))
     yield from Unpacked(source, kind, path, damages)
 
 

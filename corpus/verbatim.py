@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from corpus.document import Paragraph, main_language, paragraph_of, parts_of_row, row_of, said_in
 from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
-from corpus.inputs import DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
+from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import plain_suffix
 from corpus.report import Report
 from corpus.sources import BOM, MAX_LINE, each_line, kind_of, lines
@@ -190,7 +190,9 @@ class VerbatimReader:
 
     def _documents(self, name: str, stored: BinaryIO, fault: Fault) -> Iterator[VerbatimDocument]:
         head, file = beginning(stored)
-        if not head:
+        if not head and not name.endswith(ARCHIVE_SUFFIXES):  # of either form; perhaps of none that is whole
+            for _ in lines(name, file, fault):
+                pass
             return iter(())
         form = kind_of(name, head)
         if form == "archive":

@@ -19,7 +19,7 @@ from archive.errors import ConvertError, Damage
 from archive.index.cdxj import index_file
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.storage.warcfile import OPEN, finished_in
+from archive.storage.warcfile import finished_in
 from archive.terminal import bytes_bar, say
 from archive.tools.convert import Tick, lacks_index
 
@@ -172,13 +172,6 @@ def tell_damages(damages: list[Damage], as_json: bool) -> int:
     for damage in damages:
         say(json.dumps(asdict(damage)) if as_json else f"damage: {damage}")
     return FAULTS if damages else GOOD
-
-
-def tell_faults(reader: Reader, records: int, as_json: bool) -> int:
-    """The damages of a file that was read to its end, or that it has no record, as one that was copied badly; of one
-    that is still being written there may be none yet."""
-    none = not records and not reader.damages and not reader.path.endswith(OPEN)
-    return tell_damages([Damage(reader.path, 0, -1, "no record in the file")] if none else reader.damages, as_json)
 
 
 def facts_of(record: Record) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from archive.commands.common import each, facts_of, files_argument, tell_faults, telling_reader
+from archive.commands.common import each, facts_of, files_argument, tell_damages, telling_reader
 from archive.terminal import printable
 
 HELP = "list the records of files"
@@ -20,10 +20,8 @@ def run(options: argparse.Namespace) -> int:
     types = {kind.lower() for kind in options.type or ()}
 
     def listed(name: str) -> int:
-        records = 0
         with telling_reader(name, options.json) as reader:
             for record in reader:
-                records += 1
                 facts = facts_of(record)
                 if types and facts["type"] not in types:
                     continue
@@ -34,6 +32,6 @@ def run(options: argparse.Namespace) -> int:
                     mark = "  DAMAGED" if record.damage else ""
                     row = f"{place:>16}  {facts['date']:<27}  {facts['type']:<9} {facts['status'] or '-':>3}"
                     print(printable(f"{row} {record.length:>9}  {facts['url']}{mark}"))
-            return tell_faults(reader, records, options.json)
+            return tell_damages(reader.damages, options.json)
 
     return each(options, listed, folders=True)

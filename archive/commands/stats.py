@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from archive.commands.common import at_least, each, files_argument, progress, tell_faults, telling_reader
+from archive.commands.common import at_least, each, files_argument, progress, tell_damages, telling_reader
 from archive.terminal import printable
 from archive.tools.stats import GROUPS, Stats
 
@@ -27,7 +27,6 @@ def run(options: argparse.Namespace) -> int:
     stats = Stats()
 
     def counted(name: str) -> int:
-        before = stats.records
         with (
             telling_reader(name, options.json) as reader,
             progress(options, None if name == "-" else Path(name)) as tick,
@@ -36,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
                 stats.add(record)
                 if tick is not None:
                     tick(record)
-            return tell_faults(reader, stats.records - before, options.json)
+            return tell_damages(reader.damages, options.json)
 
     code = each(options, counted, folders=True)
     if options.json:

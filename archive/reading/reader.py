@@ -5,6 +5,7 @@ Guarantees
 * Nothing is passed over in silence: whatever could not be read is in :attr:`Reader.damages`, with its place, and
   logged.
 * After damage, reading goes on at the next sound record: the next pack, member or frame, or the next record header.
+* A file without a record is damaged, as one that was copied badly, unless it is still being written.
 * A record whose block may be wrong or incomplete is still given, with :attr:`Record.damage` set (``sound=True``: left
   out).
 * Memory is bounded: records above 16 MiB are streamed (``Record.pieces``), units above 8 MiB are unpacked bit by bit.
@@ -30,11 +31,14 @@ from archive.reading.plain import NEXT, START, PlainBytes, Rest, declared_length
 from archive.reading.record import Record
 from archive.storage.source import Source
 from archive.storage.unpack import Chunk, Unit, Unpacked, detect
+from archive.storage.warcfile import OPEN
 
 _LOG = logging.getLogger("archive.reading.reader")
 _IN_MEMORY = 16 << 20
 _TRAILER = 4
 _FIRST_LINE_BYTES = 64
+NO_RECORD = "no record in the file"
+"""The reason of the damage of a file that has none."""
 
 
 class Reader:
@@ -61,6 +65,7 @@ class Reader:
         self.stored_as = "none"
         self.dictionary = b""
         self._logged = 0
+        self._begun = offset > 0  # what lies before has records
         self._types = frozenset(kind.lower() for kind in types) if types is not None else None
         self._sound = sound
         self._owned = isinstance(source, str | Path)
@@ -111,11 +116,14 @@ class Reader:
     def __iter__(self) -> Iterator[Record]:
         while True:
             record = self._next()
+            if record is None and not (self._begun or self.damages or self.path.endswith(OPEN)):
+                self.damages.append(Damage(self.path, 0, -1, NO_RECORD))
             if len(self.damages) > self._logged:
                 self._log()
             if record is None:
                 self.close()
                 return
+            self._begun = True
             wanted = self._types is None or record.type in self._types
             if wanted and not (self._sound and record.damage is not None):
                 yield record

@@ -17,7 +17,7 @@ from archive.errors import Damage
 from archive.index.cdxj import SUFFIX, IndexBuilder, parse
 from archive.messages.digests import DigestCheck, digest_holds, split_digest
 from archive.messages.http import dechunk
-from archive.reading.reader import Reader
+from archive.reading.reader import NO_RECORD, Reader
 from archive.reading.record import Record
 from archive.storage.unpack import Unit
 from archive.storage.warcfile import OPEN
@@ -71,8 +71,7 @@ class Verifier:
 
     def run(self, *, index: bool = True, tick: Callable[[Record], None] | None = None) -> Summary:
         """Check everything; ``index``: also against ``NAME.cdxj`` when there is one (a second reading)."""
-        unfinished = self.path.name.endswith(OPEN)
-        if unfinished:
+        if self.path.name.endswith(OPEN):
             self._say(0, -1, "warning", "unfinished", "the file is unfinished: its writer is at work or died")
         with Reader(self.path) as reader:
             for record in reader:
@@ -82,8 +81,6 @@ class Verifier:
                 if tick is not None:
                     tick(record)
             self._damages(reader.damages)
-            if not self.summary.records and not unfinished:
-                self._say(0, -1, "error", "empty", "no record in the file")
         if index:
             self._compare(self.path.with_name(self.path.name + SUFFIX))
         return self.summary
@@ -97,7 +94,8 @@ class Verifier:
 
     def _damages(self, damages: list[Damage]) -> None:
         for damage in damages[self._told :]:
-            self._say(damage.offset, damage.inner, "error", "damage", damage.reason)
+            code = "empty" if damage.reason == NO_RECORD else "damage"
+            self._say(damage.offset, damage.inner, "error", code, damage.reason)
         self._told = len(damages)
 
     def _check(self, record: Record, stored_as: str) -> None:

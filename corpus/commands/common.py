@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from corpus.errors import UsageFault
-from corpus.inputs import STDIN, VERTICAL_SUFFIXES, beginning, open_stored
+from corpus.inputs import ARCHIVE_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored
 from corpus.languages import of_html_tag
 from corpus.outputs import plain_suffix
 from corpus.report import Report
@@ -70,13 +70,17 @@ def expect_form_or_format(options: argparse.Namespace, suffixes: Collection[str]
 
 
 def expect_vertical(files: Sequence[str]) -> None:
-    """UsageFault when one of the files, as far as it can be looked at before it is read, has JSON lines."""
+    """UsageFault when one of the files, as far as it can be looked at before it is read, has JSON lines or is an
+    archive."""
     for name in files:
         if name == STDIN or name.endswith(VERTICAL_SUFFIXES) or not Path(name).is_file():
             continue
         with open_stored(name) as file:
-            if kind_of(name, beginning(file)[0]) == "jsonl":
-                raise UsageFault(f"{name}: JSON lines, no vertical text; extract writes that, too: -o NAME.vert.xz")
+            kind = kind_of(name, beginning(file)[0])
+        if kind == "jsonl":
+            raise UsageFault(f"{name}: JSON lines, no vertical text; extract writes that, too: -o NAME.vert.xz")
+        if kind == "archive" and name.endswith(ARCHIVE_SUFFIXES):
+            raise UsageFault(f"{name}: an archive, no vertical text; extract makes that of it: -o NAME.vert.xz")
 
 
 def is_archive(name: str) -> bool:

@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import json
+import lzma
 import os
 import re
 import resource
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import zstandard
 
 from archive import Reader, WarcWriter, WriterConfig
 from archive.cli import COMMANDS, main
@@ -255,22 +257,26 @@ def test_get_tells_of_damage_though_nothing_was_found(path: Path, capsys: pytest
     assert "damage:" in capsys.readouterr().err
 
 
-def test_empty_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("data", [b"", gzip.compress(b""), lzma.compress(b""), zstandard.compress(b""), b"\r\n\r\n"])
+def test_a_file_without_a_record_is_damaged(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a copy that was cut short is."""
     path = tmp_path / "empty.warc"
-    path.touch()
-    assert main(["convert", "--to", "gz", str(path)]) == GOOD
-    assert main(["repair", str(path)]) == FAULTS
-    assert main(["verify", str(path)]) == FAULTS
-    assert "no record" in capsys.readouterr().out
-    for command in ("ls", "stats"):
+    path.write_bytes(data)
+    for command in ("ls", "stats", "repair", "index"):
         assert main([command, str(path)]) == FAULTS
         assert capsys.readouterr().err == f"damage: {path}:0: no record in the file\n"
+    assert main(["verify", "--no-index", str(path)]) == FAULTS
+    assert f"{path}:0: error: no record in the file [empty]\n{path}: 0 records, 1 errors" in capsys.readouterr().out
+    for words in (["convert", "--to", "gz"], ["remove", "a.example"]):
+        assert main([*words, str(path)]) == FAULTS
+        assert f"{path} cannot be converted: {path}:0: no record in the file" in capsys.readouterr().err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty.warc", "empty.warc.cdxj"]
 
 
 def test_a_file_just_begun_has_no_record_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "begun.warc.xz.open"
     path.touch()
-    for command in ("ls", "stats", "verify"):
+    for command in ("ls", "stats", "verify", "index"):
         assert main([command, str(path)]) == GOOD
     out = capsys.readouterr()
     assert "unfinished" in out.out

@@ -480,8 +480,8 @@ def test_form_by_name() -> None:
 def test_a_name_that_promises_another_form_is_refused(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = tmp_path / "empty.warc"
-    source.touch()
+    source = tmp_path / "begun.warc"
+    source.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     for name in ("zulu.csv", "zulu.CSV.xz", "zulu.html"):
         assert main([command, str(source), "-o", str(tmp_path / name), "-q"]) == 2
         assert "is not written; only .json" in capsys.readouterr().err
