@@ -25,6 +25,7 @@ MAX_LINE = 64 << 20
 """Bytes of a line of JSON: of a longer one nothing is read."""
 _MOST_LINES = 1 << 14
 """That are given at once: packed files are unpacked up to 8 MiB at once, which may be millions of lines."""
+_SHOWN = 200
 BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{")
 """How JSON in UTF-16 begins."""
@@ -151,9 +152,12 @@ def documents(
         yield from counted(name, opened(name), report, tally)
 
 
-def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterator[list[str]]:
+def vertical_rows(
+    files: Sequence[str], report: Report, tally: Tally, check: Callable[[list[str]], str] = lambda _: ""
+) -> Iterator[list[str]]:
     """The rows of each document of vertical files (:func:`corpus.vertical.rows.documents_of`), to be written again:
-    bytes that are no UTF-8 are surrogates. What is left out is told, and so is a file that cannot be read on."""
+    bytes that are no UTF-8 are surrogates. ``check``: why a document cannot be, "" when it can. What is left out is
+    told, and so is a file that cannot be read on."""
     fault = _teller(report, tally)
 
     def rows(name: str, file: BinaryIO) -> Iterator[str]:
@@ -164,6 +168,10 @@ def vertical_rows(files: Sequence[str], report: Report, tally: Tally) -> Iterato
         size = stored_size(name)
         with open_stored(name) as file, report.progress(Path(name).name, size) as tick:
             for document in documents_of(rows(name, file), name, fault):
+                if reason := check(document):
+                    tally.damages += 1
+                    report.warn(f"{name}: {document[0][:_SHOWN]}: {reason}; left out")
+                    continue
                 tally.documents += 1
                 if size is not None:
                     tick(file.tell())

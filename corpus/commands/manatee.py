@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         expect_other(files, str(options.registry))
         _registry(options, writer)  # what it cannot say is found before the work
     with open_output(options.output) as out:
-        for rows in vertical_rows(files, report, tally):
+        for rows in vertical_rows(files, report, tally, writer.check):
             out.write("".join(f"{row}\n" for row in writer(rows)).encode("utf-8", "surrogateescape"))
     if options.registry is not None:
         with open_output(str(options.registry)) as out:

@@ -32,29 +32,39 @@ class ManateeWriter:
         self.width: int | None = None
         self.columns = columns
 
+    def check(self, rows: Sequence[str]) -> str:
+        """Why a document cannot stand beside those before it, "" when it can. CorpusError when it is the first: then it
+        is not the document."""
+        width = self.width
+        for row in rows:
+            if (width is not None and row.count("\t") <= width) or tag_of(row) is not None:  # nearly all rows
+                continue
+            columns = columns_of(row)
+            if width is None:
+                width = len(self.columns) if columns.others else 0
+            if len(columns.others) > width:
+                found = f"columns after the word {columns.form!r}: {len(columns.others)}, but {width} are expected"
+                if self.width is None:
+                    raise CorpusError(f"{found}; name them by --columns, and have all text tagged alike")
+                return f"{found}, as in the first document"
+        self.width = width
+        return ""
+
     def __call__(self, rows: Sequence[str]) -> Iterator[str]:
-        """The document in Manatee's form. CorpusError when its columns are not those of the others."""
+        """A document that has been checked, in Manatee's form."""
         made = _Turning()
         for row in rows:
             tag = tag_of(row)
             if tag is None:
                 columns = columns_of(row)
-                made.token(columns, self._filled(columns))
+                missing = (self.width or 0) - len(columns.others)
+                made.token(columns, "\t".join((columns.form, *columns.others, *("" for _ in range(missing)))))
             else:
                 made.tag(row, tag)
         for row in made.done():
             if tag := tag_of(row):
                 self.structures.setdefault(tag.name, set()).update(tag.attributes)
             yield row
-
-    def _filled(self, columns: Columns) -> str:
-        if self.width is None:
-            self.width = len(self.columns) if columns.others else 0
-        missing = self.width - len(columns.others)
-        if missing < 0:
-            count = f"columns after the word {columns.form!r}: {len(columns.others)}, but {self.width} are expected"
-            raise CorpusError(f"{count}; name them by --columns, and have all text tagged alike")
-        return "\t".join((columns.form, *columns.others, *("" for _ in range(missing))))
 
 
 class _Turning:

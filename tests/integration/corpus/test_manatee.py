@@ -66,6 +66,21 @@ def test_what_cannot_be_done(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "VERTICAL" not in (tmp_path / "r").read_text()
 
 
+def test_a_document_of_other_columns_does_not_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As one bad row is no reason to have none of the others."""
+    good, bad = (
+        f'<doc id="{word}">\n<p>\n{word}\t{rest}\n</p>\n</doc>\n' for word, rest in (("a", "b\tc"), ("d", "1\t2\t3"))
+    )
+    (tmp_path / "in.vert").write_text(good + bad + good)
+    assert run("manatee", tmp_path / "in.vert", "-o", "-", "-q") == 1
+    shown = capsys.readouterr()
+    assert shown.out == good + good
+    assert (
+        f"""-WARN {tmp_path / "in.vert"}: <doc id="d">: columns after the word 'd': 3, but 2 are expected"""
+        in shown.err
+    )
+
+
 def test_damage_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.vert").write_text("<doc>\n<p>\na\n</p>\n</doc>\nb\n")
     assert run("manatee", tmp_path / "in.vert", "-o", "-", "-q") == 1

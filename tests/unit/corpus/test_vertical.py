@@ -296,7 +296,7 @@ def test_documents_that_keep_to_the_form_are_given_row_by_row() -> None:
 
 def manatee(*documents: list[str], columns: tuple[str, ...] = ("lemma", "tag")) -> tuple[list[str], ManateeWriter]:
     writer = ManateeWriter(columns)
-    return [row for made in documents for row in writer(made)], writer
+    return [row for made in documents if not writer.check(made) for row in writer(made)], writer
 
 
 def inside(rows: list[str]) -> list[str]:
@@ -336,6 +336,8 @@ def test_columns_for_manatee() -> None:
         manatee(["<doc>", "<p>", "a\t1\t2\t3", "</p>", "</doc>"])
     with pytest.raises(CorpusError, match="columns after the word 'b': 1, but 0 are expected"):
         manatee(["<doc>", "<p>", "a", "b\t1", "</p>", "</doc>"])
+    more = ["<doc>", "<p>", "d\t1\t2\t3", "</p>", "</doc>"]
+    assert writer.check(more) == "columns after the word 'd': 3, but 2 are expected, as in the first document"
 
 
 @given(st.lists(TEXTS | SENTENCES.map(" ".join), max_size=3), TEXTS, st.data())
