@@ -11,10 +11,10 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from archive import Reader
+from archive import Damage, Reader
 from archive.messages.fields import pairs_of
 from corpus.document import Document, host_of
 from corpus.statistics import UNKNOWN, Row, Statistics, shortened
@@ -115,8 +115,9 @@ class Crawl:
     language: str
 
 
-def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
-    """The crawls that archive files are of, and of how many each. OSError, ArchiveError."""
+def crawls_of(names: Iterable[str], tell: Callable[[Damage], None]) -> dict[Crawl, int]:
+    """The crawls that archive files are of, and of how many each. ``tell``: of damage up to where it is said. OSError,
+    ArchiveError."""
     found: Counter[Crawl] = Counter()
     for name in names:
         with Reader(name) as reader:
@@ -125,6 +126,8 @@ def crawls_of(names: Iterable[str]) -> dict[Crawl, int]:
                 told: Mapping[str, str] = {}
             else:
                 told = pairs_of(first.block())
+            for damage in reader.damages:
+                tell(damage)
         found[_crawl(told)] += 1
     return dict(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from archive import Damage
 from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, is_archive
 from corpus.datasheet import Datasheet, crawls_of, written
 from corpus.errors import UsageFault
@@ -44,9 +45,14 @@ def run(options: argparse.Namespace) -> int:
     if options.output != STDIN:
         expect_other(files + archives, options.output)
         expect_form(options.output, (".md", ".txt"))
-    crawls = crawls_of(archives)
-    tally, sheet = Tally(), Datasheet()
-    for document in documents(files, Report(quiet=options.quiet), tally, jsonl=options.jsonl):
+    report, tally, sheet = Report(quiet=options.quiet), Tally(), Datasheet()
+
+    def tell(damage: Damage) -> None:
+        tally.damages += 1
+        report.warn(f"damage: {damage}")
+
+    crawls = crawls_of(archives, tell)
+    for document in documents(files, report, tally, jsonl=options.jsonl):
         sheet.add(document)
     names = [Path(name).name if name != STDIN else "standard input" for name in files]
     title = options.title or ("" if files[0] == STDIN else names[0].partition(".")[0])

@@ -108,6 +108,13 @@ def _names(path: str) -> Names:
     return Names(title for _, title in _rows(path))
 
 
+def _titles(path: str) -> Names:
+    found = _names(path)
+    if not len(found):  # all links would be left out, as to titles that there are not
+        raise FormatError(path, 1, "no titles")
+    return found
+
+
 def _redirects(path: str) -> Titles:
     def rows() -> Iterator[Row]:
         for number, row in _rows(path):
@@ -153,7 +160,7 @@ def load(paths: Mapping[str, str]) -> Tables:
         return read(paths[name]) if name in paths else None
 
     return Tables(
-        loaded("titles", _names),
+        loaded("titles", _titles),
         loaded("disambiguations", _names),
         loaded("redirects", _redirects),
         loaded("pages", _pages),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from archive import WarcWriter, WriterConfig
+from archive import Damage, WarcWriter, WriterConfig
 from corpus.cli import main
 from corpus.datasheet import Datasheet, crawls_of, written
 from corpus.document import Document, Paragraph, to_json
@@ -171,7 +171,7 @@ def test_how_it_was_made_by_the_archives_own_word(tmp_path: Path) -> None:
             writer.write(exchange("1", b"<p>igama"))
             writer.sync()
     files = [str(path) for path in sorted(tmp_path.glob("*/*.warc.xz"))]
-    crawls = crawls_of(files)
+    crawls = crawls_of(files, print)
     assert sorted(crawls.values()) == [1, 2]
     found = written(Datasheet(), "x", ["a"], crawls).splitlines()
     start = found.index("Crawl zulu, 2 archive files:") + 2
@@ -192,8 +192,19 @@ def test_archives_that_say_nothing_of_their_crawl(tmp_path: Path) -> None:
     head += f"WARC-Date: 2026-11-25T23:54:51Z\r\nContent-Length: {len(long)}\r\n\r\n"
     (tmp_path / "long.warc").write_bytes(head.encode() + long + b"\r\n\r\n")
     (tmp_path / "empty.warc").touch()
-    crawls = crawls_of([str(tmp_path / "long.warc"), str(tmp_path / "empty.warc")])
+    told: list[Damage] = []
+    crawls = crawls_of([str(tmp_path / "long.warc"), str(tmp_path / "empty.warc")], told.append)
+    assert [str(damage) for damage in told] == [f"{tmp_path / 'empty.warc'}:0: no record in the file"]
     assert written(Datasheet(), "x", ["a"], crawls).endswith("\nCrawl of an unknown name, 2 archive files.\n")
+
+
+def test_a_damaged_archive_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, archive = tmp_path / "zulu.jsonl", tmp_path / "a.warc"
+    corpus.write_text(to_json(document(licence=BY)) + "\n")
+    archive.write_bytes(b"%PDF-1.7\n")
+    assert main(["card", "-q", str(corpus), "-o", str(tmp_path / "README.md"), "--warc", str(archive)]) == 1
+    assert capsys.readouterr().err.startswith(f"-WARN damage: {archive}:0: no record begins with b'%PDF")
+    assert "1 archive file" in (tmp_path / "README.md").read_text()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,14 @@ def test_of_words_without_end_a_context_has_a_part() -> None:
     assert (before, after) == ("a" * 202, "b" * 202)
 
 
+def test_no_titles_are_no_table(tmp_path: Path) -> None:
+    """All links would be left out, as those to titles that there are not."""
+    (tmp_path / "t").write_bytes(b"\n")
+    assert len(load({"disambiguations": str(tmp_path / "t")}).disambiguations or ()) == 0
+    with pytest.raises(FormatError, match="t:1: no titles"):
+        load({"titles": str(tmp_path / "t")})
+
+
 @given(st.lists(st.text("ab é\u2003", min_size=1, max_size=30), min_size=1, max_size=5), st.data())
 def test_a_context_is_the_words_of_the_document(texts: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(texts) - 1))
