@@ -37,12 +37,12 @@ def bytes_bar(console: Console, name: str, total_bytes: int | None) -> Iterator[
 
 
 def say(line: str) -> None:
-    """A line on standard error. Where nobody can be told any more (it is closed, its reader gone, its disk full) the
-    work goes on all the same: its result and its exit code tell what is needed. (print, where it is closed, would write
-    to standard output.)"""
+    """A line on standard error, whatever strangers' names and texts it has. Where nobody can be told any more (it is
+    closed, its reader gone, its disk full) the work goes on all the same: its result and its exit code tell what is
+    needed. (print, where it is closed, would write to standard output.)"""
     if sys.stderr is not None:
         with suppress(OSError):
-            sys.stderr.write(f"{line}\n")
+            sys.stderr.write(f"{printable(line)}\n")
             sys.stderr.flush()
 
 

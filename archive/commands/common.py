@@ -207,9 +207,12 @@ def fresh(path: Path, target: Path, options: argparse.Namespace) -> Path:
 
 
 def expect_file(target: Path) -> None:
-    """What is written gets its name when it is whole: it would take the place of a device or pipe."""
+    """What is written gets its name when it is whole: it would take the place of a device or pipe. Told before the
+    work, as is that there is no folder for it."""
     if target.exists() and not target.is_file():
         raise UsageFault(f"{target}: is no regular file")
+    if not target.parent.is_dir():
+        raise UsageFault(f"{target.parent}: no such folder")
 
 
 def output_of(options: argparse.Namespace, name: str, default: Callable[[Path], Path]) -> Path:

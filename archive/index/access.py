@@ -57,7 +57,7 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
         moved = ", ".join(_moved(path, what)) if path.is_dir() else ""
         gone = f"; {moved} had one, by the index that lies here, and is gone from this folder" if moved else ""
         raise ArchiveNotFound(f"{path}: no capture of {what}{gone}")
-    return max(found, key=lambda row: row[0])[1]
+    return _latest(found)
 
 
 def _moved(folder: Path, url: str) -> Iterator[str]:
@@ -118,7 +118,11 @@ def _indexed(index: Path, file: Path, url: str) -> list[tuple[str, Place]] | Non
             found.append((row["timestamp"], place))
     except (ValueError, KeyError):
         return None
-    return found if not found or _stands(max(found)[1], url) else None
+    return found if not found or _stands(_latest(found), url) else None
+
+
+def _latest(found: Sequence[tuple[str, Place]]) -> Place:
+    return max(found, key=lambda row: row[0])[1]
 
 
 def _stands(place: Place, url: str) -> bool:

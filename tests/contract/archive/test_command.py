@@ -244,6 +244,21 @@ def test_a_broken_index_is_told_and_done_without(
     assert b"no index" in err
 
 
+def test_get_where_the_index_names_two_captures_of_one_second(
+    path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Another file's, as in an index that was merged."""
+    index = path.with_name(path.name + ".cdxj")
+    (row,) = lookup(index, page(5).url)
+    (line,) = (line for line in index.read_bytes().splitlines(keepends=True) if b"page/5 " in line)
+    place = f'"offset": "{row["offset"]}", "filename"'.encode()
+    index.write_bytes(index.read_bytes().replace(line, line.replace(place, b'"offset": "1", "filename"') + line))
+    assert main(["get", str(path), page(5).url]) == FAULTS
+    out, err = capsysbinary.readouterr()
+    assert out == page(5).payload
+    assert b"no index of the file as it is" in err
+
+
 @pytest.mark.parametrize("offset", [10**6, 10**18 - 1])
 def test_get_behind_the_end_of_a_file(path: Path, offset: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["get", str(path), str(offset)]) == FAULTS
@@ -442,6 +457,23 @@ def test_what_a_killed_indexer_left_is_taken_over_and_a_live_one_waited_for(tmp_
     with pytest.raises(ZeroDivisionError):
         write_lines(target, (b"%d" % (1 // n) for n in (1, 0)))
     assert (target.read_bytes(), left.exists()) == (b"c\n", False)
+
+
+@pytest.mark.parametrize("words", [["convert", "--to", "gz", "-o"], ["repair", "-o"], ["index", "--merge"]])
+def test_a_folder_that_is_missing_is_named(
+    words: list[str], path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, str(tmp_path / "no" / "a.warc.gz"), str(path)]) == USAGE
+    assert capsys.readouterr().err == f"archive: {tmp_path / 'no'}: no such folder\n"
+
+
+def test_names_that_would_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a\nb\x1b[2J", os.fsdecode(b"\xff")):
+        assert main(["ls", str(tmp_path / name)]) == USAGE
+        assert capsys.readouterr().err.removeprefix(f"archive: {tmp_path}/") in (
+            "a\ufffdb\ufffd[2J: No such file or directory\n",
+            "\ufffd: No such file or directory\n",
+        )
 
 
 def test_one_file_does_not_keep_the_others_from_it(
