@@ -159,18 +159,24 @@ class Seeds:
         return good
 
     def _import(self, names: Sequence[str], opts: argparse.Namespace) -> bool:
-        listed = lists.import_files([Path(name) for name in names])
-        if opts.into:
-            path = self._path(opts.into)
-            crawl = load_crawl(path)
-            known = {seed.url for seed in crawl.seeds()}
-            new = [entry for entry in listed if entry.url not in known]
+        good = True
+
+        def tell(error: lists.ListError) -> None:
+            nonlocal good
+            good = False
+            print(error, file=sys.stderr)
+
+        path = self._path(opts.into) if opts.into else None
+        known = {seed.url for seed in load_crawl(path).seeds()} if path is not None else set()
+        listed = lists.import_files([Path(name) for name in names], tell)
+        new = [entry for entry in listed if entry.url not in known]
+        if path is None:
+            print(lists.to_toml(new, opts.table), end="")
+        else:
             if new:
                 check.add_to_file(path, "\n" + lists.to_toml(new, opts.table))
             print(f"{path}: {len(new)} added, {len(listed) - len(new)} there already")
-        else:
-            print(lists.to_toml(listed, opts.table), end="")
-        return True
+        return good
 
     def _path(self, name: str) -> Path:
         """The seed file of a crawl's name, or the file itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,15 @@ _MOST_ATTRIBUTES = 2000  # an element's cost the parser their square
 
 
 class ListError(SeedsError):
-    """A list that cannot be read; says which and why."""
+    """A list that cannot be read, or a line of it; says which and why."""
+
+
+Tell = Callable[[ListError], None]
+"""Hears of what is left out."""
+
+
+def _refuse(error: ListError) -> None:
+    raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +43,42 @@ class Listed:
     group: str = ""
 
 
-def read_list(body: bytes, name: str = "list") -> list[Listed]:
+def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Listed]:
     """The feeds of an OPML document, or the addresses of a plain list (`#` begins a comment), each once; either may be
-    packed with xz."""
+    packed with xz. `tell`: of each line that is no address; by default the first is raised. ListError: none can be
+    read."""
     if body.startswith(_XZ):
         body = _unpacked(body, name)
     if len(body) > _MAX_BYTES:
         raise ListError(f"{name}: more than {_MAX_BYTES} bytes")
-    found = _opml(body, name) if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) else _plain(body, name)
+    found = _opml(body, name) if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) else _plain(body, name, tell)
     unique: dict[str, Listed] = {}
     for listed in found:
         unique.setdefault(listed.url, listed)
     return list(unique.values())
 
 
-def import_files(paths: Iterable[Path]) -> list[Listed]:
-    """All lists together; of an address that stands in several the first counts. A plain list's group is its name."""
+def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
+    """All lists together; of an address that stands in several the first counts. A plain list's group is its name.
+    `tell`: of each list, and each line, that cannot be read, of OPML that was cut short, and of lists that have no
+    address."""
     found: dict[str, Listed] = {}
     for path in paths:
         try:
             body = read_some(path)
+            listed = read_list(body, str(path), tell)
         except OSError as error:
-            raise ListError(f"{path}: {error.strerror or error}") from error
-        for listed in read_list(body, str(path)):
-            found.setdefault(listed.url, listed if listed.group else Listed(listed.url, listed.title, path.stem))
+            tell(ListError(f"{path}: {error.strerror or error}"))
+            continue
+        except ListError as error:
+            tell(error)
+            continue
+        if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) and not re.search(rb"</opml\s*>", body, re.IGNORECASE):
+            tell(ListError(f"{path}: OPML that ends before </opml>"))
+        if not listed:
+            tell(ListError(f"{path}: no address in it"))
+        for one in listed:
+            found.setdefault(one.url, one if one.group else Listed(one.url, one.title, path.stem))
     return list(found.values())
 
 
@@ -132,14 +152,15 @@ def _fields(element: etree._Element) -> dict[str, str]:
     return {str(key).lower(): str(value).strip() for key, value in element.attrib.items()}
 
 
-def _plain(body: bytes, name: str) -> list[Listed]:
+def _plain(body: bytes, name: str, tell: Tell) -> list[Listed]:
     found = []
     for number, line in enumerate(body.decode("utf-8-sig", "replace").splitlines(), start=1):
         word = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if not word:
             continue
         if not host_of(word) or re.search(r"[\s\x00-\x1f\x7f\ufffd]", word):
-            raise ListError(f"{name}:{number}: not an address: {word[:80]!r}")
+            tell(ListError(f"{name}:{number}: not an address: {word[:80]!r}"))
+            continue
         found.append(Listed(word))
     return found
 

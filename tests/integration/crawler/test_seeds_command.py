@@ -180,8 +180,10 @@ def test_import_and_usage(web: Running) -> None:
     assert 'tags = ["blogs"]' in seeds("import", str(listing)).stdout
     assert "2 added, 0 there" in seeds("import", str(listing), "--into", str(path)).stdout
     assert "0 added, 2 there" in seeds("import", str(listing), "--into", str(path)).stdout
-    listing.write_text("https://a.example/ and more\n")
-    assert seeds("import", str(listing)).returncode == 1
+    listing.write_text("https://a.example/ and more\nhttps://c.example/feed/\n")
+    done = seeds("import", str(listing), "--into", str(path))
+    assert (done.returncode, done.stdout) == (1, f"{path}: 1 added, 0 there already\n")
+    assert done.stderr == f"{listing}:1: not an address: 'https://a.example/ and more'\n"
     assert seeds("check", "no-such-crawl").returncode == 1
     wrong = seeds("nonsense")
     assert wrong.returncode == 2
