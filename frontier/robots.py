@@ -71,6 +71,8 @@ class Rules:
 
     def allowed(self, url: str) -> bool:
         """Whether the crawler may fetch `url` (absolute, or a path with query)."""
+        if not url.isascii():  # a lone surrogate is no character: as in a canonical URL
+            url = url.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if not self._parsed.can_fetch(url, _US):
             return False
         if self._without_dollars is None or not _DOLLAR.search(url):

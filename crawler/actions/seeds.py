@@ -13,9 +13,10 @@ from scrapy import Spider
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
+from archive.terminal import escape_what_does_not_fit
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import INTERRUPTED, clock, reader_may_leave
+from crawler.console.terminal import INTERRUPTED, clock, reader_may_leave, told
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
@@ -53,11 +54,15 @@ class Seeds:
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self._usage}")
         good = True
+        escape_what_does_not_fit()
         try:
             with reader_may_leave():
                 good = actions[args[0]](args[1:], opts)
         except (SeedsError, PreflightError, RedisUnreachableError, ModelError) as error:
             print(error, file=sys.stderr)
+            good = False
+        except OSError as error:
+            print(told(error), file=sys.stderr)
             good = False
         except KeyboardInterrupt:
             print("scrapy seeds: interrupted", file=sys.stderr)

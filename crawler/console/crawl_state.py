@@ -22,7 +22,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from archive.terminal import escape_what_does_not_fit
 from crawler.addon import Ulwembu
-from crawler.console.terminal import INTERRUPTED, reader_may_leave
+from crawler.console.terminal import INTERRUPTED, reader_may_leave, told
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import Tell, url_of_source
@@ -88,8 +88,11 @@ class Action:
         try:
             with reader_may_leave():
                 self.work(args, opts)
-        except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, SieveError, PermissionError) as error:
+        except (PreflightError, SeedsError, RedisUnreachableError, FrontierError, SieveError) as error:
             self.note(error)
+            self.exitcode = 1
+        except OSError as error:
+            self.note(told(error))
             self.exitcode = 1
         except redis.ResponseError as error:
             if not (cause := forbidden(error)):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from archive.terminal import give_up_stdout
 from frontier.types import HostState
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C has ended, as of any program."""
+_OF_OUTPUT = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF))
 
 
 def clock(instant_ms: int) -> str:
@@ -21,12 +23,25 @@ def clock(instant_ms: int) -> str:
 
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
-    """What is printed in it may be cut by a reader that has seen enough (``| head``): it ends there, no error."""
+    """What is printed in it may be cut by a reader that has seen enough (``| head``): it ends there, no error. An
+    OSError of standard output, which is closed or on a full disk, names it."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "is closed", "standard output")
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_stdout()
+    except OSError as error:
+        if error.filename is None and error.errno in _OF_OUTPUT:
+            give_up_stdout()
+            error.filename = "standard output"
+        raise
+
+
+def told(error: OSError) -> str:
+    """What cannot be read or written, and why."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def host_words(row: HostState, now_ms: int) -> str:

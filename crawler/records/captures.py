@@ -16,6 +16,7 @@ from archive import ArchiveError, Reader
 from archive.index import cdxj
 from archive.index.surt import surt
 from archive.messages.fields import pairs_of
+from archive.storage.warcfile import finished_in
 from frontier.payload import source_tag
 from sieve.urls import authority, canonicalize, canonicalize_many
 
@@ -45,6 +46,10 @@ class Place:
 
 def captures(folder: Path, url: str, tell: Tell) -> list[Place]:
     """All fetches of `url` (of all that share its SURT; without any, of its other spellings), oldest first."""
+    for path in finished_in(folder):
+        index = path.with_name(path.name + cdxj.SUFFIX)
+        if not index.exists() or (index.is_file() and not index.stat().st_size):
+            tell(f"{path} has no index, so what is in it is not found; python -m archive index makes it")
     found = [row for index in _indexes(folder) for row in _rows(index, partial(cdxj.lines_of, url=url), tell)]
     rows = found or _spelled_otherwise(folder, url, tell)
     return [_place(folder, row, tell) for row in sorted(rows, key=lambda row: row["timestamp"])]
@@ -114,13 +119,15 @@ def _lines(index: Path, tell: Tell, host: bytes = b"") -> Iterator[bytes]:
 def _place(folder: Path, row: Mapping[str, str], tell: Tell) -> Place:
     path, offset, inner = folder / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
     told: Mapping[str, str] | None = {}
-    if path.exists():
+    if path.is_file():
         try:
             told = _told(path, offset, inner, row["url"])
         except (OSError, ArchiveError) as error:
             tell(f"{path}: cannot be read: {error}")
         if told is None:
             tell(f"{path} has something else, or damage, at {offset}+{inner}, where by its index {row['url']} is")
+    elif path.exists():  # a pipe would be waited for
+        tell(f"{path}: cannot be read: no regular file")
     length = row.get("length", "")
     size = int(length) if length.isascii() and length.isdigit() else 0
     known = (row["url"], row["timestamp"], row.get("status", ""), path, offset, size, inner)

@@ -90,7 +90,7 @@ def test_a_line_that_is_none_is_told_and_hides_no_other(folder: Path, rest: byte
         (lambda lines: b"".join(lines).replace(b'"length": "', b'"length": "x'), ""),
         (lambda lines: b"".join(lines).replace(b'"status": "200"', b'"status": 200'), ""),
         (lambda lines: b"".join(lines).replace(b'"offset": "', b'"offset": "9999999999999'), "has something else, or"),
-        (lambda lines: b"".join(lines).replace(b'"filename": "', b'"filename": ".", "was": "'), "Is a directory"),
+        (lambda lines: b"".join(lines).replace(b'"filename": "', b'"filename": ".", "was": "'), "no regular file"),
         (lambda lines: b"".join(lines).replace(b'"filename": "', b'"filename": "\\ud800'), ""),
         (lambda lines: b"".join(lines).replace(b'"filename": "', b'"filename": "\xff'), ""),
     ],
@@ -113,6 +113,16 @@ def test_what_cannot_be_read_as_an_index_hides_none_that_can(folder: Path) -> No
     count, told = found(folder, 0)
     assert count == 1
     assert told == [f"{folder / name}.cdxj: cannot be read: no regular file" for name in "abc"]
+
+
+def test_a_file_without_an_index_is_told(folder: Path) -> None:
+    index = index_of(folder)
+    path = str(index).removesuffix(".cdxj")
+    said = f"{path} has no index, so what is in it is not found; python -m archive index makes it"
+    index.write_bytes(b"")
+    assert found(folder, 0) == (0, [said])
+    index.unlink()
+    assert found(folder, 0) == (0, [said])
 
 
 def test_the_url_of_a_source_is_found_behind_damage(folder: Path) -> None:

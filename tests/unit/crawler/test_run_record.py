@@ -378,4 +378,4 @@ def test_a_folder_that_is_another_users_is_one_plain_line(capsys: pytest.Capture
             raise PermissionError(13, "Permission denied", "/theirs/state/redis")
 
     assert Refused(given(), "frontier").perform([], argparse.Namespace()) == 1
-    assert capsys.readouterr().err == "scrapy frontier: [Errno 13] Permission denied: '/theirs/state/redis'\n"
+    assert capsys.readouterr().err == "scrapy frontier: /theirs/state/redis: Permission denied\n"

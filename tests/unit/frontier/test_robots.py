@@ -139,3 +139,10 @@ def test_no_bytes_break_it(text: bytes, path: str) -> None:
     assert crawl_delay(prefixed, "ulwembu") == rules.crawl_delay()
     sitemaps(prefixed)
     rules.line(url)
+
+
+def test_a_lone_surrogate_is_no_character() -> None:
+    """As in canonical URLs; a command line has such for bytes that are no UTF-8."""
+    for letter in ("\ud800", "\udcff"):
+        assert allowed(b"User-agent: *\nDisallow: /a", "Ulwembu", f"http://h.example/{letter}")
+        assert not allowed(b"User-agent: *\nDisallow: /a", "Ulwembu", f"http://h.example/a{letter}?\ud800")
