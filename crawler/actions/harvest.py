@@ -16,6 +16,7 @@ from frontier.outcomes import DAY
 from seeds.harvest.stats import HarvestRow, counter_name, rows, table
 
 _ALL = "all feeds"
+_MOST_DAYS = 36_500
 Days = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
@@ -25,8 +26,8 @@ class Harvest(Action):
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         if args != ["status"]:
             raise UsageError("the one thing that can be asked for is: status")
-        if opts.days < 1:
-            raise UsageError(f"--days {opts.days}: at least 1 day must be shown")
+        if not 1 <= opts.days <= _MOST_DAYS:
+            raise UsageError(f"--days {opts.days}: from 1 to {_MOST_DAYS} days can be shown")
         with self.state(opts) as state:
             days = _counters(state, opts.days)
             if opts.json:

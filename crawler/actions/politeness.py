@@ -7,7 +7,7 @@ archive alone (WARC-Date and fetch time of every record against the configured d
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from archive import Damage
 from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.hosts import authorities
@@ -63,7 +64,7 @@ class Politeness(Action):
                     rows = (replace(row, address="") for row in rows if row.authority in hosts)
                 proofs["audit"] = verify(rows, opts.tolerance_ms)
                 archive = self._of_crawl(state, opts)
-        proofs["archive"] = _by_archive(archive, opts, hosts)
+        proofs["archive"] = _by_archive(archive, opts, hosts, self._damaged)
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
@@ -78,6 +79,11 @@ class Politeness(Action):
             )
         if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
             self.exitcode = 1
+
+    def _damaged(self, damage: Damage) -> None:
+        """What is missing there proves nothing."""
+        self.note(f"damage: {damage}")
+        self.exitcode = 1
 
     def _of_files(self, files: list[Path], opts: argparse.Namespace) -> _Archive:
         """Of files nobody needs to have the Redis, nor knows whether they are a crawl's of ours; the seed file counts
@@ -139,7 +145,9 @@ def _files(path: Path) -> list[Path]:
     raise PreflightError(f"no closed WARC files in {path}")
 
 
-def _by_archive(archive: _Archive, opts: argparse.Namespace, hosts: Collection[str]) -> Proof:
+def _by_archive(
+    archive: _Archive, opts: argparse.Namespace, hosts: Collection[str], tell: Callable[[Damage], None]
+) -> Proof:
     """The proof by the WARC files alone; with ``--delay`` or ``--ip-delay`` the seed file's delays do not count. Of
     `hosts` alone, where any are named: the gaps of an address are between requests to whatever hosts it has."""
     settings = archive.settings
@@ -147,7 +155,7 @@ def _by_archive(archive: _Archive, opts: argparse.Namespace, hosts: Collection[s
     address_ms = round(1000 * (settings.getfloat("FRONTIER_IP_DELAY_S") if opts.ip_delay is None else opts.ip_delay))
     own = host_policies(archive.spec) if archive.spec is not None and not _asked(opts) else {}
     by_host = {host: _delays(policy, delay_ms, address_ms) for host, policy in own.items()}
-    fetches = fetch_times(archive.files, settings["ROBOTS_USER_AGENT"], archive.least)
+    fetches = fetch_times(archive.files, settings["ROBOTS_USER_AGENT"], archive.least, tell)
     if hosts:
         fetches = (visit._replace(address="") for visit in fetches if visit.host in hosts)
     return verify_plain(fetches, delay_ms, address_ms, opts.tolerance_ms, by_host)

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
-from archive import Reader
+from archive import Damage, Reader
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.terms import SIEVE
 from crawler.work.opening import open_sieve
@@ -88,13 +88,16 @@ class SieveTools(Action):
         self.exitcode = 0 if admitted else 1
 
     def _rebuild(self, state: CrawlState, files: list[Path], opts: argparse.Namespace) -> None:
+        damages: list[Damage] = []
         with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
-            done = rebuild(sieve, _known(state, files))
+            done = rebuild(sieve, _known(state, files, damages))
+        for damage in damages:
+            self.note(f"damage: {damage}")
         for reason in done.refused[:_SHOWN]:
             print(f"refused: {reason}", file=sys.stderr)
         counts = {"read": done.read, "known": done.known, "refused": len(done.refused)}
         self.tell(opts, counts, f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
-        self.exitcode = 0 if done.known else 1
+        self.exitcode = 0 if done.known and not damages else 1
 
 
 def _figure(value: object) -> str:
@@ -110,9 +113,9 @@ def _store(state: CrawlState) -> Path:
     return folder
 
 
-def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
+def _known(state: CrawlState, files: list[Path], damages: list[Damage]) -> Iterator[str]:
     for path in files:
-        yield from _urls(path)
+        yield from _urls(path, damages)
     for host in state.frontier.hosts(_ALL):
         if host.leased_url:  # of a worker that was killed: it waits again when the lease ends
             yield host.leased_url
@@ -120,14 +123,16 @@ def _known(state: CrawlState, files: list[Path]) -> Iterator[str]:
             yield waiting.url
 
 
-def _urls(path: Path) -> Iterator[str]:
-    """URLs of a WARC file's responses, a CDXJ file's lines or a list of URLs."""
+def _urls(path: Path, damages: list[Damage]) -> Iterator[str]:
+    """URLs of a WARC file's responses, a CDXJ file's lines or a list of URLs. `damages`: of a WARC file, to be told."""
     if ".warc" in path.name and path.suffix != ".cdxj":
-        for record in Reader(path, types={"response", "revisit"}):
-            yield record.url
+        with Reader(path, types={"response", "revisit"}) as reader:
+            for record in reader:
+                yield record.url
+            damages += reader.damages
         return
     # What cannot be read as a URL is refused by name later: half a rebuilt sieve would be worse than a line less.
-    with path.open(encoding="utf-8", errors="replace") as lines:
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
         yield from (_url_of(line.strip()) for line in lines if line.strip())
 
 
@@ -135,5 +140,5 @@ def _url_of(line: str) -> str:
     _, brace, fields = line.partition("{")
     try:
         return str(json.loads(brace + fields)["url"]) if brace else line
-    except (ValueError, KeyError):
+    except (KeyError, RecursionError, ValueError):
         return line

@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import io
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,6 +85,9 @@ class Action:
 
     def perform(self, args: list[str], opts: argparse.Namespace) -> int:
         """Do it; the exit status. UsageError."""
+        logging.getLogger("archive").addHandler(
+            logging.NullHandler()
+        )  # what it reads of damage, commands say themselves
         escape_what_does_not_fit()  # URLs of a command line or an index may have bytes that are no UTF-8
         try:
             with reader_may_leave():

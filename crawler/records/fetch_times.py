@@ -14,11 +14,11 @@ import json
 import re
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from archive import Reader, Record
+from archive import Damage, Reader, Record
 from archive.messages.fields import pairs_of
 from archive.storage.codecs import SUFFIXES
 from frontier.audit import Visit
@@ -53,10 +53,13 @@ def written_with(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:
 
 
 def fetch_times(
-    files: Collection[Path], user_agent: str, least: Mapping[Path, tuple[int, int]] | None = None
+    files: Collection[Path],
+    user_agent: str,
+    least: Mapping[Path, tuple[int, int]] | None = None,
+    tell: Callable[[Damage], None] = lambda _: None,
 ) -> Iterator[Visit]:
     """Each exchange that says when it began and how long it took; `user_agent` is the one robots.txt is asked for,
-    `least` the delays in force of each file (:func:`written_with`)."""
+    `least` the delays in force of each file (:func:`written_with`). `tell`: of damage, where some may be missing."""
     asked = _asked_delays(files, user_agent)
     for path in files:
         met: OrderedDict[str, Record] = OrderedDict()
@@ -69,6 +72,8 @@ def fetch_times(
                 elif exchange := met.get(record.field("WARC-Concurrent-To")):
                     for visit in _visit(exchange, pairs_of(record.block()).get("fetchTimeMs", ""), asked):
                         yield visit._replace(least=(least or {}).get(path))
+            for damage in reader.damages:
+                tell(damage)
 
 
 def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float, int]]]) -> Iterator[Visit]:

@@ -136,6 +136,24 @@ def test_why_names_the_rule_that_refuses(crawl: Crawl, tmp_path: Path) -> None:
     assert look(crawl, "why", "mailto:a@b").returncode == 1
 
 
+def test_damage_proves_nothing(crawl: Crawl, tmp_path: Path) -> None:
+    (whole,) = (crawl.folder / "warc").glob("*.warc.xz")
+    cut = tmp_path / "cut.warc.xz"
+    cut.write_bytes(whole.read_bytes()[:-100])
+    answered = look(crawl, "politeness", "verify", str(whole), "--delay", "0", "--ip-delay", "0")
+    assert (answered.returncode, answered.stderr) == (0, "")
+    answered = look(crawl, "politeness", "verify", str(cut), "--delay", "0", "--ip-delay", "0")
+    assert answered.returncode == 1
+    assert answered.stderr.startswith(f"scrapy politeness: damage: {cut}:")
+    assert answered.stderr.count("\n") == 1
+
+
+def test_no_more_days_are_shown_than_there_are(crawl: Crawl) -> None:
+    answered = look(crawl, "harvest", "status", "--days", "99999999999")
+    assert answered.returncode == 2
+    assert "--days 99999999999: from 1 to" in answered.stderr
+
+
 def test_politeness_is_proved_from_audit_and_archive(crawl: Crawl) -> None:
     answered = look(crawl, "politeness", "verify", "--json")
     assert answered.returncode == 0, answered.stdout + answered.stderr

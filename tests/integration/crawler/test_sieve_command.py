@@ -147,6 +147,16 @@ def test_rebuilding_from_files_and_the_frontier(crawled: Path, run: Run, tmp_pat
     assert run("contains", "http://host.example/{x}")[0] == 0
 
 
+def test_rebuilding_from_a_damaged_file_is_told(run: Run, tmp_path: Path) -> None:
+    """What it had is not known, and will be fetched again."""
+    bad, plain = tmp_path / "a.warc", tmp_path / "urls.txt"
+    bad.write_bytes(b"WARC/1.0\r\nWARC-Type: response\r\nContent-")
+    plain.write_bytes(b'\xef\xbb\xbfhttp://127.0.0.1/x\n{"url":' + b"[" * 100_000 + b"\n")
+    code, out, err = run("rebuild", str(bad), str(plain))
+    assert (code, out) == (1, "2 URLs read, 1 known now, 1 refused\n")
+    assert f"scrapy sieve: damage: {bad}:0: " in err
+
+
 def test_rebuilding_when_all_state_is_lost(run: Run, tmp_path: Path) -> None:
     plain = tmp_path / "list.txt"
     plain.write_text("nothing here\n")

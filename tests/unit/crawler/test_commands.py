@@ -196,7 +196,7 @@ def test_a_sieve_is_rebuilt_from_what_waits_in_the_frontier_each_url_once() -> N
     frontier = MemoryFrontier(FrontierConfig(obey_robots=False))
     frontier.take_in([Candidate(f"https://a.example/{n}", not_before_ms=n // 3 << 47) for n in range(1, 4)])
     assert len(frontier.lease(1).leases) == 1, "whose worker is killed"
-    found = list(_known(Mock(frontier=frontier), []))
+    found = list(_known(Mock(frontier=frontier), [], []))
     assert found == ["https://a.example/1", "https://a.example/2", "https://a.example/3"]
 
 
