@@ -169,12 +169,12 @@ class Finder:
             plain.pass_break()
 
     def _skip_junk(self) -> None:
-        """Go to the next record header: at the beginning of a line, or of a unit."""
+        """Go to the next record header: at the beginning of a line, behind zeros, or at the beginning of a unit."""
         plain = self._plain
         unit, inner = plain.place()
         first = bytes(plain.buffer[plain.position : plain.position + 40])
         begin = plain.base + plain.position
-        plain.position += 1
+        plain.position += first[:1] != b"\0"  # behind which a record may begin
         pattern, begins = (arc.NEXT, arc.LINE) if self.is_arc else (NEXT, START)
         starts, fresh = plain.unit_starts(), plain.position
         while True:
@@ -186,7 +186,8 @@ class Finder:
                 plain.position = end
                 break
             last = plain.buffer.rfind(b"\n", plain.position)  # what is before it has been looked at
-            plain.position = max(plain.position, (last if last >= 0 else len(plain.buffer)) - 1)
+            last = last if last >= 0 else len(plain.buffer) - _MOST_FIRST_LINE
+            plain.position = max(plain.position, last - 1)
             if len(plain.buffer) - plain.position > _MAX_HEAD:
                 plain.position = len(plain.buffer) - _MAX_HEAD // 2
             fresh = len(plain.buffer) - plain.position

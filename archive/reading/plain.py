@@ -11,8 +11,9 @@ from archive.storage.unpack import Chunk, Unit
 _FIRST_LINE = rb"(?i:WARC)/\d\.\d+[ \t]*\r?\n"
 START = re.compile(_FIRST_LINE)
 """The first line of a record."""
-NEXT = re.compile(rb"\r?\n(?=%b)" % _FIRST_LINE)
-"""The end of a line behind which a record begins."""
+NEXT = re.compile(rb"(?:\r?\n|\0)(?=%b)" % _FIRST_LINE)
+"""The end of a line, or of zeros as a file system leaves them that stopped in the midst, behind which a record
+begins."""
 _LINE_ENDS = re.compile(rb"[\r\n]*")
 _LOOK = 4 << 10  # the first line of a record is shorter
 _LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:(?:\r?\n(?=[ \t])|[ \t])*+(\d{1,18})[ \t]*\r?\n")

@@ -441,3 +441,12 @@ def test_a_large_record_that_breaks_off_is_not_in_the_index(tmp_path: Path) -> N
         assert [row["url"] for row in rows][-1] == "http://h/5"
         assert len(rows) == lines
         assert all(int(row["length"]) for row in rows)
+
+
+@pytest.mark.parametrize("zeros", [1, 1000, (256 << 10) - 700, (256 << 10) - 20, 1 << 20])
+def test_a_record_behind_zeros_is_read(zeros: int) -> None:
+    """As a file system leaves them where power failed, and as they stand before a file in a tar."""
+    (first, *_), (second, *_), *_ = groups()
+    records, reader = read(first + bytes(zeros) + second + first)
+    assert [record.raw_head + record.block() + b"\r\n\r\n" for record in records] == [first, second, first]
+    assert sum(damage.lost_bytes for damage in reader.damages) == zeros
