@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from io import BufferedReader
@@ -114,8 +114,9 @@ def _train(given: argparse.Namespace) -> int:
         raise RelevanceError("--dev, --leave-out and --parts say what the card is to tell: name it with --card")
     _check_sources(given.data, [*given.dev, *given.leave_out])
     for target in filter(None, (out, given.card)):
-        if not target.parent.is_dir():
-            raise TrainingError(f"{target}: no such folder")
+        _expect_target(target, [given.description, *given.data.glob("*/*.txt")])
+    if given.card and given.card.resolve() == out.resolve():
+        raise RelevanceError(f"{out}: is both model and card")
     try:
         corpus = training.read_corpus(given.data, description.sources)
     except TrainingError as error:
@@ -136,6 +137,16 @@ def _train(given: argparse.Namespace) -> int:
             storage.replace_file(given.card, card(storage.header_of(out), size, measured, command).encode())
     print(f"{out}: {size:,} bytes")
     return GOOD
+
+
+def _expect_target(target: Path, read: Iterable[Path]) -> None:
+    """Before the work: what is to be written can be, and takes the place of nothing that is ``read``."""
+    if not target.parent.is_dir():
+        raise RelevanceError(f"{target}: no such folder")
+    if target.is_dir():
+        raise RelevanceError(f"{target}: is a folder")
+    if target.exists() and any(target.samefile(name) for name in read):
+        raise RelevanceError(f"{target}: is one of the files to read")
 
 
 def _check_sources(data: Path, names: Sequence[str]) -> None:
@@ -346,6 +357,7 @@ def _words(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
+    _expect_target(given.out, [given.model])
     made = arpa.export(storage.read(given.model), given.language, given.order)
     arpa.write_arpa(given.out, made)
     print(f"{given.out}: order {made.order}")

@@ -48,7 +48,7 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (("identify", "--languages", "tlh"), "'tlh'"),
         (("identify", "--by-word", "--model", "afriweb"), "does not label words"),
         (("identify", "--likely", "--model", "afriweb"), "knows no probabilities"),
-        (("export-arpa", "zul", none / "z.arpa"), "z.arpa: No such file"),
+        (("export-arpa", "zul", none / "z.arpa"), "z.arpa: no such folder"),
         (
             ("identify", "--languages", "zul", tmp_path / "noise.txt"),
             "noise.txt is taken for a language: files come before",
@@ -249,6 +249,30 @@ def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
     assert {row["source"] for row in rows} == {"src"}
     assert next(row for row in rows if row["strings"] == "sentence")["macro_f1"] == 100
     assert measured.stderr == ""
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And what cannot be written is told before the work."""
+    (tmp_path / "src").mkdir()
+    text, description = tmp_path / "src" / "aaa.txt", tmp_path / "d.toml"
+    text.write_text("umuntu ubona abantu emzini wakithi\n" * 9, encoding="utf-8")
+    description.write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
+    (tmp_path / "link").symlink_to(text)
+    train = ["train", str(tmp_path), "-q", "--description", str(description)]
+    model = tmp_path / "m.model"
+    for words, said in (
+        (["-o", description], f"{description}: is one of the files to read"),
+        (["-o", tmp_path / "link"], f"{tmp_path / 'link'}: is one of the files to read"),
+        (["-o", model, "--card", text], f"{text}: is one of the files to read"),
+        (["-o", model, "--card", model], f"{model}: is both model and card"),
+        (["-o", tmp_path / "src"], f"{tmp_path / 'src'}: is a folder"),
+    ):
+        assert main([*train, *map(str, words)]) == 2
+        assert capsys.readouterr().err == f"relevance train: {said}\n"
+    assert main([*train, "-o", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["export-arpa", "aaa", str(model), "--model", str(model)]) == 2
+    assert capsys.readouterr().err == f"relevance export-arpa: {model}: is one of the files to read\n"
 
 
 def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
