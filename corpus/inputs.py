@@ -50,6 +50,8 @@ def expand(names: Sequence[str], suffixes: tuple[str, ...] = ARCHIVE_SUFFIXES) -
 def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
     if name == STDIN:
         return [STDIN]
+    if not name:  # as of a variable that is not set: not the folder where one happens to be
+        raise UsageFault("an empty name of a file")
     if name.startswith("@"):
         return _listed(base / name[1:], suffixes)
     path = base / name
@@ -81,13 +83,18 @@ def _fetched_still(some: bool) -> str:
 
 
 def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
-    """The files of a folder, in every depth. UsageFault when one cannot be looked into."""
+    """The files of a folder, in every depth, and links that lead to none: they are told when they are to be read.
+    UsageFault when a folder cannot be looked into."""
 
     def fault(error: OSError) -> None:
         raise UsageFault(f"{error.filename}: cannot look into this folder: {error.strerror}")
 
     names = (Path(place, name) for place, _, files in os.walk(folder, onerror=fault) for name in files)
-    return sorted(str(file) for file in names if file.name.endswith(suffixes) and file.is_file())
+    return sorted(str(file) for file in names if file.name.endswith(suffixes) and _is_meant(file))
+
+
+def _is_meant(file: Path) -> bool:
+    return file.is_file() or (file.is_symlink() and not file.exists())
 
 
 def _listed(path: Path, suffixes: tuple[str, ...]) -> list[str]:

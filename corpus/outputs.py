@@ -43,6 +43,8 @@ def check_target(name: str) -> None:
     """UsageFault when a file of this name cannot be made: found before the work, not after it."""
     if name == STDOUT:
         return
+    if not name:
+        raise UsageFault("an empty name of a file to write")
     path = Path(name)
     if path.suffix not in COMPRESSED and path.suffix.lower() in _PACKERS:
         raise UsageFault(f"{path}: {path.suffix} cannot be written; {', '.join(COMPRESSED)} can, or plain text")

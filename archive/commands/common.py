@@ -19,7 +19,7 @@ from archive.errors import ConvertError, Damage
 from archive.index.cdxj import index_file
 from archive.reading.reader import Reader
 from archive.reading.record import Record
-from archive.storage.warcfile import finished_in
+from archive.storage.warcfile import finished_in, lost_in
 from archive.terminal import bytes_bar, say
 from archive.tools.convert import Tick, lacks_index
 
@@ -73,11 +73,12 @@ def each(options: argparse.Namespace, work: Callable[[str], int], *, folders: bo
 
 
 def _inside(name: str) -> list[str]:
-    """The WARC files of a folder, but those still being written, in order; what is no such folder is itself."""
+    """The WARC files of a folder, but those still being written, in order, then links that lead to none, to be told;
+    what is no such folder is itself."""
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         return [name]
-    fitting = [str(file) for file in finished_in(folder)]
+    fitting = [str(file) for file in finished_in(folder) + lost_in(folder)]
     if not fitting:
         still = ""
         if any(folder.glob("*.open")):
@@ -88,14 +89,29 @@ def _inside(name: str) -> list[str]:
     return fitting
 
 
+def file_name(text: str) -> str:
+    """The type of an argument that names a file or folder: an empty one, as of a variable that is not set, is not the
+    folder where one happens to be."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
+
+
 def files_argument(sub: argparse.ArgumentParser, help_text: str = "") -> None:
     help_text = help_text or "WARC or ARC files, or folders of WARC files; - for standard input"
-    sub.add_argument("files", nargs="+", metavar="FILE", help=help_text)
+    sub.add_argument("files", nargs="+", type=file_name, metavar="FILE", help=help_text)
 
 
 def earlier_argument(sub: argparse.ArgumentParser, help_text: str) -> None:
     """Of commands that look for the content of repeats; ``help_text``: what they look for, and in what."""
-    sub.add_argument("--earlier", metavar="FOLDER", action="append", default=[], help=f"{help_text}; may be repeated")
+    sub.add_argument(
+        "--earlier",
+        type=file_name,
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help=f"{help_text}; may be repeated",
+    )
 
 
 def force_argument(sub: argparse.ArgumentParser) -> None:

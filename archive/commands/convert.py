@@ -11,6 +11,7 @@ from archive.commands.common import (
     UsageFault,
     at_least,
     each,
+    file_name,
     files_argument,
     force_argument,
     fresh,
@@ -28,7 +29,13 @@ HELP = "store files another way (xz, gz, zst, none), byte for byte the same insi
 def arguments(sub: argparse.ArgumentParser) -> None:
     files_argument(sub, "WARC files; - for standard input (with --output)")
     sub.add_argument("--to", required=True, choices=list(SUFFIXES), help="kind of file")
-    sub.add_argument("-o", "--output", metavar="FILE", help="default: beside the original, with the suffix of its kind")
+    sub.add_argument(
+        "-o",
+        "--output",
+        type=file_name,
+        metavar="FILE",
+        help="default: beside the original, with the suffix of its kind",
+    )
     sub.add_argument("--level", type=int, help="of the compressor (defaults: xz 1, gz 6, zst 3)")
     force_argument(sub)
     sub.add_argument(

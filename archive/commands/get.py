@@ -8,7 +8,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, UsageFault, earlier_argument, facts_of, spooled, tell_damages
+from archive.commands.common import (
+    FAULTS,
+    GOOD,
+    UsageFault,
+    earlier_argument,
+    facts_of,
+    file_name,
+    spooled,
+    tell_damages,
+)
 from archive.errors import Damage
 from archive.index.access import content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
@@ -21,7 +30,9 @@ HELP = "write one capture to standard output"
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("file", metavar="FILE", help="a WARC file, a folder of files with their indexes, or -")
+    sub.add_argument(
+        "file", type=file_name, metavar="FILE", help="a WARC file, a folder of files with their indexes, or -"
+    )
     sub.add_argument(
         "what", metavar="URL|OFFSET[+INNER]", help="the URL (its latest capture), or the place of a record"
     )

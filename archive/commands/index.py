@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from archive.commands.common import GOOD, each, expect_file, files_argument, reader_of, tell_damages
+from archive.commands.common import GOOD, each, expect_file, file_name, files_argument, reader_of, tell_damages
 from archive.index import cdxj
 from archive.storage.disk import allow_many_files
 
@@ -16,7 +16,9 @@ HELP = "write FILE.cdxj beside each file, or merge indexes"
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     files_argument(sub, "WARC files (with --merge: .cdxj files); - for standard input, indexed to standard output")
-    sub.add_argument("--merge", metavar="OUTPUT", help="merge sorted indexes into one; - for standard output")
+    sub.add_argument(
+        "--merge", type=file_name, metavar="OUTPUT", help="merge sorted indexes into one; - for standard output"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, UsageFault, each, progress
+from archive.commands.common import FAULTS, GOOD, UsageFault, each, file_name, progress
 from archive.storage.warcfile import OPEN
 from archive.terminal import printable, say
 from archive.tools.remove import below, remove
@@ -18,7 +18,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "site", metavar="SITE", help="a host (by http and https, with and without www.), or how URLs begin"
     )
-    sub.add_argument("files", nargs="+", metavar="FILE", help="WARC files, or folders of WARC files")
+    sub.add_argument("files", nargs="+", type=file_name, metavar="FILE", help="WARC files, or folders of WARC files")
     sub.add_argument("--force", action="store_true", help="write over the files: what goes is gone")
 
 

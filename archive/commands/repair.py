@@ -6,7 +6,17 @@ import argparse
 import json
 from pathlib import Path
 
-from archive.commands.common import FAULTS, GOOD, force_argument, fresh, output_of, progress, spooled, tell_damages
+from archive.commands.common import (
+    FAULTS,
+    GOOD,
+    file_name,
+    force_argument,
+    fresh,
+    output_of,
+    progress,
+    spooled,
+    tell_damages,
+)
 from archive.storage.warcfile import OPEN
 from archive.terminal import printable
 from archive.tools.convert import repair
@@ -15,8 +25,8 @@ HELP = "copy what is sound of a damaged file"
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("file", metavar="FILE", help="a WARC file; - for standard input (with --output)")
-    sub.add_argument("-o", "--output", metavar="FILE", help="default: FILE with .repaired before .warc")
+    sub.add_argument("file", type=file_name, metavar="FILE", help="a WARC file; - for standard input (with --output)")
+    sub.add_argument("-o", "--output", type=file_name, metavar="FILE", help="default: FILE with .repaired before .warc")
     force_argument(sub)
 
 

@@ -18,6 +18,12 @@ def finished_in(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.glob("*.warc*")) if _WARC.fullmatch(file.name) and file.is_file()]
 
 
+def lost_in(folder: Path) -> list[Path]:
+    """Links in a folder by names of WARC files that lead nowhere."""
+    links = (file for file in sorted(folder.glob("*.warc*")) if file.is_symlink() and not file.exists())
+    return [file for file in links if _WARC.fullmatch(file.name)]
+
+
 def file_name(prefix: str, instant: datetime, serial: int, owner: str, suffix: str) -> str:
     """``<prefix>-<timestamp>-<serial>-<host>-<pid>.warc<suffix>``; ``owner`` is host-pid; the timestamp is UTC, 17
     digits.

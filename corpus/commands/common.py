@@ -48,11 +48,11 @@ def expect_other(files: Sequence[str], target: str) -> None:
 
 def _is(name: str, target: Path) -> bool:
     """Is the target the file of that name, or the one that is standard input?"""
-    if name != STDIN:
-        return target.samefile(name)
     try:
+        if name != STDIN:
+            return target.samefile(name)
         return os.path.samestat(target.stat(), os.fstat(sys.stdin.fileno()))
-    except (AttributeError, OSError, ValueError):  # it is closed, or no file
+    except (AttributeError, OSError, ValueError):  # standard input is closed, or no file; the file is not there
         return False
 
 

@@ -272,7 +272,11 @@ def test_get_tells_of_damage_though_nothing_was_found(path: Path, capsys: pytest
     assert "damage:" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("data", [b"", gzip.compress(b""), lzma.compress(b""), zstandard.compress(b""), b"\r\n\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", gzip.compress(b"", mtime=0), lzma.compress(b""), zstandard.compress(b""), b"\r\n\r\n"],
+    ids=["no byte", "gz", "xz", "zst", "line ends"],
+)
 def test_a_file_without_a_record_is_damaged(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     """As a copy that was cut short is."""
     path = tmp_path / "empty.warc"
@@ -465,6 +469,36 @@ def test_a_folder_that_is_missing_is_named(
 ) -> None:
     assert main([*words, str(tmp_path / "no" / "a.warc.gz"), str(path)]) == USAGE
     assert capsys.readouterr().err == f"archive: {tmp_path / 'no'}: no such folder\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["ls", ""], ["verify", ""], ["stats", ""], ["index", ""], ["get", "", "http://host0.example/page/0"]),
+        *(["remove", "--force", "host0.example", ""], ["convert", "--to", "gz", ""], ["repair", ""]),
+        *(["convert", "--to", "gz", "-o", "", "FILE"], ["repair", "-o", "", "FILE"], ["index", "--merge", "", "FILE"]),
+        ["verify", "--earlier", "", "FILE"],
+    ],
+)
+def test_an_empty_name_is_not_the_folder_one_is_in(
+    words: list[str], path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a variable that is not set."""
+    monkeypatch.chdir(path.parent)
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    assert main([str(path) if word == "FILE" else word for word in words]) == USAGE
+    assert "an empty name" in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["ls", "verify", "stats"])
+def test_a_link_that_leads_nowhere_is_told(command: str, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    link = path.with_name("b.warc.gz")
+    link.symlink_to("nowhere")
+    assert main([command, str(path.parent)]) == USAGE
+    out, err = capsys.readouterr()
+    assert err == f"archive: {link}: No such file or directory\n"
+    assert out
 
 
 def test_names_that_would_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

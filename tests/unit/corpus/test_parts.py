@@ -363,7 +363,7 @@ def test_lists_of_odd_names(tmp_path: Path) -> None:
     assert found == [*names, b"x.warc"]
 
 
-@pytest.mark.parametrize("name", ["none", "*.none", "@none", "empty", "@bad", "@lists"])
+@pytest.mark.parametrize("name", ["none", "*.none", "@none", "empty", "@bad", "@lists", ""])
 def test_names_that_mean_no_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
@@ -371,6 +371,20 @@ def test_names_that_mean_no_file(tmp_path: Path, name: str, monkeypatch: pytest.
     (tmp_path / "lists").write_text("@lists", encoding="utf-8")
     with pytest.raises(UsageFault):
         expand([name])
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive, out = tmp_path / "in", tmp_path / "out.jsonl"
+    archive.mkdir()
+    (archive / "a.warc").symlink_to("nowhere")
+    (archive / "b.warc").write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+    out.touch()
+    assert main(["extract", str(archive), "-o", str(out)]) == 1
+    err = capsys.readouterr().err
+    assert f"-ERR {archive / 'a.warc'}: cannot be read on: [Errno 2] No such file" in err
+    assert "from 1 records of 2 files" in err
+    assert main(["extract", str(archive), "-o", ""]) == 2
+    assert "an empty name of a file to write" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
