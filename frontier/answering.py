@@ -41,12 +41,6 @@ def check_database(url: str) -> None:
         raise ValueError(f"{found[1]!r} is no number of a database (redis://HOST/0)")
 
 
-def in_ms(moment: tuple[int, int]) -> int:
-    """Redis' TIME, seconds and microseconds."""
-    seconds, micros = moment
-    return seconds * 1000 + micros // 1000
-
-
 def text_of(data: bytes) -> str:
     """A name that we have stored."""
     return data.decode("utf-8", "surrogatepass")

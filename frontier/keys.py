@@ -37,6 +37,8 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 
 from __future__ import annotations
 
+# Beside this and the turns (frontier/turns.py) all crawls share ``{ulwembu}:clock``: by how much the frontier's clock
+# is ahead of Redis' own, and since when: three doubles (lua/_clock.lua).
 OPT_OUTS_OF_ALL = "{ulwembu}:optout"
 """The opt-outs that hold for every crawl of the Redis, beside the turns (frontier/turns.py); a hash as ``optout``."""
 

@@ -1,8 +1,8 @@
 """The fleet's frontier: all state in one Redis (6.2 or later, Valkey, a Cluster's slot), a Lua script a transition.
 
 Guarantees: the contract of :mod:`frontier.types` for any number of workers on any number of machines. Time is Redis'
-own, so workers' clocks do not matter. What Redis answered is never taken back when a process is killed; what Redis
-itself loses (a machine that loses power under ``appendfsync everysec``) is at most its last second.
+own, less what it was set by (lua/_clock.lua), so no clocks matter. What Redis answered is never taken back when a
+process is killed; what it loses itself (a machine without power, ``appendfsync everysec``) is at most its last second.
 
 Here only this module, `answering`, `turns` and `redis_opt_outs` import redis. Errors: FrontierUnavailable when Redis
 does not answer (also while it loads or takes no writes), FrontierFull from the intake at its limit; others as is."""
@@ -12,15 +12,15 @@ from __future__ import annotations
 import itertools
 import random
 import secrets
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import redis
 
 from frontier import admin, intake, opt_outs, payload, reports, rescoring, scripts, wire
-from frontier.answering import ANSWER_WITHIN_S, answering, connected, in_ms, text_of
+from frontier.answering import answering, connected, text_of
 from frontier.audit import AuditRow
+from frontier.clock_line import ClockLine, uptime_ms
 from frontier.config import FrontierConfig
 from frontier.errors import OptOutsDamaged
 from frontier.keys import Keys
@@ -71,7 +71,7 @@ class RedisFrontier:
         self._jitter = jitter
         self._scripts = {name: self._redis.register_script(text) for name, text in scripts.all_texts(self.config)}
         self._ready_urls = 100.0
-        self._ahead_of_ours_ms: float | None = None  # Redis' clock, of time.monotonic(), at the last grant; or more
+        self._line = ClockLine()
 
     def close(self) -> None:
         """Close the connection, if this object opened it; leases stay until released or expired."""
@@ -79,16 +79,17 @@ class RedisFrontier:
             self._redis.close()
 
     def _run(self, name: str, arguments: object) -> Any:
-        moment = [self._now_ms()] if self._now_ms else []
+        args = [wire.encode(arguments), *self._moment()]
         with answering(self.crawl):
-            return wire.decode(self._scripts[name](keys=[self.keys.meta], args=[wire.encode(arguments), *moment]))
+            return wire.decode(self._scripts[name](keys=[self.keys.meta], args=args))
+
+    def _moment(self) -> list[int | str]:
+        return [self._now_ms()] if self._now_ms else ["", *self._line.bounds()]  # as lua/_clock.lua wants it
 
     def now_ms(self) -> int:
-        """Redis' time, after a lease without a round trip: a worker's own clock may be wrong."""
-        if not self._now_ms and self._ahead_of_ours_ms is not None:
-            return round(time.monotonic() * 1000 + self._ahead_of_ours_ms)
-        with answering(self.crawl):
-            return self._now_ms() if self._now_ms else in_ms(self._redis.time())
+        """The frontier's time, after a lease without a round trip: a worker's own clock may be wrong."""
+        known = self._now_ms() if self._now_ms else self._line.now_ms()
+        return int(self._run("now", [])[0]) if known is None else known
 
     # -- intake ----------------------------------------------------------------------------------------------------
 
@@ -149,19 +150,16 @@ class RedisFrontier:
     def _grant(self, limit: int, ahead_ms: int) -> tuple[Grant, list[bytes]]:
         """The grant, and the records of its leases' hosts, for :func:`frontier.wire.delays_ms`."""
         # half of it is drawn, so that a Redis that lost its last second gives no token twice
-        key, asked_ms = secrets.randbits(32), time.monotonic() * 1000
+        key, asked = secrets.randbits(32), uptime_ms()
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
-        if self._ahead_of_ours_ms is not None and not self._now_ms:
-            # One that hangs does what it was asked for when it goes on; by then nobody waits for it.
-            arguments["by"] = round(asked_ms + self._ahead_of_ours_ms + ANSWER_WITHIN_S * 1000)
-        leases, now_ms, next_due_ms, closed, damaged = self._run("lease", arguments)
-        self._ahead_of_ours_ms = int(now_ms) - asked_ms
+        leases, now, next_due, closed, damaged, ahead, late = self._run("lease", arguments)
+        now_ms = int(now) if self._now_ms else self._line.note(asked, int(now), int(ahead), int(late))
         records = leases[1::2]
         found = tuple(wire.lease(name, record, key) for name, record in zip(leases[::2], records, strict=True))
         if damaged:
             self.release(lease.token for lease in found)
             raise OptOutsDamaged(*map(text_of, damaged))
-        return Grant(found, int(now_ms), int(next_due_ms) if next_due_ms >= 0 else None, closed.decode()), records
+        return Grant(found, now_ms, int(next_due) if next_due >= 0 else None, closed.decode(), int(ahead)), records
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""
@@ -206,11 +204,13 @@ class RedisFrontier:
     def get_robots(self, authority: str) -> RobotsRecord | None:
         """See :class:`frontier.types.Frontier`."""
         with answering(self.crawl):
-            data, moment = self._redis.pipeline(transaction=False).get(self.keys.robots(authority)).time().execute()
+            data = self._redis.get(self.keys.robots(authority))
         if data is None:
+            # Redis may have dropped it by a clock that was set; its host's record must not go by it any more.
+            self._run("set_host", ["robots_gone", authority, []])
             return None
         kind, body, fetched_ms, expires_ms = wire.decode(data)
-        left_ms = int(expires_ms) - (self._now_ms() if self._now_ms else in_ms(moment))
+        left_ms = int(expires_ms) - self.now_ms()
         return RobotsRecord(kind.decode(), body, int(fetched_ms), left_ms) if left_ms > 0 else None
 
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:

@@ -7,11 +7,13 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
+from frontier.answering import ANSWER_WITHIN_S
 from frontier.config import FrontierConfig
 from frontier.keys import OPT_OUTS_OF_ALL
 from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND
 
-_VISITS = ("_common", "_visits")
+_COMMON = ("_clock", "_common")
+_VISITS = (*_COMMON, "_visits")
 _RECORDS = ("_newcomers", "_records", "_queues", "_places")
 _SHARED = (*_VISITS, *_RECORDS)
 PARTS = {
@@ -23,7 +25,8 @@ PARTS = {
     "set_host": (*_SHARED, "set_host"),
     "configure": (*_SHARED, "configure"),
     "rescore": (*_SHARED, "rescore"),
-    "add_counts": ("_common", "add_counts"),
+    "add_counts": (*_COMMON, "add_counts"),
+    "now": ("_clock", "now"),
     "read": (*_VISITS, "_newcomers", "read"),
 }
 # What a script defines only when it needs it, by its function define_slow_way.
@@ -36,6 +39,11 @@ SLOW_PARTS = {
 def script_text(name: str, config: FrontierConfig) -> str:
     """Text of a script for a crawl with these settings."""
     return f"local SETTINGS = {_literal(_settings(config))}\n{_body(name)}"
+
+
+def turns_text() -> str:
+    """Text of the script that all crawls share."""
+    return _part("_clock") + _part("turns")
 
 
 def all_texts(config: FrontierConfig) -> Iterator[tuple[str, str]]:
@@ -106,6 +114,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * SECOND,
         "opt_outs_of_all": OPT_OUTS_OF_ALL,
+        "answer_within": round(ANSWER_WITHIN_S * 1000),
         "audit": config.audit_rows if config.audit else False,
         "expired": asdict(config.rule("expired")),
     }

@@ -32,12 +32,11 @@ import contextlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import redis
 
-from frontier import wire
+from frontier import scripts, wire
 from frontier.answering import answering
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -81,7 +80,7 @@ class TurnTakingFrontier(RedisFrontier):
         self._held: dict[str, _Turn] = {}
         self._reported: deque[tuple[_Turn, str]] = deque()  # with these results, and others are not told yet
         self._unsure: list[str] = []  # leased, but what came of their turns is not known
-        self._turns = self._redis.register_script((files("frontier") / "lua" / "turns.lua").read_text("utf-8"))
+        self._turns = self._redis.register_script(scripts.turns_text())
 
     def lease(self, limit: int, ahead_ms: int = 0) -> Grant:
         """See :class:`frontier.types.Frontier`; hosts at which another crawl has its turn rest."""
@@ -218,10 +217,11 @@ class TurnTakingFrontier(RedisFrontier):
     def _ask_turns(
         self, *, warnings: Sequence[object] = (), ends: Sequence[object] = (), asks: Sequence[object] = ()
     ) -> list[int]:
-        moment = [self._now_ms()] if self._now_ms else []
         try:
             with answering(self.crawl):
-                answer = self._turns(keys=[PREFIX], args=[wire.encode([self.crawl, warnings, ends, asks]), *moment])
+                answer = self._turns(
+                    keys=[PREFIX], args=[wire.encode([self.crawl, warnings, ends, asks]), *self._moment()]
+                )
         except redis.exceptions.MovedError:  # a Cluster: other crawls lie elsewhere, too
             return [0] * (3 * len(asks))
         return [int(instant) for instant in wire.decode(answer)]

@@ -101,13 +101,15 @@ class Grant:
 
     `next_due_ms`: when the next authority is due as things stand (None: none waits); a report of another worker may
     make one due earlier, so ask again at least every second or so. `closed`: the budget that is spent ("pages",
-    "bytes", "seconds"), then there are no leases; "" otherwise.
+    "bytes", "seconds"), then there are no leases; "" otherwise. `clock_ahead_ms`: of the frontier's clock, of its
+    server's: below 0 when that was set forward, above when back.
     """
 
     leases: tuple[Lease, ...]
     now_ms: int
     next_due_ms: int | None
     closed: str = ""
+    clock_ahead_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ def why_over(grant: Grant, stats: StatsCollector | None) -> str:
             "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
             "Another DATA_DIR begins anew, with REDIS_URL also another crawl name (an emptied Redis forgets opt-outs)"
         )
-    back = datetime.fromtimestamp(-(-grant.next_due_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
+    back_ms = grant.next_due_ms - grant.clock_ahead_ms  # by the clock that people look at
+    back = datetime.fromtimestamp(-(-back_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
     return (
         f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
         "`scrapy frontier hosts` and `parked` say why (`again`: fetched already, as a feed or sitemap is); "

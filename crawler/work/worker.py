@@ -33,6 +33,7 @@ from crawler.work.endings import foreseen, why_over
 from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
+from crawler.work.redis_watch import RedisWatch
 from crawler.work.shutdown import Shutdown
 from crawler.work.stores import Stores, open_patiently
 from crawler.work.teller import Reported
@@ -83,7 +84,7 @@ class Worker:
         self._claims: set[asyncio.Future[Bound]] = set()  # of addresses, under way
         self._to_commit, self._to_lease = asyncio.Event(), asyncio.Event()  # wake the loops that do
         self._committing = self._closing = self._stays = False
-        self._away = False  # the frontier's Redis, as the last round of leasing found it
+        self._redis_watch = RedisWatch()
         self._quiet: tuple[int, ...] | None = None  # how far the fleet had come at the last look that found it so
         self._moved_before = 0  # by the intake, at that look
         self._lease_pause_s = _SHORTEST_WAIT_S
@@ -293,14 +294,10 @@ class Worker:
         try:
             grant, asked = await in_thread(self._lease_thread, lambda: self._lease_round(room))
         except FrontierUnavailable as error:
-            if not self._away:
-                logger.warning("No new requests until it answers again: %s", error)
-            self._away = True
+            self._redis_watch.is_away(error)
             self._stores.sieve.forget_sent()
             return _AWAY_PAUSE_S
-        if self._away:
-            logger.info("The frontier answers again, the crawl goes on")
-        self._away = False
+        self._redis_watch.answered(grant)
         self._accept(grant, asked)
         self._round_s = time.monotonic() - asked
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.

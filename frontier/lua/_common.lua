@@ -1,9 +1,9 @@
 -- What all transitions share. A file without _ is a transition; frontier/scripts.py puts the parts with _ that it needs
--- in front of it, this one first, so that each is one script and one atomic step.
+-- in front of it, the clock and this one first, so that each is one script and one atomic step.
 --
 -- KEYS[1]  {crawl}:f:meta, which also gives the prefix of all other keys (see frontier/keys.py; all lie in one slot)
 -- ARGV[1]  msgpack: the transition's own arguments
--- ARGV[2]  only in tests: now; else the time is Redis' own
+-- ARGV[2], ARGV[3], ARGV[4]  what is known of now (_clock.lua)
 -- SETTINGS the crawl's settings, a table that frontier/scripts.py writes in front: quicker than to unpack it
 -- returns  msgpack
 --
@@ -20,11 +20,6 @@ local pack_struct, unpack_struct = struct.pack, struct.unpack
 local BANDS, FAR = 8, 2 ^ 62
 local BAND_UNIT = 2 ^ 44
 local LEASED = 2 ^ 50 -- in 'due', put to the instant at which a lease expires; above all other instants
-local now = tonumber(ARGV[2])
-if not now then
-  local t = call('TIME')
-  now = t[1] * 1000 + floor(t[2] / 1000)
-end
 
 local due_of, hot_of, unparks_of = {}, {}, {}
 local meta_add, result_add, reason_add = { pages = 0, bytes = 0, words = 0, queued = 0 }, {}, {}

@@ -20,7 +20,7 @@ end
 
 hold(PREFIX .. 'optout', redis.pcall('HLEN', PREFIX .. 'optout'))
 hold(SETTINGS.opt_outs_of_all, redis.pcall('HLEN', SETTINGS.opt_outs_of_all))
-if opt_outs.damaged[1] then return cmsgpack.pack({ {}, now, -1, '', opt_outs.damaged }) end
+if opt_outs.damaged[1] then return cmsgpack.pack({ {}, now, -1, '', opt_outs.damaged, clock.ahead, clock.late }) end
 local leases, granted, sequence = {}, 0, nil
 local LEASE_MS, KEY = SETTINGS.lease, ARGS.key
 local WAITS = '<BBddddI4c28Bc0ddBc0BBI4' -- of the queue its first band and its number

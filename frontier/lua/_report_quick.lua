@@ -2,8 +2,8 @@
 -- written down without a table of its record.
 
 local OUTCOME, OUTCOME_BYTES, NO_MARK, ROBOTS = '<dI4Hdddddc8', 62, string.rep('\0', MARK_BYTES), 1
--- now was rounded down: an answer must not seem to have ended before it did
-local tick = ARGV[2] and 0 or 1
+-- now was rounded down, and may be as early as can be: an answer must not seem to have ended before it did
+local tick = (ARGV[2] == '' and 1 or 0) + clock.spread
 local authorities, packed, more = ARGS.authorities, ARGS.outcomes, ARGS.more
 local equal_pages, some_equal_pages = SETTINGS.equal_pages, SETTINGS.some_equal_pages
 

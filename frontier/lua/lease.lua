@@ -1,6 +1,6 @@
--- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half), by (the instant after which
--- nobody waits for the answer, and none are handed out; may be absent).
--- returns {leases, now, next due or -1, budget spent or '', damaged}; leases: authority, its record (_visits.lua) or what
+-- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half). None are handed out when nobody
+-- waits for the answer any more: a Redis that hung does what it was asked for when it goes on.
+-- returns {leases, now, next due or -1, budget spent or '', damaged, ahead, late (_clock.lua)}; leases: authority, its record (_visits.lua) or what
 -- of it stands in front of the queue, authority, record, ...; damaged: {} or a table of opt-outs and the host whose part
 -- of it cannot be read, whereupon none of the leases may be used
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
@@ -91,7 +91,7 @@ call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes th
 local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
-if closed == '' and now <= (ARGS.by or now) then
+if closed == '' and clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then
   grant_better()
   if SETTINGS.least_credit then grant_least() end
   if granted > 0 then
@@ -110,4 +110,4 @@ if closed == '' then
   end
   next_due = turn or -1
 end
-return cmsgpack.pack({ leases, now, next_due, closed, opt_outs.damaged })
+return cmsgpack.pack({ leases, now, next_due, closed, opt_outs.damaged, clock.ahead, clock.late })

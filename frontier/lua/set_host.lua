@@ -1,6 +1,7 @@
 -- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
 --   park {reason, ms} -> 1 or 0;  unpark {most, whether it is no first call, which ends rests and robots.txt} -> number of
 --   URLs queued;
+--   robots_gone -> 1 or 0: its rules are not there any more;
 --   pause, resume -> 1 or 0;  drop -> number of URLs
 -- Cost O(log(authorities)), unpark O(most), drop O(URLs parked). Atomic, so that its place in line fits its record.
 
@@ -19,6 +20,8 @@ elseif verb == 'unpark' then
     call('DEL', PREFIX .. 'r:' .. authority)
   end
   answer = unpark(authority, record, FAR, args[1])
+elseif verb == 'robots_gone' then
+  record.robots_expires_ms = min(record.robots_expires_ms, now)
 elseif verb == 'pause' then
   others.z = 1
 elseif verb == 'resume' then

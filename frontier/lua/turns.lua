@@ -1,5 +1,5 @@
 -- End and take turns at hosts and addresses, with crawls of other names. KEYS[1]: prefix of all turns (see
--- frontier/turns.py). ARGV[1]: {crawl, warnings, ends, asks}; ARGV[2] only in tests: now.
+-- frontier/turns.py). ARGV[1]: {crawl, warnings, ends, asks}; the others: _clock.lua.
 --   warnings {token, authority, for how long its server has asked to be left alone}, ...
 --   ends {token, due, authority or '', when others may ask it, until when its server has asked to be left alone or 0,
 --     address or '', when others may ask that, authority whose robots.txt has not answered or '', when to ask for that
@@ -16,11 +16,6 @@ local P, A = KEYS[1], cmsgpack.unpack(ARGV[1])
 local crawl = A[1]
 local call, max, min, floor = redis.call, math.max, math.min, math.floor
 local AGAIN, GRACE, DAY = 1000, 10000, 86400000
-local now = tonumber(ARGV[2])
-if not now then
-  local t = call('TIME')
-  now = t[1] * 1000 + floor(t[2] / 1000)
-end
 -- a full Redis lets a script write that has written before
 call('DEL', P .. 'oom')
 
@@ -86,10 +81,12 @@ local function others_until(name, token, due, delay)
   if next_one and next_one[2] <= now then next_one = nil end
   local mine = next_one and next_one[1] == crawl and next_one[3] or nil
   local free = turn and turn[1] ~= crawl and free_at(turn, delay) or 0
+  -- where TIME was set forward Redis has dropped turns: one that is not there may just have ended
+  if not turn and clock.jumped >= 0 then free = clock.jumped + delay end
   if free > due then
     local again = free
     -- its lease may end at any time
-    if turn[2] ~= '' and turn[3] > now then again = max(min(free, max(now, due) + AGAIN), asked_for(turn)) end
+    if turn and turn[2] ~= '' and turn[3] > now then again = max(min(free, max(now, due) + AGAIN), asked_for(turn)) end
     if mine or not next_one then
       write('n:' .. name, { crawl, again + GRACE, mine or now }, again + GRACE)
     end

@@ -6,6 +6,10 @@
 local epoch = tonumber(redis.call('HGET', KEYS[3], 'epoch') or 0)
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then
+  -- it ends later than any may only when the clock was set back: whoever holds it prolongs it, else it ends in time
+  if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  end
   return {0, epoch}
 end
 local home = redis.call('HGET', KEYS[3], 'home')

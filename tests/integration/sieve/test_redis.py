@@ -123,6 +123,17 @@ def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis
     second.close()
 
 
+def test_the_lease_of_a_dead_holder_ends_in_time_though_the_clock_was_set_back(
+    server: EmbeddedRedis, client: redis.Redis
+) -> None:
+    client.set(RedisKeys("zulu").lease, 7, px=3_600_000)  # as one that ends soon, an hour ago
+    sieve = sieve_of(server, "&lease_ms=300")
+    sieve.enqueue(URLS[:10])
+    assert sieve.decide() == 0
+    wait_for(lambda: sieve.decide() == 10, timeout_s=10)
+    sieve.close()
+
+
 @pytest.mark.parametrize("taken_by_another", [False, True])
 def test_a_lease_that_ran_out_while_an_epoch_was_decided(
     server: EmbeddedRedis, client: redis.Redis, taken_by_another: bool

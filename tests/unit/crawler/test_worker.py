@@ -18,6 +18,7 @@ from crawler.focus import FocusMiddleware
 from crawler.state.state_format import StateGoneError
 from crawler.work import intake
 from crawler.work.intake import Intake
+from crawler.work.redis_watch import RedisWatch
 from crawler.work.stores import Stores
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
@@ -231,7 +232,7 @@ def test_a_crawl_is_not_over_while_a_request_of_its_spider_is_on_its_way() -> No
         worker._committer = Mock(**{"patiently.lacks_room": False})
         worker._to_commit, worker._round_s, worker._least_ahead_ms = asyncio.Event(), 0.0, 100
         worker._most_held, worker._lease_pause_s, worker._returned = 9, 0.0, []
-        worker._away = False
+        worker._redis_watch = RedisWatch()
         worker._stores = Mock(**{"frontier.lease.return_value": Grant((), 1000, None)})
         looked: list[bool] = []
 
@@ -268,7 +269,8 @@ def test_nothing_is_leased_while_what_is_finished_finds_no_room(
         worker._held, worker._buffer, worker._returned, worker._most_held = {"1-0"}, [], [], 9
         worker._committer = Mock(**{"patiently.lacks_room": committer_full})
         worker._teller = Mock(is_behind=teller_behind, **{"patiently.lacks_room": teller_full})
-        worker._round_s, worker._least_ahead_ms, worker._lease_pause_s, worker._away = 0.0, 100, 0.0, False
+        worker._round_s, worker._least_ahead_ms, worker._lease_pause_s = 0.0, 100, 0.0
+        worker._redis_watch = RedisWatch()
         worker._stores = Mock(**{"frontier.lease.return_value": Grant((), 1000, None)})
         with ThreadPoolExecutor(1) as worker._lease_thread:
             await worker._lease_some()

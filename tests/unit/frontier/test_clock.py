@@ -1,22 +1,77 @@
-"""The time that a worker reckons with is Redis', whatever its own clock says."""
+"""The time that a worker reckons with is the frontier's, whatever its own clock says or Redis' is set to."""
 
 from __future__ import annotations
 
 from unittest.mock import Mock
 
+import msgpack
 import pytest
 import redis
 
+from frontier.clock_line import ClockLine
 from frontier.errors import FrontierUnavailable
 from frontier.redis_frontier import RedisFrontier
 
+DAY = 86_400_000
 
-def test_the_time_is_that_of_redis_and_after_a_lease_without_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Mock(**{"time.side_effect": [(7, 5000), redis.ConnectionError("away")]})
-    frontier = RedisFrontier(server, "x")
+
+@pytest.fixture
+def uptime(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the machine's running clock says, to be changed."""
+    moment = [1000.0]
+    monkeypatch.setattr("frontier.clock_line.uptime_ms", lambda: moment[0])
+    return moment
+
+
+def test_the_time_is_that_of_redis_and_after_a_lease_without_a_round_trip(uptime: list[float]) -> None:
+    script = Mock(side_effect=[msgpack.packb([7005, 0]), redis.ConnectionError("away")])
+    frontier = RedisFrontier(Mock(**{"register_script.return_value": script}), "x")
     assert frontier.now_ms() == 7005
     with pytest.raises(FrontierUnavailable):
         frontier.now_ms()
-    monkeypatch.setattr("frontier.redis_frontier.time.monotonic", lambda: 2.5)
-    frontier._ahead_of_ours_ms = 9_000_000.0  # as a lease finds it
-    assert frontier.now_ms() == 9_002_500
+    frontier._line.note(1000.0, 9000, 0, 0)  # as a lease does
+    uptime[0] = 3500.0
+    assert frontier.now_ms() in range(11_501, 11_505)
+
+
+def test_what_is_sent_of_the_time_is_what_each_answer_leaves(uptime: list[float]) -> None:
+    line = ClockLine()
+    assert line.bounds() == ["", "", "", ""]
+    uptime[0] = 1400.0
+    assert line.note(1000.0, 50_000, 0, 0) == 50_000  # that was at 1000 to 1400
+    assert line.bounds() == [50_000, 50_401, "", ""]
+    uptime[0] = 1510.0
+    line.note(1500.0, 50_300, 0, 0)  # 50300 at 1500 to 1510: the time is known better
+    assert line.bounds() == [50_300, 50_311, "", ""]
+    uptime[0] = 101_510.0  # and less well after a hundred seconds
+    assert line.bounds() == [150_200, 150_411, "", ""]
+
+
+def test_a_call_that_was_late_is_told_from_a_clock_that_was_set_forward(uptime: list[float]) -> None:
+    line = ClockLine()
+    line.note(1000.0, 50_000, 0, 0)
+    uptime[0] = 9000.0
+    line.note(1000.0, 50_000, 0, 7000)  # it was in Redis' hands for so long
+    assert line.bounds()[2:] == ["", ""]
+    line.note(9000.0, 57_990, 5, DAY)
+    assert line.bounds()[2:] == [5, 5 - DAY]
+    line.note(9000.0, 58_000, 5 - DAY, 0)
+    assert line.bounds()[2:] == ["", ""]
+
+
+def test_a_small_step_forward_is_waited_for(uptime: list[float]) -> None:
+    line = ClockLine()
+    line.note(1000.0, 50_000, 0, 0)
+    uptime[0] = 2000.0
+    assert line.note(2000.0, 51_900, 0, 0) in (51_001, 51_002), "it cannot be that late"
+    uptime[0] = 902_000.0
+    assert line.note(902_000.0, 951_900, 0, 0) == 951_900, "clocks may differ by so much after a quarter of an hour"
+
+
+def test_of_a_machine_that_stood_still_others_know_better(uptime: list[float]) -> None:
+    """As a virtual one that was moved: none of its clocks tells it."""
+    line = ClockLine()
+    line.note(1000.0, 50_000, 0, 0)
+    uptime[0] = 2000.0
+    assert line.note(2000.0, 51_000 + DAY, 0, 0) == 51_000 + DAY
+    assert line.bounds() == [51_000 + DAY, 51_001 + DAY, "", ""]

@@ -1,0 +1,80 @@
+"""What a process knows of the frontier's clock, which is Redis' TIME less all that somebody set it forward or back by.
+
+A machine's clock of the day is set: by an NTP client, by hand, when it starts with a wrong one. The one that runs since
+the machine was started (a sleeping one's too) is not. So each process keeps by that one between which two instants the
+frontier's now lies, and sends both with each call; lua/_clock.lua finds there whether TIME can be right. Like two
+samples of NTP, an answer that came between `asked` and `arrived` says that now was the answer's somewhere in between.
+
+Guarantees: TIME set back at any time, and forward by more than about a second while a worker is at work, moves no
+instant of the frontier: delays, rests and leases last as long as they were to. TIME set forward by less is made up for
+by each process that has been told the time before: it waits for so long with what it leases, less and less in the next
+quarter of an hour.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+_DRIFT = 0.001
+"""By which part two machines' clocks may differ, at most: twice what an NTP client slews them by."""
+_SMALL_STEP_MS = 1200
+"""What lua/_clock.lua may take for a call that was under way for so long."""
+
+
+def uptime_ms() -> float:
+    """Since this machine was started, what it slept through included where the system can say."""
+    which = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(which) * 1000
+
+
+class ClockLine:
+    """See the module; for one thread that notes, while others may read."""
+
+    def __init__(self) -> None:
+        # least and most of the frontier's now less uptime_ms(), and when that was so
+        self._known: tuple[float, float, float] | None = None
+        self._mended: tuple[int, int] | None = None
+
+    def _at(self, uptime: float) -> tuple[float, float] | None:
+        if self._known is None:
+            return None
+        least, most, noted = self._known
+        wider = _DRIFT * (uptime - noted)
+        return least - wider, most + wider
+
+    def bounds(self) -> list[int | str]:
+        """ARGV[3] to ARGV[6] of lua/_clock.lua, for a call that is sent now."""
+        uptime = uptime_ms()
+        known = self._at(uptime)
+        if known is None:
+            return ["", "", "", ""]
+        return [math.floor(uptime + known[0]), math.ceil(uptime + known[1]), *(self._mended or ("", ""))]
+
+    def now_ms(self) -> int | None:
+        """The latest that it can be; None when nothing is known."""
+        uptime = uptime_ms()
+        known = self._at(uptime)
+        return None if known is None else round(uptime + known[1])
+
+    def note(self, asked: float, now_ms: int, ahead_ms: int, late_ms: int) -> int:
+        """An answer to what was asked at that :func:`uptime_ms`; the frontier's now as it arrives, `now_ms` unless TIME
+        was set forward: then it is earlier."""
+        arrived = uptime_ms()
+        earliest, latest = now_ms - arrived, now_ms + 1 - asked
+        known = self._at(arrived)
+        if known is None:
+            self._known = earliest, latest, arrived
+            return now_ms
+        least, most = known
+        if late_ms:
+            # Later than it can be even now that the answer is here, so it was no call that took so long.
+            was_set = earliest + late_ms > most
+            self._mended = (ahead_ms, ahead_ms - late_ms) if was_set else None
+            return now_ms
+        self._mended = None
+        if earliest > most + _SMALL_STEP_MS:  # others know better: this machine stood still, and its clock with it
+            least, most = earliest, latest
+        most = min(most, latest)
+        self._known = min(max(least, earliest), most), most, arrived
+        return min(now_ms, math.floor(arrived + most))

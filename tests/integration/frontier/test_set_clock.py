@@ -1,0 +1,182 @@
+"""The clock of Redis' machine is set, for real: by the worker's own clock no delay is shorter, none much longer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import redis
+
+from frontier import Candidate, FrontierConfig, Outcome
+from frontier.redis_frontier import RedisFrontier
+from frontier.turns import TurnTakingFrontier
+from frontier.types import Lease
+from tests.stepped_clock import SteppedClock, stepped_server
+
+CONFIG = FrontierConfig(delay_ms=1500, address_delay_ms=0, obey_robots=False)
+DAY_S = 86_400
+STEPS_S = (2 * DAY_S, 3600, 1, -3600, -5)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A Redis with a clock that can be set."""
+
+    url: str
+    clock: SteppedClock
+
+    @contextmanager
+    def frontier(self, kind: type[RedisFrontier] = RedisFrontier, crawl: str = "c") -> Iterator[RedisFrontier]:
+        """One more worker's."""
+        frontier = kind(self.url, crawl, CONFIG)
+        frontier.take_in(Candidate(f"http://a.test/{number}") for number in range(9))
+        try:
+            yield frontier
+        finally:
+            frontier.close()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    clock = SteppedClock(tmp_path / "clock")
+    with stepped_server(tmp_path, clock, "--appendonly", "yes") as url:
+        yield Machine(url, clock)
+
+
+def next_lease(frontier: RedisFrontier, within_s: float = 10.0) -> tuple[Lease, float]:
+    """A lease, and when it may be used by this machine's own clock."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        grant = frontier.lease(1)
+        if grant.leases:
+            return grant.leases[0], time.monotonic() + max(0, grant.leases[0].due_ms - grant.now_ms) / 1000
+        time.sleep(0.02)
+    raise AssertionError("no lease came")
+
+
+def visit(frontier: RedisFrontier) -> float:
+    """Have a page; when it had come."""
+    lease, due = next_lease(frontier)
+    time.sleep(max(0.0, due - time.monotonic()))
+    assert lease.address or frontier.bind(lease.token, "192.0.2.1").granted
+    ended = time.monotonic()
+    assert frontier.report([Outcome(lease.token, "ok", fetch_ms=1)]) == [True]
+    return ended
+
+
+@pytest.mark.parametrize("step_s", STEPS_S)
+def test_a_host_rests_as_long_as_it_was_to(machine: Machine, step_s: int) -> None:
+    with machine.frontier() as frontier, machine.frontier() as other:
+        other.lease(0)
+        for ahead_s in (step_s, 0):  # and when it is put right again
+            ended = visit(frontier)
+            machine.clock.set_ahead(ahead_s)
+            lease, due = next_lease(other)
+            assert 1.5 <= due - ended < 2.5
+            assert abs(frontier.status().now_ms - time.time_ns() // 1_000_000) < 1500
+            other.release([lease.token])
+            time.sleep(1.5)
+
+
+@pytest.mark.parametrize("step_s", STEPS_S)
+def test_a_lease_is_held_as_long_as_it_was_to_be(machine: Machine, step_s: int) -> None:
+    with machine.frontier() as frontier, machine.frontier() as other:
+        other.lease(0)
+        lease, _ = next_lease(frontier)
+        for ahead_s in (step_s, 0):
+            machine.clock.set_ahead(ahead_s)
+            for _ in range(5):
+                assert other.lease(1).leases == ()
+                assert other.status().leased == 1
+        assert frontier.bind(lease.token, "192.0.2.1").granted
+        assert frontier.report([Outcome(lease.token, "ok")]) == [True]
+        visit(other)
+
+
+def test_a_report_between_two_leases_is_no_later_than_its_answer(machine: Machine) -> None:
+    """A host that it makes rest must not rest until the clock that was wrong."""
+    with machine.frontier() as frontier:
+        lease, _ = next_lease(frontier)
+        machine.clock.set_ahead(2 * DAY_S)
+        assert frontier.bind(lease.token, "192.0.2.1").granted
+        ended = time.monotonic()
+        assert frontier.report([Outcome(lease.token, "ok")]) == [True]
+        machine.clock.set_ahead(0)
+        _, due = next_lease(frontier)
+        assert 1.5 <= due - ended < 2.5
+
+
+@pytest.mark.parametrize("step_s", [-3600, -5])
+def test_a_clock_set_back_while_no_worker_runs(machine: Machine, step_s: int) -> None:
+    with machine.frontier() as frontier:
+        visit(frontier)
+    machine.clock.set_ahead(step_s)
+    with machine.frontier() as frontier:
+        grant = frontier.lease(0)
+        assert grant.clock_ahead_ms > -step_s * 1000 - 2000
+        visit(frontier)
+
+
+def test_a_redis_that_comes_back_with_another_clock(tmp_path: Path) -> None:
+    """Started again by a machine that has set it meanwhile, or on another machine."""
+    clock = SteppedClock(tmp_path / "clock")
+    with stepped_server(tmp_path, clock, "--appendonly", "yes") as url:
+        frontier = RedisFrontier(url, "c", CONFIG)
+        frontier.take_in(Candidate(f"http://a.test/{number}") for number in range(9))
+        ended = visit(frontier)
+    for ahead_s in (2 * DAY_S, -3600):
+        clock.set_ahead(ahead_s)
+        with stepped_server(tmp_path, clock, "--appendonly", "yes"):
+            before, ended = ended, visit(frontier)
+            assert 1.5 <= ended - before < 3.5
+    frontier.close()
+
+
+def test_a_crawl_that_began_while_the_clock_was_far_ahead(machine: Machine) -> None:
+    machine.clock.set_ahead(2 * DAY_S)
+    with machine.frontier() as frontier:
+        ended = visit(frontier)
+        machine.clock.set_ahead(0)
+        assert 1.5 <= visit(frontier) - ended < 2.5
+        assert frontier.lease(0).clock_ahead_ms > 2 * DAY_S * 1000 - 1000
+
+
+def test_a_redis_that_stands_still_is_no_clock_that_was_set(machine: Machine) -> None:
+    with machine.frontier() as frontier, redis.Redis.from_url(machine.url) as client:
+        visit(frontier)
+        pid = client.info("server")["process_id"]
+        os.kill(pid, signal.SIGSTOP)
+        threading.Timer(3.0, os.kill, [pid, signal.SIGCONT]).start()
+        assert frontier.lease(1).leases == (), "nobody may know what it asked for so long ago"
+        assert abs(frontier.lease(0).clock_ahead_ms) < 50
+        assert abs(frontier.status().now_ms - time.time_ns() // 1_000_000) < 1000
+        visit(frontier)
+
+
+def test_a_turn_that_redis_dropped_when_its_clock_was_set_forward(machine: Machine) -> None:
+    with machine.frontier(TurnTakingFrontier, "a") as one, machine.frontier(TurnTakingFrontier, "b") as other:
+        other.lease(0)
+        ended = visit(one)
+        machine.clock.set_ahead(2 * DAY_S)
+        _, due = next_lease(other)
+        assert due - ended >= 1.5
+
+
+@pytest.mark.parametrize("step_s", [2 * DAY_S, -3600])
+def test_at_the_memory_limit_the_clock_may_be_set_too(machine: Machine, step_s: int) -> None:
+    with machine.frontier() as frontier, redis.Redis.from_url(machine.url) as client:
+        lease, _ = next_lease(frontier)
+        client.config_set("maxmemory", 1)
+        machine.clock.set_ahead(step_s)
+        assert frontier.bind(lease.token, "192.0.2.1").granted
+        ended = time.monotonic()
+        assert frontier.report([Outcome(lease.token, "ok")]) == [True]
+        _, due = next_lease(frontier)
+        assert 1.5 <= due - ended < 2.5
