@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,11 @@ def forbidden(error: BaseException) -> str:
 def refuse_eviction(url: str) -> None:
     """:class:`RedisUnreachableError` when the server throws keys away at its memory limit: a host's delay, or what has
     been seen. One that does not tell is taken as it is."""
-    memory = memory_facts(url)
+    refuse_evicting(url, memory_facts(url))
+
+
+def refuse_evicting(url: str, memory: Mapping[str, Any]) -> None:
+    """The same, of what it says of its memory."""
     policy = memory.get("maxmemory_policy", "noeviction")
     if memory.get("maxmemory") and policy != "noeviction":
         raise RedisUnreachableError(

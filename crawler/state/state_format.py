@@ -9,7 +9,7 @@ import time
 import redis
 
 from crawler.errors import PreflightError
-from crawler.state.redis_link import client, forbidden
+from crawler.state.redis_link import client, forbidden, refuse_evicting
 from frontier.answering import answering
 from frontier.errors import FrontierUnavailable
 from frontier.keys import Keys
@@ -49,20 +49,25 @@ class StateGoneError(Exception):
 class StateWatch:
     """Checks that the state that a worker found when it began is still there.
 
-    Without it no delay is known, and a crawl that has lost all its URLs looks like one that is done.
+    Without it no delay is known, and a crawl that has lost all its URLs looks like one that is done. Also that the
+    server has not been told meanwhile to throw keys away, by which the state would go bit by bit.
     """
 
     def __init__(self, url: str, crawl: str) -> None:
         self._client = client(url)
+        self._url = url
         self._crawl = crawl
         self._checked = time.monotonic()
 
     def check(self, every_s: float = 0.0) -> None:
-        """:class:`StateGoneError`, FrontierUnavailable. Costs nothing when it was checked within `every_s`."""
+        """:class:`StateGoneError`, RedisUnreachableError, FrontierUnavailable. Costs nothing when it was checked within
+        `every_s`."""
         if time.monotonic() < self._checked + every_s:
             return
         with answering(self._crawl):
             number = self._client.get(_key(self._crawl))
+            with contextlib.suppress(redis.ResponseError):  # an ACL: one that does not tell is taken as it is
+                refuse_evicting(self._url, self._client.info("memory"))
         if number is None:
             raise StateGoneError(self._crawl)
         self._checked = time.monotonic()

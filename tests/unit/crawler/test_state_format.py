@@ -14,6 +14,7 @@ import redis
 
 from crawler.errors import PreflightError
 from crawler.state.embedded_redis import EmbeddedRedis, find_server
+from crawler.state.redis_link import RedisUnreachableError
 from crawler.state.state_format import FORMAT, StateFormatError, StateGoneError, StateWatch, ensure_format
 from frontier import Candidate, FrontierConfig
 from frontier.errors import FrontierUnavailable
@@ -54,6 +55,20 @@ def test_state_that_is_gone_is_told_and_what_was_looked_at_lately_is_not_looked_
         watch.check(every_s=3600)
         with pytest.raises(StateGoneError):
             watch.check()
+
+
+def test_a_redis_that_is_told_to_throw_keys_away_is_left_at_once(url: str) -> None:
+    ensure_format(url, "zulu")
+    with contextlib.closing(StateWatch(url, "zulu")) as watch, redis.Redis.from_url(url) as server:
+        server.config_set("maxmemory-policy", "volatile-ttl")
+        watch.check()  # never full
+        server.config_set("maxmemory", "1gb")
+        with pytest.raises(RedisUnreachableError, match="maxmemory-policy volatile-ttl"):
+            watch.check()
+        server.config_set("maxmemory-policy", "noeviction")
+        watch.check()
+        server.execute_command("ACL", "SETUSER", "default", "-info")
+        watch.check()
 
 
 def test_state_of_a_later_version_is_refused(url: str) -> None:
