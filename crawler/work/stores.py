@@ -16,6 +16,7 @@ from scrapy import Spider
 from scrapy.settings import BaseSettings
 
 from archive import Earlier, WarcWriter, WriterConfig, recover
+from archive.storage.warcfile import finished_in
 from archive.writing.earlier import indexes_of
 from crawler.harvest.named_later import NamedLater
 from crawler.harvest.polls import Polls, first_poll_ms
@@ -52,6 +53,10 @@ _OPENING_PAUSES_S = (0.2, 1.0, 3.0)
 _OTHERS = (
     "Crawls beside this one run on a private Redis of their own: %s. A host that they want, too, is asked by each at "
     "its own pace; with one REDIS_URL they take turns"
+)
+_BEGINS_ANEW = (
+    "Redis knows nothing of crawl %r, whose archive is in %s: it begins anew at its seeds, without the opt-outs and "
+    "delays that it may have had. Where that is not meant, stop it, and give Redis its data back"
 )
 _MANY_INDEXES = 64
 _MERGE = "WARC_EARLIER: each of %d indexes is asked for every page; `python -m archive index --merge` makes one of them"
@@ -98,6 +103,8 @@ class Stores:
             ensure_format(home.url, crawl, patient=False)
             watch = held(closing(StateWatch(home.url, crawl)))
             frontier = held(closing(open_frontier(settings, home, crawl, spec)))
+            if not any(frontier.moves()) and finished_in(folder / "warc"):
+                logger.warning(_BEGINS_ANEW, crawl, folder)
             sieve = held(closing(open_sieve(settings, home, crawl, folder)))
             # Now and when this worker ends: one that is killed, before or meanwhile, leaves no file open.
             earlier = _earlier(settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import socket
 from collections import Counter
@@ -201,7 +202,16 @@ def test_a_redis_that_was_emptied_ends_the_crawl_and_is_no_crawl_that_is_done(be
         client.flushall()
         crawl.running.let_go()
         assert worker.wait(120) == 1
-    assert "the state of crawl 'zulu' is gone from Redis" in crawl.logs()
+        assert "the state of crawl 'zulu' is gone from Redis" in crawl.logs()
+        client.flushall()
+        # Seen URLs on disk go with what was in that Redis; without them it begins at its seeds.
+        assert crawl.start().wait(120) == 1
+        assert "the seen URLs in" in crawl.logs()
+        client.flushall()
+        shutil.rmtree(crawl.folder / "state" / "sieve")
+        assert crawl.start().wait(120) == 0
+    assert crawl.logs().count("Redis knows nothing of crawl 'zulu', whose archive is in") == 2
+    assert not crawl.judge(refetches=60).missing
     assert "Traceback" not in crawl.logs()
 
 
