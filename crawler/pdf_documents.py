@@ -8,7 +8,6 @@ and none for longer than its lease will last.
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Self
 
 from scrapy import signals
@@ -18,6 +17,7 @@ from scrapy.http import Request, Response
 
 from crawler.pages import answers
 from crawler.work.held import HeldLease
+from frontier.clock_line import uptime_s
 from frontier.types import Kind
 from relevance import Page, PdfError
 from relevance.pages.media_type import media_type
@@ -56,7 +56,7 @@ class PdfDocuments:
         return response
 
     async def _read(self, response: Response, held: HeldLease) -> Page | PdfError:
-        left_s = min(_LONGEST_S, _SHARE * (held.ends - time.monotonic()))
+        left_s = min(_LONGEST_S, _SHARE * (held.ends - uptime_s()))
         if left_s <= 0:  # it waited for others; whoever has the lease now reads it
             return PdfError(response.url, "late")
         try:

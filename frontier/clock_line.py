@@ -22,10 +22,18 @@ _SMALL_STEP_MS = 1200
 """What lua/_clock.lua may take for a call that was under way for so long."""
 
 
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def uptime_s() -> float:
+    """Since this machine was started, what it slept through included where the system can say: ``time.monotonic()``
+    leaves that out on Linux."""
+    return time.clock_gettime(_CLOCK)
+
+
 def uptime_ms() -> float:
-    """Since this machine was started, what it slept through included where the system can say."""
-    which = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime(which) * 1000
+    """The same in milliseconds."""
+    return uptime_s() * 1000
 
 
 class ClockLine:

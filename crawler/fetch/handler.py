@@ -41,6 +41,7 @@ from crawler.fetch.errors import (
 )
 from crawler.fetch.pool import ConnectionPool, PoolKey
 from crawler.signals import stopping
+from frontier.clock_line import uptime_s
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -61,7 +62,7 @@ class RequestGrant(Protocol):
 
     address: str
     start_by: float
-    """``time.monotonic()`` after which no request may start on this lease."""
+    """:func:`uptime_s` after which no request may start on this lease."""
 
     async def bind(self, address: str) -> bool:
         """Claim `address` for this lease; False when the frontier took the lease back."""
@@ -219,7 +220,7 @@ class FetchHandler(BaseDownloadHandler):
             raise OptedOutError(f"{prefix} has opted out, and with it {url}")
         if self._aborted:
             raise AbortedError("the crawl is stopping")
-        if grant is not None and time.monotonic() > grant.start_by:
+        if grant is not None and uptime_s() > grant.start_by:
             raise StaleLeaseError("the lease could run out during the fetch")
 
     def _response(self, request: Request, answer: Answer, address: str) -> Response:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import Protocol
 
+from frontier.clock_line import uptime_s
 from frontier.types import Kind, Lease
 
 _RESERVE_S = 1.0
@@ -29,7 +29,8 @@ class Holder(Protocol):
 
 
 class HeldLease:
-    """A lease with its instants on ``time.monotonic()``, which stopping the process or setting the clock cannot fool.
+    """A lease with its instants on the clock of :func:`uptime_s`, which stopping the process, setting the clock or
+    putting the machine to sleep cannot fool.
 
     A grant was made between `asked`, when it was asked for, and `arrived`, when it was received; a process may stand
     still in between. Each instant is taken from the end that errs on the polite side: `due` from the later one; `ends`,
@@ -61,7 +62,7 @@ class HeldLease:
     async def opted_out_by(self, url: str) -> str:
         """By what `url` has opted out since the grant, which looked at the leased one; "": by nothing. robots.txt is
         withheld with its whole host only, as by the grant: a prefix that it begins with speaks of pages."""
-        if time.monotonic() < self._known_until:
+        if uptime_s() < self._known_until:
             return ""
         of_host = self.lease.kind is Kind.ROBOTS and not self.lease.hops
         return await self._holder.opted_out_by(f"{self.lease.authority}/" if of_host else url)

@@ -37,6 +37,7 @@ from crawler.work.redis_watch import RedisWatch
 from crawler.work.shutdown import Shutdown
 from crawler.work.stores import Stores, open_patiently
 from crawler.work.teller import Reported
+from frontier.clock_line import uptime_s
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.outcomes import DAY, SECOND
 from frontier.redis_frontier import RedisFrontier
@@ -188,7 +189,7 @@ class Worker:
 
     def next_due(self) -> HeldLease | None:
         """A lease whose instant has come, None when there is none yet."""
-        if self._buffer and self._buffer[0].due <= time.monotonic():
+        if self._buffer and self._buffer[0].due <= uptime_s():
             return heapq.heappop(self._buffer)
         return None
 
@@ -299,7 +300,7 @@ class Worker:
             return _AWAY_PAUSE_S
         self._redis_watch.answered(grant)
         self._accept(grant, asked)
-        self._round_s = time.monotonic() - asked
+        self._round_s = uptime_s() - asked
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
         slower_s = min(2 * self._lease_pause_s, self._least_ahead_ms / 2000)
         self._lease_pause_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
@@ -314,7 +315,7 @@ class Worker:
         if returned := list(self._returned):
             self._stores.frontier.release(returned)
             del self._returned[: len(returned)]
-        asked = time.monotonic()
+        asked = uptime_s()
         return self._stores.frontier.lease(room, self._ahead_ms()), asked
 
     def _ahead_ms(self) -> int:
@@ -322,7 +323,7 @@ class Worker:
         return min(_MOST_AHEAD_MS, self._least_ahead_ms + round(1000 * self._round_s))
 
     def _accept(self, grant: Grant, asked: float) -> None:
-        arrived = time.monotonic()
+        arrived = uptime_s()
         for lease in grant.leases:
             held = HeldLease(lease, grant.now_ms, (asked, arrived), self._fetch_timeout_s, self)
             self._held.add(lease.token)

@@ -16,6 +16,7 @@ from scrapy.http import Request
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import CutError, FetchTimeoutError, RefusedAddressError, StaleLeaseError
+from frontier import clock_line
 from tests.unit.crawler.test_polls import settings
 
 LONG = {"download_timeout": 600.0}
@@ -54,6 +55,24 @@ def test_no_answer_is_waited_for_beyond_the_end_of_a_lease(
 
     asyncio.run(fetch())
     assert waited == [waits_s]
+
+
+def test_nothing_is_sent_after_a_sleep_in_which_the_lease_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the machine: ``time.monotonic()`` stands still meanwhile."""
+    connection = Mock(exchange=AsyncMock(return_value=Answer(200)))
+    monkeypatch.setattr(handler, "connect", AsyncMock(return_value=connection))
+    slept = clock_line.uptime_s() + 3600
+    monkeypatch.setattr(handler, "uptime_s", lambda: slept)
+    start_by = clock_line.uptime_s() + 60
+    grant = SimpleNamespace(address="127.0.0.1", start_by=start_by, opted_out_by=AsyncMock(return_value=""))
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        await fetcher.download_request(Request("http://127.0.0.1/", meta={"grant": grant}))
+
+    with pytest.raises(StaleLeaseError):
+        asyncio.run(fetch())
+    connection.exchange.assert_not_called()
 
 
 def test_nothing_is_sent_when_the_connection_has_taken_all_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from unittest.mock import AsyncMock, Mock
 
 import pytest
 
 from crawler.work.held import HeldLease
+from frontier.clock_line import uptime_s
 from frontier.types import Kind, Lease
 
 LEASE = Lease("1-00000001", "http://a.test/x", Kind.PAGE, "http://a.test", "", due_ms=10_500, expires_ms=70_000)
@@ -34,7 +34,7 @@ def test_a_process_that_stood_still_while_it_leased_sends_nothing_on_what_ran_ou
 )
 def test_opt_outs_are_asked_for_again_when_the_grant_was_long_ago(lease: Lease, url: str) -> None:
     holder = Mock(opted_out_by=AsyncMock(return_value="http://a.test"))
-    now = time.monotonic()
+    now = uptime_s()
     granted = [(now + 60, now + 60), (now - 0.9, now), (now - 1, now - 0.9), (now - 60, now)]
     just_now, from_afar, long_ago, stood_still = (HeldLease(lease, 10_000, when, 20.0, holder) for when in granted)
     assert asyncio.run(just_now.opted_out_by(lease.url)) == asyncio.run(from_afar.opted_out_by(lease.url)) == ""

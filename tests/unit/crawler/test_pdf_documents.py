@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,6 +18,7 @@ from crawler.addon import Ulwembu
 from crawler.focus import FocusMiddleware
 from crawler.pages.findings import Finding
 from crawler.pdf_documents import PdfDocuments
+from frontier.clock_line import uptime_s
 from frontier.types import Kind, Lease
 from relevance import Page, PdfError
 from relevance.pages.page import Block
@@ -44,7 +44,7 @@ def passed(
     documents._reader = reader = Mock()
     reader.read.side_effect = [given]
     lease = Lease("t", URL, kind, HOME, "", 0, 0)
-    request = Request(URL, meta={"lease": lease, "grant": SimpleNamespace(ends=time.monotonic() + left_s)})
+    request = Request(URL, meta={"lease": lease, "grant": SimpleNamespace(ends=uptime_s() + left_s)})
     answer = Response(URL, status=status, body=body, headers={"Content-Type": "application/octet-stream"})
     assert asyncio.run(documents.process_response(request, answer)) is answer
     return request.meta, reader
