@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 import time
@@ -15,9 +16,13 @@ import pytest
 import redis
 
 from frontier import Candidate, FrontierConfig, Outcome
+from frontier.audit import verify_plain
 from frontier.redis_frontier import RedisFrontier
 from frontier.turns import TurnTakingFrontier
 from frontier.types import Lease
+from tests.integration.crawler.harness import wait_for
+from tests.integration.frontier.fleet import CONFIG as FLEET
+from tests.integration.frontier.test_fleet import HOSTS, PAGES, intervals, start_worker
 from tests.stepped_clock import SteppedClock, stepped_server
 
 CONFIG = FrontierConfig(delay_ms=1500, address_delay_ms=0, obey_robots=False)
@@ -180,3 +185,40 @@ def test_at_the_memory_limit_the_clock_may_be_set_too(machine: Machine, step_s: 
         assert frontier.report([Outcome(lease.token, "ok")]) == [True]
         _, due = next_lease(frontier)
         assert 1.5 <= due - ended < 2.5
+
+
+@pytest.mark.slow
+def test_steps_of_all_sizes_and_pauses_break_no_delay_and_lose_nothing(machine: Machine, tmp_path: Path) -> None:
+    """By the workers' own log, with delays of 0.2 s."""
+    rng, log = random.Random(7), tmp_path / "visits"
+    frontier = RedisFrontier(machine.url, "fleet", FLEET)
+    urls = [f"http://h{host}.example/{page}" for host in range(HOSTS) for page in range(PAGES)]
+    frontier.take_in([Candidate(url) for url in urls])
+    workers = [start_worker(machine.url, log, 240) for _ in range(4)]
+    with redis.Redis.from_url(machine.url) as client:
+        pid = client.info("server")["process_id"]
+    frontier.lease(0)
+    try:
+        wait_for(lambda: frontier.status().pages > HOSTS)  # all workers know what time it is
+        ahead_s, deadline = 0, time.monotonic() + 240
+        while frontier.status().pages < len(urls) and time.monotonic() < deadline:
+            if rng.random() < 0.2:
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(rng.uniform(0.3, 1.5))
+                os.kill(pid, signal.SIGCONT)
+            else:
+                ahead_s = rng.choice([0, *(ahead_s + step_s for step_s in STEPS_S), ahead_s - 1, ahead_s - 2 * DAY_S])
+                machine.clock.set_ahead(ahead_s)
+            time.sleep(rng.uniform(0.1, 0.6))
+            frontier.lease(0)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert abs(frontier.status().now_ms - time.time_ns() // 1_000_000) < 60_000, "steps of a second may add up"
+    done = [row.token for row in frontier.audit() if row.result == "ok"]
+    frontier.close()
+    fetches, pages = intervals(log)
+    assert sorted(pages[token] for token in done if token in pages) == sorted(urls)
+    seen = verify_plain(fetches, FLEET.delay_ms, FLEET.address_delay_ms, tolerance_ms=2)
+    assert seen.ok, seen.short[:5]
