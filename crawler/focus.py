@@ -259,8 +259,8 @@ class FocusMiddleware:
         ]
 
     def _now_ms(self) -> int:
-        """By the frontier's clock."""
-        return self._worker.stores.frontier.now_ms()
+        """By Redis' clock."""
+        return self._worker.stores.frontier.date_ms()
 
     def _follow_redirect(self, response: Response, lease: Lease, finding: Finding) -> None:
         location = answers.location_of(response)

@@ -105,7 +105,7 @@ class FrontierScheduler(BaseScheduler):
         if parent is not None and "finding" not in request.meta:
             # Of a downloader middleware, in place of the answer: nothing else would end the lease.
             capture = request.meta.get("capture")
-            judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.now_ms, again=again)
+            judged = _finding_of_replaced(parent, capture, self._worker.stores.frontier.date_ms, again=again)
             self._end(parent, parent.url, judged, capture)
         # A page that links to itself asks for nothing: the sieve knows it, whatever of its `meta` was copied.
         if again and (request.dont_filter or "finding" not in request.meta):
@@ -241,7 +241,7 @@ def _raw_headers(headers: Mapping[str, str]) -> dict[str, bytes]:
 
 def _finding_of_replaced(lease: Lease, capture: Capture | None, now_ms: Clock, *, again: bool) -> Finding:
     """The finding of a lease whose answer a downloader middleware replaced by a request, for the same URL `again` or
-    for another: a host that is busy or away rests all the same. `now_ms`: the frontier's clock."""
+    for another: a host that is busy or away rests all the same. `now_ms`: Redis' clock."""
     if lease.kind is not Kind.PAGE or capture is None:
         return Finding("protocol")
     if capture.answer is None:

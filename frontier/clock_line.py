@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from typing import Any
 
 _DRIFT = 0.001
 """By which part two machines' clocks may differ, at most: twice what an NTP client slews them by."""
@@ -43,6 +45,7 @@ class ClockLine:
         # least and most of the frontier's now less uptime_ms(), and when that was so
         self._known: tuple[float, float, float] | None = None
         self._mended: tuple[int, int] | None = None
+        self._ahead_ms: int | None = None
 
     def _at(self, uptime: float) -> tuple[float, float] | None:
         if self._known is None:
@@ -50,6 +53,11 @@ class ClockLine:
         least, most, noted = self._known
         wider = _DRIFT * (uptime - noted)
         return least - wider, most + wider
+
+    @property
+    def ahead_ms(self) -> int | None:
+        """By how much the frontier's clock was ahead of TIME at the last answer."""
+        return self._ahead_ms
 
     def bounds(self) -> list[int | str]:
         """ARGV[3] to ARGV[6] of lua/_clock.lua, for a call that is sent now."""
@@ -69,6 +77,7 @@ class ClockLine:
         """An answer to what was asked at that :func:`uptime_ms`; the frontier's now as it arrives, `now_ms` unless TIME
         was set forward: then it is earlier."""
         arrived = uptime_ms()
+        self._ahead_ms = ahead_ms - late_ms
         earliest, latest = now_ms - arrived, now_ms + 1 - asked
         known = self._at(arrived)
         if known is None:
@@ -86,3 +95,31 @@ class ClockLine:
         most = min(most, latest)
         self._known = min(max(least, earliest), most), most, arrived
         return min(now_ms, math.floor(arrived + most))
+
+
+class TellsTime:
+    """What time a frontier in Redis has."""
+
+    _line: ClockLine
+    _now_ms: Callable[[], int] | None  # for tests
+
+    def _run(self, name: str, arguments: object) -> Any:
+        raise NotImplementedError
+
+    def _moment(self) -> list[int | str]:
+        """ARGV[2] and on of lua/_clock.lua."""
+        return [self._now_ms()] if self._now_ms else ["", *self._line.bounds()]
+
+    def now_ms(self) -> int:
+        """The frontier's time, after a lease without a round trip: a worker's own clock may be wrong."""
+        known = self._now_ms() if self._now_ms else self._line.now_ms()
+        return int(self._run("now", [])[0]) if known is None else known
+
+    def date_ms(self) -> int:
+        """What Redis' clock says now, as somebody has set it: for dates that others have written, and for people. No
+        instant of the frontier, whose clock may be another's."""
+        known = self._now_ms() if self._now_ms else self._line.now_ms()
+        if known is None:
+            now_ms, ahead_ms = self._run("now", [])
+            return int(now_ms - ahead_ms)
+        return known - (self._line.ahead_ms or 0)

@@ -20,7 +20,7 @@ import redis
 from frontier import admin, intake, opt_outs, payload, reports, rescoring, scripts, wire
 from frontier.answering import answering, connected, text_of
 from frontier.audit import AuditRow
-from frontier.clock_line import ClockLine, uptime_ms
+from frontier.clock_line import ClockLine, TellsTime, uptime_ms
 from frontier.config import FrontierConfig
 from frontier.errors import OptOutsDamaged
 from frontier.keys import Keys
@@ -49,7 +49,7 @@ _READY_BATCHES = 256
 _HOSTS_A_LOOK = 16  # hosts whose queues are read in one call: a long queue is long in all bands, and everybody waits
 
 
-class RedisFrontier:
+class RedisFrontier(TellsTime):
     """See the module. `server`: a client (decode_responses off) or a URL; `now_ms` and `jitter` are for tests."""
 
     def __init__(
@@ -82,14 +82,6 @@ class RedisFrontier:
         args = [wire.encode(arguments), *self._moment()]
         with answering(self.crawl):
             return wire.decode(self._scripts[name](keys=[self.keys.meta], args=args))
-
-    def _moment(self) -> list[int | str]:
-        return [self._now_ms()] if self._now_ms else ["", *self._line.bounds()]  # as lua/_clock.lua wants it
-
-    def now_ms(self) -> int:
-        """The frontier's time, after a lease without a round trip: a worker's own clock may be wrong."""
-        known = self._now_ms() if self._now_ms else self._line.now_ms()
-        return int(self._run("now", [])[0]) if known is None else known
 
     # -- intake ----------------------------------------------------------------------------------------------------
 

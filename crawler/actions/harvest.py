@@ -76,7 +76,7 @@ class Harvest(Action):
 
 def _counters(state: CrawlState, most: int) -> dict[str, Mapping[str, tuple[int, ...]]]:
     """The counts of each of the last days on which there are any, oldest first."""
-    now_ms = state.frontier.now_ms()
+    now_ms = state.frontier.date_ms()
     names = [counter_name(now_ms - back * DAY) for back in reversed(range(most))]
     found = {name.partition(":")[2]: state.frontier.get_counts(name) for name in names}
     return {day: counts for day, counts in found.items() if counts}

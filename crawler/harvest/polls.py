@@ -51,7 +51,7 @@ def _system_ms() -> int:
 class Polls:
     """The polls of one crawl; `spec` None: items may lead anywhere.
 
-    `now_ms`: the frontier's clock. A feed's memory goes from worker to worker, whose own clocks may be hours apart.
+    `now_ms`: Redis' clock. A feed's memory goes from worker to worker, whose own clocks may be hours apart.
     """
 
     def __init__(self, settings: BaseSettings, spec: Crawl | None, now_ms: Callable[[], int] = _system_ms) -> None:

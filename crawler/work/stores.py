@@ -135,7 +135,7 @@ class Stores:
                 sources=Sources(sources),
                 quality=quality,
                 policy=open_policy(settings, spec),
-                polls=Polls(settings, spec, frontier.now_ms),
+                polls=Polls(settings, spec, frontier.date_ms),
                 start_urls=start_urls,
                 watch=watch,
                 record=record,

@@ -156,7 +156,7 @@ class Teller:
 
     def _day_of(self, polls: Mapping[str, tuple[int, ...]]) -> str:
         """The table of the day's counts of feeds; with the first of a day those of long ago are forgotten."""
-        now_ms = self._frontier.now_ms()  # one day for all workers, whatever their clocks say
+        now_ms = self._frontier.date_ms()  # one day for all workers, whatever their clocks say
         day = harvest_stats.counter_name(now_ms)
         if polls and day != self._polls_of:
             self._patiently(lambda: self._frontier.forget_counts(harvest_stats.stale_names(now_ms)))

@@ -151,6 +151,11 @@ def test_a_crawl_that_began_while_the_clock_was_far_ahead(machine: Machine) -> N
         machine.clock.set_ahead(0)
         assert 1.5 <= visit(frontier) - ended < 2.5
         assert frontier.lease(0).clock_ahead_ms > 2 * DAY_S * 1000 - 1000
+        assert abs(frontier.date_ms() - time.time_ns() // 1_000_000) < 1000, (
+            "dates of others are by the clock as it is set"
+        )
+        with machine.frontier() as other:
+            assert abs(other.date_ms() - time.time_ns() // 1_000_000) < 1000
 
 
 def test_a_redis_that_stands_still_is_no_clock_that_was_set(machine: Machine) -> None:

@@ -110,7 +110,7 @@ def test_what_redis_takes_at_the_last_look_is_no_fault_of_the_host(
         connection.usable = not ended
         return ""
 
-    grant = SimpleNamespace(address="127.0.0.1", start_by=100.0, opted_out_by=opted_out_by)
+    grant = SimpleNamespace(address="127.0.0.1", start_by=math.inf, opted_out_by=opted_out_by)
     monkeypatch.setattr(handler, "time", clock)
 
     async def fetch() -> None:

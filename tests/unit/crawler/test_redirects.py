@@ -35,7 +35,7 @@ def answered(
 ) -> Finding:
     settings = Settings()
     Ulwembu().update_settings(settings)
-    frontier = SimpleNamespace(now_ms=lambda: 5000)
+    frontier = SimpleNamespace(now_ms=lambda: 5000, date_ms=lambda: 5000)
     worker = SimpleNamespace(stores=SimpleNamespace(spec=parse_crawl(head + tables), frontier=frontier))
     focus = FocusMiddleware(cast("Any", SimpleNamespace(settings=settings)), cast("Any", worker))
     url = "https://a.example/?p=7"

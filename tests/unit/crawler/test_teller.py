@@ -31,7 +31,7 @@ class Told(MemoryFrontier):
         self.entered, self.gate = threading.Event(), threading.Event()
         self.gate.set()
 
-    def now_ms(self) -> int:
+    def date_ms(self) -> int:
         return 1_790_000_000_000
 
     def tell_others(self) -> None:

@@ -32,6 +32,8 @@ def test_the_time_is_that_of_redis_and_after_a_lease_without_a_round_trip(uptime
     frontier._line.note(1000.0, 9000, 0, 0)  # as a lease does
     uptime[0] = 3500.0
     assert frontier.now_ms() in range(11_501, 11_505)
+    frontier._line.note(3500.0, 11_500, 4000, 0)
+    assert frontier.date_ms() in range(7500, 7505), "less what its clock is ahead of the one that is set"
 
 
 def test_what_is_sent_of_the_time_is_what_each_answer_leaves(uptime: list[float]) -> None:
