@@ -1,8 +1,8 @@
 -- Hand out URLs that are due. ARGV[1]: map limit, ahead, key (the tokens' second half). None are handed out when nobody
 -- waits for the answer any more: a Redis that hung does what it was asked for when it goes on.
--- returns {leases, now, next due or -1, budget spent or '', damaged, ahead, late (_clock.lua)}; leases: authority, its record (_visits.lua) or what
--- of it stands in front of the queue, authority, record, ...; damaged: {} or a table of opt-outs and the host whose part
--- of it cannot be read, whereupon none of the leases may be used
+-- returns {leases, now, next due or -1, budget spent or '', damaged, ahead, late (_clock.lua)}; leases: authority, its
+-- record (_visits.lua) or what of it stands in front of the queue, authority, record, ...; damaged: {} or a table of
+-- opt-outs and the host whose part of it cannot be read, whereupon none of the leases may be used
 -- Cost O((limit + expired) * log(authorities)); at most 64 expired leases and limit + 16 authorities newly due a call.
 -- An authority that has opted out costs O(URLs parked) besides.
 -- Atomic, so that of all workers one gets an authority, and one an address.
