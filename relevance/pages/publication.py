@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -152,8 +152,28 @@ class _Reader:
         return Publication(self._published(), self._author(site), site, licence, title)
 
     def _title(self, site: str) -> str:
-        headings = (clean(node.text()[: 4 * MOST_LETTERS]) for node in self._tree.css("h1")[:MOST_LOOKED_AT])
-        return own_title(self._told.title, map(clean, self._said(_TITLE)), headings, site)
+        named = map(clean, self._said(_TITLE)[:MOST_LOOKED_AT])
+        firsts: list[str] = []
+        sites = [site]
+        for node in self._tree.css("h1")[:MOST_LOOKED_AT]:
+            text, href = _heading(node)
+            (sites if self._leads_up(href) else firsts).append(text)
+        # A search of its own, which is done when it is needed.
+        lesser = (_heading(node)[0] for level in ("h2", "h3") for node in self._tree.css(level)[:MOST_LOOKED_AT])
+        return own_title(self._told.title, named, firsts, sites, lesser)
+
+    def _leads_up(self, href: str) -> bool:
+        """To a start page or list, or to what the page lies in, as the name of a site does?"""
+        if not href or href.startswith("#"):
+            return False
+        try:
+            url = urljoin(urljoin(self._origin.url, self._origin.base or ""), href)
+        except ValueError:
+            return False
+        place = plain_address(url)
+        if place in self._addresses:
+            return False
+        return is_start_or_list(url) or plain_address(self._origin.url).startswith(f"{place}/")
 
     @cached_property
     def _marked(self) -> Marked:
@@ -279,6 +299,19 @@ def clean(text: str) -> str:
         text = _TAG.sub(" ", text)
     text = " ".join(_CONTROL.sub(" ", text).split())
     return text if len(text) <= MOST_LETTERS else ""
+
+
+def _heading(node: LexborNode) -> tuple[str, str]:
+    """Its text ("" of one that was not closed) and where the first link in it or right around it leads."""
+    parts: list[str] = []
+    links = [node.parent] if node.parent is not None and node.parent.tag == "a" else []
+    for inner in islice(node.traverse(include_text=True), MOST_LETTERS):
+        if inner.tag == "-text":
+            parts.append((inner.text_content or "")[: 4 * MOST_LETTERS + 1])
+        elif inner.tag == "a":
+            links.append(inner)
+    href = next((href for link in links if (href := (link.attributes.get("href") or "").strip())), "")
+    return clean("".join(parts)), href
 
 
 def _linked(links: Sequence[LexborNode]) -> str:

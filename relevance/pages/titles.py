@@ -2,59 +2,90 @@
 
 Nothing is made up: the result is the `<title>`, or the part of it that the page also names as its title (`og:title`, a
 first-level heading) where a mark stands between that and the rest, or what is left of it without the site's name.
+
+Guarantee: linear in the title.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import chain
 
-_MARK = r"(?:\s*[|»«›‹·•:/\\—–>]|\s-)"
-_BEFORE = re.compile(rf"{_MARK}[-|»«›:>\s]*\Z")
-_BEHIND = re.compile(rf"{_MARK}|-\s|\s*[\[(]")
+_QUOTES = "«»‹›"
+_MARKS = "|｜·•—–>：" + _QUOTES
+_SPACED = "-:/\\"
+"""Marks where white space is beside them; else they stand within words."""
+_UNSEEN = "\u200e\u200f"
 LEAST = 4
 """Letters of a title that a page names; a shorter one may stand in others by chance."""
 
 
-def own_title(title: str, named: Iterable[str], headings: Iterable[str], site: str) -> str:
+def own_title(
+    title: str, named: Iterable[str], headings: Iterable[str], sites: Iterable[str], lesser: Iterable[str] = ()
+) -> str:
     """`title`: one line; `named`: what else the page says its title is, best first; `headings`: of the first level,
-    some of which are the site's name; `site`: that name, "": not known."""
-    names, heads = list(filter(None, map(_line, named))), list(filter(None, map(_line, headings)))
+    some of which may be the site's name; `sites`: names of the site, as far as known; `lesser`: headings of other
+    levels: where the rest of the title is one of them, that of the first level may be a site's name all the same."""
+    names, heads, owners = _lines(named), _lines(headings), _lines(sites)
     if not title:
         return next(chain(names, heads), "")
-    own = _letters(site)
-    for name, last in chain(((name, True) for name in names), ((head, False) for head in heads)):
-        if len(name) >= LEAST and _letters(name) != own and (part := _part(title, name, last=last)):
-            return part
-    return _without(title, site) if site else title
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _part(title: str, name: str, *, last: bool) -> str:
-    """The title's beginning or end that is this name, where it is one with a mark before or behind it."""
-    low, name = title.casefold(), name.casefold()
-    if len(low) != len(title) or len(name) >= len(low):
-        return ""
-    if low.startswith(name) and _BEHIND.match(title, len(name)):
-        return title[: len(name)]
-    if last and low.endswith(name) and _BEFORE.search(title[: -len(name)]):
-        return title[-len(name) :]
-    return ""
-
-
-def _without(title: str, site: str) -> str:
-    low, name = title.casefold(), site.casefold()
-    if len(low) != len(title) or len(name) >= len(low):
+    low, own = title.lower(), set(map(_letters, owners))
+    if len(low) != len(title):
         return title
-    if low.endswith(name) and (mark := _BEFORE.search(title[: -len(name)])):
-        return title[: mark.start()].rstrip() or title
-    if low.startswith(name) and (mark := _BEHIND.match(title, len(name))):
-        return title[mark.end() :].lstrip() or title
+    for name in map(str.lower, names):
+        if len(name) >= LEAST and _letters(name) not in own:
+            if _is_before(low, name):
+                return title[: len(name)]
+            if _end(low, name):
+                return title[-len(name) :]
+    for head in map(str.lower, heads):
+        if head == low:
+            return title
+        if len(head) >= LEAST and _letters(head) not in own and _is_before(low, head):
+            rest = _letters(low[len(head) :])
+            return title if rest not in own and rest in map(_letters, lesser) else title[: len(head)]
+    for owner in map(str.lower, owners):
+        if start := _start(low, owner):
+            return title[start:]
+        if end := _end(low, owner):
+            return title[:end]
     return title
+
+
+def _lines(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts if (line := " ".join(text.split()))]
+
+
+def _is_before(low: str, name: str) -> bool:
+    """Does the title begin with this name, and a mark or bracket stand behind it?"""
+    return _start(low, name) > 0 or (low.startswith(name) and low[len(name) :].lstrip().startswith(("(", "[")))
+
+
+def _start(low: str, name: str) -> int:
+    """Where what stands behind this name and a mark begins; 0: the title does not begin so, or ends there."""
+    if not low.startswith(name):
+        return 0
+    start = len(low) - len(low[len(name) :].lstrip(_between(low)))
+    return start if start < len(low) and _has_mark(low[len(name) : start]) else 0
+
+
+def _end(low: str, name: str) -> int:
+    """Where what stands before a mark and this name ends; 0: the title does not end so, or begins there."""
+    if not low.endswith(name):
+        return 0
+    last = len(low) - len(name)
+    end = len(low[:last].rstrip(_between(low)))
+    return end if _has_mark(low[end:last]) else 0
+
+
+def _between(low: str) -> str:
+    """What may part a title from a name: of quotation marks one of a kind alone."""
+    quotes = "".join(mark for mark, other in zip("«»‹›", "»«›‹", strict=True) if other not in low)
+    return _MARKS[: -len(_QUOTES)] + quotes + _SPACED + _UNSEEN + " "
+
+
+def _has_mark(between: str) -> bool:
+    return any(map(_MARKS.__contains__, between)) or (" " in between and any(map(_SPACED.__contains__, between)))
 
 
 def _letters(text: str) -> str:

@@ -18,16 +18,16 @@ def title(html: str, url: str = URL) -> str:
 @pytest.mark.parametrize("mark", [" | ", " - ", " – ", " — ", " » ", " « ", " · ", ": ", " / ", " :: ", " [", " ("])
 def test_what_the_page_names_is_taken_from_before_a_mark(mark: str) -> None:
     whole = f"Izindaba zanamuhla{mark}{NEWS}"
-    assert own_title(whole, ["Izindaba  Zanamuhla"], [], "") == "Izindaba zanamuhla"
-    assert own_title(whole, [], ["Izindaba zanamuhla"], "") == "Izindaba zanamuhla"
-    assert own_title(whole, [], [], "") == whole
+    assert own_title(whole, ["Izindaba  Zanamuhla"], [], []) == "Izindaba zanamuhla"
+    assert own_title(whole, [], ["Izindaba zanamuhla"], []) == "Izindaba zanamuhla"
+    assert own_title(whole, [], [], []) == whole
 
 
 @pytest.mark.parametrize("mark", [" | ", " - ", " – ", " » ", ": ", " :: "])
 def test_or_from_behind_one_where_no_heading_says_so(mark: str) -> None:
     whole = f"{NEWS}{mark}Izindaba zanamuhla"
-    assert own_title(whole, ["Izindaba zanamuhla"], [], "") == "Izindaba zanamuhla"
-    assert own_title(whole, [], ["Izindaba zanamuhla"], "") == whole, "it may be the site's name"
+    assert own_title(whole, ["Izindaba zanamuhla"], [], []) == "Izindaba zanamuhla"
+    assert own_title(whole, [], ["Izindaba zanamuhla"], []) == whole, "it may be the site's name"
 
 
 @pytest.mark.parametrize(
@@ -43,22 +43,59 @@ def test_or_from_behind_one_where_no_heading_says_so(mark: str) -> None:
     ],
 )
 def test_else_it_is_as_it_stands(whole: str, named: str) -> None:
-    assert own_title(whole, [named], [named], "") == whole
+    assert own_title(whole, [named], [named], []) == whole
 
 
 def test_the_name_of_the_site_is_left_out() -> None:
-    assert own_title(f"Izindaba | {NEWS}", [], [], NEWS) == "Izindaba"
-    assert own_title(f"{NEWS.upper()} - Izindaba", [], [], NEWS) == "Izindaba"
-    assert own_title(f"Izindaba | {NEWS}", [NEWS], [NEWS], NEWS) == "Izindaba"
-    assert own_title(NEWS, [NEWS], [], NEWS) == NEWS
-    assert own_title(f"Izindaba ze{NEWS}", [], [], NEWS) == f"Izindaba ze{NEWS}"
-    assert own_title(f"| {NEWS}", [], [], NEWS) == f"| {NEWS}"
+    assert own_title(f"Izindaba | {NEWS}", [], [], [NEWS]) == "Izindaba"
+    assert own_title(f"{NEWS.upper()} - Izindaba", [], [], [NEWS]) == "Izindaba"
+    assert own_title(f"Izindaba | {NEWS}", [NEWS], [NEWS], [NEWS]) == "Izindaba"
+    assert own_title(NEWS, [NEWS], [], [NEWS]) == NEWS
+    assert own_title(f"Izindaba ze{NEWS}", [], [], [NEWS]) == f"Izindaba ze{NEWS}"
+    assert own_title(f"| {NEWS}", [], [], [NEWS]) == f"| {NEWS}"
+
+
+@pytest.mark.parametrize("mark", ["::", "||", "--", ">>", "|", ":", "\u200f|\u200f", "- -"])
+def test_with_all_the_marks_beside_it(mark: str) -> None:
+    assert own_title(f"{NEWS} {mark} Izindaba", [], [], [NEWS]) == "Izindaba"
+    assert own_title(f"Izindaba {mark} {NEWS}", [], [], [NEWS]) == "Izindaba"
+
+
+def test_but_quotation_marks_that_are_two_stay() -> None:
+    assert own_title(f"«Izindaba» zanamuhla | {NEWS}", [], [], [NEWS]) == "«Izindaba» zanamuhla"
+    assert own_title(f"{NEWS}: «Izindaba»", [], [], [NEWS]) == "«Izindaba»"
+    assert own_title(f"Izindaba » {NEWS}", [], [], [NEWS]) == "Izindaba"
+
+
+def test_marks_of_other_scripts_and_letters_of_other_sizes() -> None:
+    assert own_title("今日標題｜新聞", [], [], ["新聞"]) == "今日標題"
+    assert own_title("عنوان الخبر - موقع", [], ["عنوان الخبر"], []) == "عنوان الخبر"
+    assert own_title("Straßenbau | Große Straße", [], [], ["Große Straße"]) == "Straßenbau"
+    assert own_title("Izindaba ze-Zulu", [], [], ["Zulu"]) == "Izindaba ze-Zulu"
+
+
+def test_a_heading_that_is_all_of_the_title_says_that_the_name_belongs_to_it() -> None:
+    assert own_title("Isolezwe: izindaba", [], ["Isolezwe: izindaba"], ["Isolezwe"]) == "Isolezwe: izindaba"
+
+
+def test_where_the_rest_is_a_heading_too_the_first_level_one_may_be_the_name_of_the_site_or_a_part_of_it() -> None:
+    for first in (NEWS, "Ezemidlalo"):
+        whole = f"{first} | Izindaba zanamuhla"
+        assert own_title(whole, [], [first], [], ["Okunye", "Izindaba zanamuhla"]) == whole
+        assert own_title(whole, [], [first], [], ["Okunye"]) == first
+    assert own_title(f"Izindaba | {NEWS}", [], ["Izindaba"], [NEWS], [NEWS]) == "Izindaba"
+
+
+def test_long_titles_of_marks_take_no_longer_than_others() -> None:
+    for marks in ("|" * 10**6, "| " * 10**6, " \u200f" * 10**6, ": - " * 10**6):
+        assert own_title(f"x{marks}y{NEWS}", [], [], [NEWS]).endswith(NEWS)
+        assert own_title(f"x {marks} {NEWS}", [], [], [NEWS]).startswith("x")
 
 
 def test_a_page_without_a_title_has_what_it_names() -> None:
-    assert own_title("", ["", " Izindaba\nzanamuhla "], ["Other"], NEWS) == "Izindaba zanamuhla"
-    assert own_title("", [], ["Izindaba"], NEWS) == "Izindaba"
-    assert own_title("", [], [], NEWS) == ""
+    assert own_title("", ["", " Izindaba\nzanamuhla "], ["Other"], [NEWS]) == "Izindaba zanamuhla"
+    assert own_title("", [], ["Izindaba"], [NEWS]) == "Izindaba"
+    assert own_title("", [], [], [NEWS]) == ""
 
 
 def test_of_a_page() -> None:
@@ -66,5 +103,21 @@ def test_of_a_page() -> None:
     assert title(f"{head}<h1>{NEWS}</h1><h1>Izindaba &amp; <b>ezinye</b></h1>") == "Izindaba & ezinye"
     assert title(head) == "Izindaba & ezinye"
     assert title(head, "https://news.example/") == "Izindaba & ezinye", "a start page has a title, too"
+    assert title(f"<title>{NEWS}: Izindaba</title><h1>{NEWS}</h1><h3>Izindaba</h3>") == f"{NEWS}: Izindaba"
     assert title("<meta name=twitter:title content=Izindaba><p>x</p>") == "Izindaba"
     assert read_page(head.encode(), URL).publication.title == "", "who does not ask does not pay"
+
+
+@pytest.mark.parametrize("href", ["/", "https://news.example", "../", "/izindaba/", "//www.news.example/index.html"])
+def test_a_heading_with_a_link_to_what_the_page_lies_in_is_the_name_of_a_site(href: str) -> None:
+    for heading in (f"<h1><a href={href}>{NEWS}</a></h1>", f"<a href={href}><h1>{NEWS}</h1></a>"):
+        assert title(f"<title>{NEWS}: Izindaba zanamuhla</title>{heading}<h3>Okunye</h3>") == "Izindaba zanamuhla"
+
+
+@pytest.mark.parametrize("href", ["/izindaba/1", "#x", "", "https://other.example/izindaba", "http://["])
+def test_with_one_to_the_page_itself_or_elsewhere_it_is_not(href: str) -> None:
+    assert title(f"<title>Izindaba | {NEWS}</title><h1><a href='{href}'>Izindaba</a></h1>") == "Izindaba"
+
+
+def test_of_a_heading_that_was_not_closed_nothing_is_taken() -> None:
+    assert title(f"<title>Izindaba | {NEWS}</title>" + "<h1><div>Izindaba " * 400) == f"Izindaba | {NEWS}"
