@@ -25,13 +25,16 @@ from selectolax.lexbor import LexborNode
 SHARE = 0.65
 """Of the letters of all full paragraphs, that must lie in the part. (Precision and recall of main text over 4-word
 shingles of 91 article pages: 0.5: 0.944 and 0.986, 0.65: 0.943 and 0.988, 0.8: 0.938 and 0.988, no part: 0.918 and
-0.988; of 45 pages that Readability is tested with 0.934 and 0.858, 0.923 and 0.908, 0.919 and 0.909, 0.902 and 0.911.)
+0.988; of 45 pages that Readability is tested with 0.934 and 0.858, 0.923 and 0.908, 0.919 and 0.909, 0.902 and 0.910.)
 """
 LEAD = 80
 """Letters from which a heading between an article's title and its text is its lead."""
 SECTION = 0.05
 """Of the letters of all full paragraphs, from which what lies beside the part in elements like it belongs to it: they
 are the sections of one text."""
+BEFORE = 0.2
+"""Of the letters of all full paragraphs, from which what stands before the part is the text, where no title is: an
+article that its readers said more of, a question."""
 LONGEST = 1000
 """Letters of a link around blocks, or of a form; a longer one was not closed, or is a frame."""
 _CLASS = r"(?:\A|\s)(?!(?i:tag|category|topic)-)"  # what a page is about says nothing of its parts
@@ -65,8 +68,7 @@ readers, answers and tabs are lost.)"""
 _ARTICLES = frozenset(("article", "main"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SHORT = frozenset(("short", "list"))
-PARAGRAPHS = frozenset(("p", "li"))
-"""What is said in them is said, though with links."""
+_PARAGRAPHS = frozenset(("p", "li"))
 _LISTS = frozenset(("ol", "ul", "dl", "table", "tbody", "tr", "blockquote"))
 _NONE = 0
 
@@ -90,6 +92,21 @@ def _is_for_machines(attributes: dict[str, str | None]) -> bool:
     return "hidden" in attributes or _HIDDEN.search(attributes.get("style") or "") is not None
 
 
+_Like = tuple[str | None, frozenset[str]]
+"""An element's tag and classes."""
+
+
+def _are_like(one: _Like | None, other: _Like) -> bool:
+    """Have they the same tag, and half of their classes? Of a grid's, `column` is all that text and menu share."""
+    return one is not None and one[0] == other[0] and 2 * len(one[1] & other[1]) >= len(one[1] | other[1])
+
+
+def _forms_end(html: bytes) -> bool:
+    """Has each form an end? One without goes on as far as what it lies in, and takes text along."""
+    begins = html.count(b"<form") or html.count(b"<FORM")
+    return begins <= (html.count(b"</form") or html.count(b"</FORM"))
+
+
 class Outline:
     """The elements that blocks lie in, each looked at once. `elements`: of each block the innermost (None: none), in
     document order; `letters`: of each block; the lists given to and by the methods have an entry for each, too."""
@@ -102,10 +119,11 @@ class Outline:
         self._notices: set[int] = set()
         self._asides: dict[str, set[int]] = {kind: set() for kind in _ASIDE.groupindex}
         self._headings: set[int] = set()
+        self._titles: set[int] = set()
         self._articles: set[int] = set()
         self._lists: set[int] = set()
         self._forms: set[int] = set()
-        self._likes: dict[int, tuple[str | None, str]] = {}
+        self._likes: dict[int, _Like] = {}
         for element in elements:
             self._climb(element)
         self._own = [element.mem_id if element is not None else _NONE for element in elements]
@@ -137,9 +155,11 @@ class Outline:
         notice, aside = _is_for_machines(attributes), "caption" if tag == "figcaption" else None
         if tag in HEADINGS:  # its id is what it says
             self._headings.add(identity)
+            if tag == "h1":
+                self._titles.add(identity)
         elif attributes:
-            if classes := (attributes.get("class") or "").split(None, 1):
-                self._likes[identity] = tag, classes[0]
+            if classes := (attributes.get("class") or "")[:_NAME].split():
+                self._likes[identity] = tag, frozenset(classes)
             for name in (attributes.get("id"), attributes.get("class")):
                 if name:
                     of_notice, of_aside = _names(name[:_NAME])
@@ -160,17 +180,28 @@ class Outline:
             return [False] * len(self._letters)
         return self._within({link for link in self._links if self._in[link] <= LONGEST})
 
-    def in_notices(self) -> list[bool]:
-        """Does it stand in a notice, or is it for machines?"""
-        if self._notices or self._forms:
+    def in_notices(self, full: Sequence[int], html: bytes) -> list[bool]:
+        """Does it stand in a notice or form, or is it for machines? `full`: letters of full paragraphs; else 0;
+        `html`: the page."""
+        forms = self._asking(full)
+        if forms and not _forms_end(html):
+            forms = set()
+        if self._notices or forms:
             most = _MOST * self._in[_NONE]
             notices = self._notices - self._around(self._articles)
             notices = {notice for notice in notices if self._in[notice] <= most}
-            forms = {form for form in self._forms if self._in[form] <= min(most, LONGEST)}
             inside = self._within(notices | forms)
             if sum(compress(self._letters, inside)) <= _MOST_TOGETHER * self._in[_NONE]:
                 return inside
         return [False] * len(self._letters)
+
+    def _asking(self, full: Sequence[int]) -> set[int]:
+        """The forms that are no frames around an article, or around most of what is said, as of a thread's posts."""
+        if not self._forms:
+            return set()
+        said, most = self._sums(full), min(_MOST * self._in[_NONE], LONGEST)
+        forms = self._forms - self._around(self._articles | self._titles)
+        return {form for form in forms if self._in[form] <= most and said[form] <= _MOST * said[_NONE]}
 
     def among_full(self, kinds: Sequence[str]) -> list[bool]:
         """Is it a short paragraph or entry of a list, where two full paragraphs or more stand in the same element?
@@ -185,7 +216,7 @@ class Outline:
 
     def _holder(self, element: LexborNode | None) -> int:
         """The element that a paragraph stands in, or the list of an entry; of others none."""
-        if element is None or element.tag not in PARAGRAPHS:
+        if element is None or element.tag not in _PARAGRAPHS:
             return _NONE
         around = self._parents[element.mem_id]
         return self._parents[around] if around in self._lists else around
@@ -194,7 +225,7 @@ class Outline:
         """In an aside, or outside of the part with the page's text? `letters`: of full paragraphs; else 0.
 
         The last first-level heading before the part, an article's title, and full paragraphs and long headings between
-        it and the part, its lead, do not.
+        it and the part, its lead, do not. Nor does what is much without such a title, and the heading before it.
         """
         if not any(letters):
             return [False] * len(letters)
@@ -213,14 +244,13 @@ class Outline:
             part = self._parents[part]
         outside = [not inside for inside in self._within({part})]
         first = outside.index(False)
-        titles = (place for place in range(first - 1, -1, -1) if self._is_title(place))
-        if (title := next(titles, None)) is not None:
-            for place in range(title, first):
-                outside[place] = place != title and not letters[place] and not self._is_lead(place)
+        if (start := self._start(letters, first)) is not None:
+            for place in range(start, first):
+                outside[place] = place != start and not letters[place] and not self._is_lead(place)
         return [away or aside for away, aside in zip(outside, asides, strict=True)]
 
     def _like_beside(self, part: int, sums: dict[int, int]) -> int:
-        """Letters in the elements beside this one that have its tag and its first class; 0: it has no class."""
+        """Letters in the elements beside this one that are like it; 0: it has no class."""
         like = self._likes.get(part)
         if like is None:
             return 0
@@ -228,7 +258,7 @@ class Outline:
         return sum(
             sums[node]
             for node, parent in self._parents.items()
-            if parent == around and node != part and self._likes.get(node) == like
+            if parent == around and node != part and _are_like(self._likes.get(node), like)
         )
 
     def _in_asides(self, letters: Sequence[int]) -> list[bool]:
@@ -236,19 +266,31 @@ class Outline:
         found = [False] * len(letters)
         if not any(self._asides.values()):
             return found
-        articles = self._within(self._articles)  # they have no sidebar: there a page builder calls parts so
-        boxes = [box and not article for box, article in zip(self._within(self._asides["box"]), articles, strict=True)]
-        captions = self._asides["caption"] - self._around(self._headings)  # with a heading it is the text of a card
-        others = (self._within(self._asides[kind]) for kind in ("related", "beside"))
-        for inside in (boxes, *others, self._within(captions)):
+        inside_articles = self._within(self._articles)  # they have no box: there a page builder calls parts so
+        asides = dict(self._asides)
+        asides["beside"] = asides["beside"] - self._around(self._articles)  # it is a layout's name there
+        asides["caption"] = asides["caption"] - self._around(self._headings)  # with a heading it is the text of a card
+        for kind in filter(asides.get, ("box", "related", "beside", "caption")):
+            nodes = asides[kind]
             left = [0 if aside else count for aside, count in zip(found, letters, strict=True)]
-            if sum(compress(left, inside)) <= _MOST * sum(left):
+            sums = self._sums(left)
+            most = _MOST * sums[_NONE]
+            around = self._around({self._parents[node] for node in nodes})  # a layout's, with most of the text
+            inside = self._within({node for node in nodes if sums[node] <= most or node not in around})
+            if kind == "box":
+                inside = [box and not article for box, article in zip(inside, inside_articles, strict=True)]
+            if sum(compress(left, inside)) <= most:
                 found = [aside or new for aside, new in zip(found, inside, strict=True)]
         return found
 
-    def _is_title(self, place: int) -> bool:
-        element = self._elements[place]
-        return element is not None and element.tag == "h1"
+    def _start(self, letters: Sequence[int], first: int) -> int | None:
+        """Where the text begins that has its part from `first` on: with its title; None: there."""
+        titles = (place for place in range(first - 1, -1, -1) if self._own[place] in self._titles)
+        title = next(titles, None)
+        if title is None and sum(letters[:first]) >= max(1, BEFORE * sum(letters)):
+            said = next(place for place in range(first) if letters[place])
+            return next((place for place in range(said, -1, -1) if self._own[place] in self._headings), None)
+        return title
 
     def _is_lead(self, place: int) -> bool:
         element = self._elements[place]

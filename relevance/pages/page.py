@@ -31,7 +31,7 @@ from relevance.pages.linked_data import BODY, FREE, LinkedData
 from relevance.pages.media_type import media_type
 from relevance.pages.navigation import Navigation, navigation
 from relevance.pages.noscript import without_open_noscript
-from relevance.pages.outline import HEADINGS, PARAGRAPHS, Outline
+from relevance.pages.outline import HEADINGS, Outline
 from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
 from relevance.pages.states import LITTLE, scripts
 from relevance.pages.teasers import MARKS, ends_cut
@@ -43,9 +43,9 @@ MOST_LINES = 100_000
 FULL = 80
 """Letters of a paragraph that is taken for a full one however it ends."""
 LINKED = 0.8
-"""Of the letters of a paragraph or list entry, from which in links it is links: with less, what is around is said, too.
-Of other elements two thirds, and of short ones a third: teasers, by-lines, menus. (91 article pages, precision and
-recall: all alike 0.945 and 0.985, 0.8: 0.943 and 0.988, 0.9: 0.940 and 0.989.)"""
+"""Of the letters of a paragraph, from which in links it is links: with less, what is around is said, too. Of an entry
+of a list (a title and its date) two thirds, as of other elements, and of short ones of these a third: teasers, menus.
+(91 article pages, precision and recall: all alike 0.945 and 0.985, 0.8: 0.943 and 0.988, 0.9: 0.940 and 0.989.)"""
 KINDS = {"main": 1.0, "heading": 1.0, "short": 0.5, "list": 0.3, "links": 0.2, "nav": 0.1}
 """Weight of a block's words by its kind."""
 APART = 0.3
@@ -139,7 +139,7 @@ def read_page(
             publication = read_publication(tree, head.told, data, linked, origin)
     carried = data.text
     main, aside = _gathered(tree, nav, linking)
-    blocks = (*_judged(main), *(Block(text, "nav") for text in aside.texts))
+    blocks = (*_judged(main, html), *(Block(text, "nav") for text in aside.texts))
     if (
         states
         and not (carried or data.for_money)
@@ -322,10 +322,10 @@ def _kind(text: str, linked: int, element: LexborNode | None) -> str:
     """Of a block that is no navigation; `linked`: its letters in links. A full paragraph may have more of them."""
     tag = element.tag if element is not None else ""
     beside = len(text) - linked
-    if tag in PARAGRAPHS:
+    if tag == "p":
         links = linked > LINKED * len(text)
     else:
-        links = linked > 2 * beside or (2 * linked > beside and len(text) < FULL)
+        links = linked > 2 * beside or (2 * linked > beside and len(text) < FULL and tag != "li")
     if links:
         return "links"
     if tag in HEADINGS:
@@ -375,14 +375,15 @@ def _gathered(tree: LexborHTMLParser, found: Navigation, links: Collection[int])
     return main, nav
 
 
-def _judged(found: _Gatherer) -> list[Block]:
+def _judged(found: _Gatherer, html: bytes) -> list[Block]:
     sizes = [len(text) for text in found.texts]
     outline = Outline(found.elements, sizes)
+    full = [size if is_running(text) else 0 for text, size in zip(found.texts, sizes, strict=True)]
     parts = zip(
         found.texts,
         sizes,
         outline.in_links(),
-        outline.in_notices(),
+        outline.in_notices(full, html),
         found.linked,
         found.elements,
         strict=True,
