@@ -4,7 +4,7 @@
 -- ARGV[2]  only in tests: now; else ''
 -- ARGV[3]  what now is at least and
 -- ARGV[4]  at most when the caller sends this, by its machine's own clock and what it was told before; '' when it was
---          told nothing yet
+--          told nothing yet, the first also when that is long ago; the second more by what calls have taken lately
 -- ARGV[5], ARGV[6]  `ahead` as the caller has found it to be wrong, since TIME was set forward, and as it ought to be; or
 --          '', ''
 -- clock    now; ahead, of TIME; late: by how much this is later than the caller can wait for an answer, or seems to be,
@@ -24,7 +24,7 @@ local function clock_of(machine)
   local clock, last = { now = machine, ahead = 0, late = 0, spread = 0, jumped = -1 }, 0
   local text = redis.pcall('GET', CLOCK_KEY)
   if type(text) == 'table' then return clock end
-  if text then clock.ahead, last, clock.jumped = struct.unpack('<ddd', text) end
+  if text and #text == 24 then clock.ahead, last, clock.jumped = struct.unpack('<ddd', text) end
   local least, most = math.max(last, tonumber(ARGV[3]) or 0), tonumber(ARGV[4])
   local before = clock.ahead
   if before == tonumber(ARGV[5]) then
