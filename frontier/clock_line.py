@@ -6,9 +6,10 @@ frontier's now lies, and sends both with each call; lua/_clock.lua finds there w
 samples of NTP, an answer that came between `asked` and `arrived` says that now was the answer's somewhere in between.
 
 Guarantees: TIME set back at any time, and forward by more than about a second while a worker is at work, moves no
-instant of the frontier: delays, rests and leases last as long as they were to. TIME set forward by less is made up for
-by each process that has been told the time before: it waits for so long with what it leases, less and less in the next
-quarter of an hour.
+instant of the frontier: delays, rests and leases last as long as they were to (longer only by what passed while nobody
+was answered for a minute, if TIME was set back then). TIME set forward by less is made up for by each process that has
+been told the time before: it waits for so long with what it leases, less and less in the next five minutes. No
+machine whose running clock is a little too fast or too slow moves the clock of the others.
 """
 
 from __future__ import annotations
@@ -20,8 +21,17 @@ from typing import Any
 
 _DRIFT = 0.001
 """By which part two machines' clocks may differ, at most: twice what an NTP client slews them by."""
+_SLOWER = 0.003
+"""By which part this machine's may be slower: where that is not allowed for, it is taken for a step."""
 _SMALL_STEP_MS = 1200
 """What lua/_clock.lua may take for a call that was under way for so long."""
+_SLOW_MS = 500
+"""A call that takes longer may be late for lua/_clock.lua, by its FORWARD_MS. By less nobody sets the frontier's clock
+back: it may be a clock that is slow, and who knows better would set it forward again, and cut short what began
+meanwhile."""
+_MOST_SLACK_MS = 10_000
+_TRUSTED_MS = 60_000
+"""So long what now is at least is sent, else a clock that is too fast would set that of all others forward."""
 
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -46,13 +56,14 @@ class ClockLine:
         self._known: tuple[float, float, float] | None = None
         self._mended: tuple[int, int] | None = None
         self._ahead_ms: int | None = None
+        self._slack_ms = 0.0  # by how much calls may come later than they ought to
 
-    def _at(self, uptime: float) -> tuple[float, float] | None:
+    def _at(self, uptime: float) -> tuple[float, float, float] | None:
         if self._known is None:
             return None
         least, most, noted = self._known
-        wider = _DRIFT * (uptime - noted)
-        return least - wider, most + wider
+        since = uptime - noted
+        return least - _DRIFT * since, most + _SLOWER * since, noted
 
     @property
     def ahead_ms(self) -> int | None:
@@ -65,7 +76,8 @@ class ClockLine:
         known = self._at(uptime)
         if known is None:
             return ["", "", "", ""]
-        return [math.floor(uptime + known[0]), math.ceil(uptime + known[1]), *(self._mended or ("", ""))]
+        least = math.floor(uptime + known[0]) if uptime - known[2] <= _TRUSTED_MS else ""
+        return [least, math.ceil(uptime + known[1] + self._slack_ms), *(self._mended or ("", ""))]
 
     def now_ms(self) -> int | None:
         """The latest that it can be; None when nothing is known."""
@@ -83,17 +95,25 @@ class ClockLine:
         if known is None:
             self._known = earliest, latest, arrived
             return now_ms
-        least, most = known
+        least, most, noted = known
         if late_ms:
             # Later than it can be even now that the answer is here, so it was no call that took so long.
-            was_set = earliest + late_ms > most
-            self._mended = (ahead_ms, ahead_ms - late_ms) if was_set else None
+            was_set = earliest + late_ms > most + _SLOW_MS
+            forward_ms = late_ms - max(0, math.floor(asked + least) - now_ms)
+            self._mended = (ahead_ms, ahead_ms - forward_ms) if was_set else None
+            # else the next one may take as long: where all do none would ever be in time
+            self._slack_ms = 0 if was_set else min(_MOST_SLACK_MS, arrived - asked + _SMALL_STEP_MS)
             return now_ms
-        self._mended = None
-        if earliest > most + _SMALL_STEP_MS:  # others know better: this machine stood still, and its clock with it
+        self._mended, gap = None, arrived - noted
+        # others know better: this machine stood still, and its clock with it
+        if earliest > most + max(_SMALL_STEP_MS, self._slack_ms - _SMALL_STEP_MS):
             least, most = earliest, latest
+        if arrived - asked <= _SLOW_MS:
+            self._slack_ms = min(_SMALL_STEP_MS, self._slack_ms) if earliest > most else 0
         most = min(most, latest)
-        self._known = min(max(least, earliest), most), most, arrived
+        if gap <= _TRUSTED_MS:
+            earliest = max(least, earliest)
+        self._known = min(earliest, most), most, arrived
         return min(now_ms, math.floor(arrived + most))
 
 

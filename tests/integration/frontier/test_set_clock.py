@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -168,6 +169,70 @@ def test_a_redis_that_stands_still_is_no_clock_that_was_set(machine: Machine) ->
         assert abs(frontier.lease(0).clock_ahead_ms) < 50
         assert abs(frontier.status().now_ms - time.time_ns() // 1_000_000) < 1000
         visit(frontier)
+
+
+def stand_still(machine: Machine, for_s: float) -> None:
+    """Redis, from now on."""
+    with redis.Redis.from_url(machine.url) as client:
+        pid = client.info("server")["process_id"]
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(for_s, os.kill, [pid, signal.SIGCONT]).start()
+
+
+def test_a_worker_whose_clock_is_slow_sets_none_back_when_redis_stands_still(machine: Machine) -> None:
+    """Another, which knows better, would set it forward again, and cut short what began meanwhile."""
+    with machine.frontier() as slow, machine.frontier() as other:
+        slow.lease(0)
+        other.lease(0)
+        least, most, noted = slow._line._known or (0, 0, 0)
+        slow._line._known = least - 400, most - 400, noted
+        stand_still(machine, 1.5)
+        assert slow.lease(1).leases == ()
+        ended = visit(slow)
+        _, due = next_lease(other)
+        assert due - ended >= 1.5
+        assert other.lease(0).clock_ahead_ms == 0
+
+
+def test_a_worker_whose_clock_is_fast_and_that_was_stopped_sets_none_forward(machine: Machine) -> None:
+    with machine.frontier() as fast, machine.frontier() as other:
+        fast.lease(0)
+        ended = visit(other)
+        least, most, noted = fast._line._known or (0, 0, 0)
+        hour_ms = 3_600_000
+        fast._line._known = least + 0.002 * hour_ms, most + 0.002 * hour_ms, noted - hour_ms
+        fast.lease(0)
+        _, due = next_lease(other)
+        assert due - ended >= 1.5
+        assert other.lease(0).clock_ahead_ms == 0
+
+
+def test_a_connection_that_has_become_slow_still_gets_leases(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with machine.frontier() as frontier:
+        visit(frontier)
+        script = frontier._scripts["lease"]
+
+        def slowly(**options: Any) -> Any:
+            time.sleep(1.2)
+            return script(**options)
+
+        monkeypatch.setitem(frontier._scripts, "lease", slowly)
+        found = []
+        for _ in range(5):
+            found.append(bool((grant := frontier.lease(1)).leases))
+            frontier.release([lease.token for lease in grant.leases])
+            assert grant.clock_ahead_ms == 0
+        assert found.count(True) >= 3
+
+
+@pytest.mark.parametrize("text", [b"", b"x", bytes(25)])
+def test_a_damaged_clock_is_begun_anew(machine: Machine, text: bytes) -> None:
+    with machine.frontier() as frontier, redis.Redis.from_url(machine.url) as client:
+        visit(frontier)
+        client.set("{ulwembu}:clock", text)
+        assert frontier.lease(0).clock_ahead_ms == 0
+        visit(frontier)
+        assert client.strlen("{ulwembu}:clock") == 24
 
 
 def test_a_turn_that_redis_dropped_when_its_clock_was_set_forward(machine: Machine) -> None:
