@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -117,14 +118,15 @@ class ClockLine:
         return min(now_ms, math.floor(arrived + most))
 
 
-class TellsTime:
+class TellsTime(ABC):
     """What time a frontier in Redis has."""
 
     _line: ClockLine
     _now_ms: Callable[[], int] | None  # for tests
 
+    @abstractmethod
     def _run(self, name: str, arguments: object) -> Any:
-        raise NotImplementedError
+        """What that script answers."""
 
     def _moment(self) -> list[int | str]:
         """ARGV[2] and on of lua/_clock.lua."""

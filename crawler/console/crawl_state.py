@@ -85,9 +85,8 @@ class Action:
 
     def perform(self, args: list[str], opts: argparse.Namespace) -> int:
         """Do it; the exit status. UsageError."""
-        logging.getLogger("archive").addHandler(
-            logging.NullHandler()
-        )  # what it reads of damage, commands say themselves
+        # What it reads of damage, commands say themselves.
+        logging.getLogger("archive").addHandler(logging.NullHandler())
         escape_what_does_not_fit()  # URLs of a command line or an index may have bytes that are no UTF-8
         try:
             with reader_may_leave():

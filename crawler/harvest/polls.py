@@ -7,8 +7,7 @@ one worker at a time, and repeated when its worker died, as any fetch is.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -44,17 +43,13 @@ _MOST_LED_TO = 1000
 _SPREAD_A_FEED_S = 0.1
 
 
-def _system_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Polls:
     """The polls of one crawl; `spec` None: items may lead anywhere.
 
     `now_ms`: Redis' clock. A feed's memory goes from worker to worker, whose own clocks may be hours apart.
     """
 
-    def __init__(self, settings: BaseSettings, spec: Crawl | None, now_ms: Callable[[], int] = _system_ms) -> None:
+    def __init__(self, settings: BaseSettings, spec: Crawl | None, now_ms: answers.Clock = answers.system_ms) -> None:
         self._spec = spec
         self._now_ms = now_ms
         self._indexes = frozenset(index.url for index in spec.indexes) if spec else frozenset()

@@ -69,11 +69,12 @@ def _has_all(response: Response) -> bool:
     return found is not None and int(found[1]) + 1 == int(found[2])
 
 
-def _system_ms() -> int:
+def system_ms() -> int:
+    """By this machine's clock of the day."""
     return time.time_ns() // 1_000_000
 
 
-def retry_after_ms(response: Response, now_ms: Clock = _system_ms) -> int | None:
+def retry_after_ms(response: Response, now_ms: Clock = system_ms) -> int | None:
     """``Retry-After`` of an answer that refuses, in milliseconds from the answer on, as it holds for its host; None
     without one that names a time to come: a server that is busy and says "now" has not said when. At most what the
     frontier waits; see :func:`of_host_ms`.
@@ -96,12 +97,12 @@ def of_host_ms(status: int, wait_ms: int | None) -> int | None:
     return wait_ms if status in BUSY else min(_UNCLEAR_CAP_MS, wait_ms)
 
 
-def page_wait_ms(response: Response, now_ms: Clock = _system_ms) -> int | None:
+def page_wait_ms(response: Response, now_ms: Clock = system_ms) -> int | None:
     """``Retry-After`` of an answer that refuses, of whatever status, as it holds for what was asked for."""
     return _told_ms(response, now_ms) if response.status >= 400 else None
 
 
-def redirect_wait_ms(response: Response, now_ms: Clock = _system_ms) -> int:
+def redirect_wait_ms(response: Response, now_ms: Clock = system_ms) -> int:
     """The same of a redirect: until its target may be asked for; 0: at once."""
     return _told_ms(response, now_ms) or 0
 
