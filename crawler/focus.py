@@ -28,6 +28,7 @@ from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site, without_secrets
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
+from crawler.pages.requisites import is_requisite, requisites, wants_requisites
 from crawler.pdf_documents import is_document
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
@@ -35,6 +36,7 @@ from relevance.errors import PdfError
 from relevance.pages.media_type import media_type
 from relevance.pages.page import Page, read_page
 from relevance.pages.quality import Quality
+from relevance.pages.requisites import page_requisites, stylesheet_requisites
 from relevance.steering.policy import LinkContext, PageContext, Verdict
 from seeds.crawl import Crawl
 from sieve.urls import bad_port, resolve_many
@@ -63,7 +65,8 @@ class _RawLink:
 
 
 def no_items(_response: Response) -> None:
-    """Callback for robots.txt, feeds and sitemaps: the middleware deals with them, and no spider sees them."""
+    """Callback for robots.txt, feeds, sitemaps and what pages embed: the middleware deals with them, no spider sees
+    them."""
 
 
 class FocusMiddleware:
@@ -100,6 +103,8 @@ class FocusMiddleware:
         elif lease.kind is Kind.ROBOTS:
             finding.robots = answers.record_of(response, self._robots_age_ms)
             finding.links = sitemaps_of(self._worker.stores.spec, lease.source, finding.robots)
+        elif finding.result in ("ok", "too_large") and is_requisite(lease):
+            self._read_requisite(response, lease, finding)
         elif finding.result in ("ok", "too_large"):
             self._read_page(response, lease, finding)
         elif finding.result == "not_modified" and self._revisits is not None:
@@ -174,11 +179,29 @@ class FocusMiddleware:
         # A spider without a seed file says itself which links it wants; there is no scope to go by.
         if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links = self._links(page, response, lease, verdict)
+        if verdict.keep and wants_requisites(self._worker.stores.spec, directives):
+            finding.links += self._embedded(page, response, lease)
         finding.metadata = page_metadata(page, verdict, quality)
         if published := published_of(lease.memo):
             finding.metadata = {**finding.metadata, "feed-published": published}
         if lease.source.startswith("feed"):
             self._read_item(page, response, lease, finding)
+
+    def _embedded(self, page: Page, response: Response, lease: Lease) -> list[Candidate]:
+        content_type = answers.header(response, "Content-Type")
+        if media_type(content_type) == "text/plain" or is_document(response):
+            return []
+        assert self._worker.stores.spec is not None
+        addresses = page_requisites(response.body, content_type)
+        return requisites(addresses, _base_of(page, response), response.url, lease, self._worker.stores.spec)
+
+    def _read_requisite(self, response: Response, lease: Lease, finding: Finding) -> None:
+        """What a kept page embeds is archived, whatever it is; style sheets lead to more."""
+        finding.result = "requisite" if finding.result == "ok" else finding.result
+        content_type, spec = answers.header(response, "Content-Type"), self._worker.stores.spec
+        if spec is not None and media_type(content_type) == "text/css":
+            addresses = stylesheet_requisites(response.body, content_type)
+            finding.links = requisites(addresses, response.url, response.url, lease, spec)
 
     def _page(self, response: Response, finding: Finding) -> Page | None:
         """What is read of an answer; None: it is no page, or a document that cannot be read."""
@@ -233,8 +256,7 @@ class FocusMiddleware:
         ]
         links += [_RawLink(href, hreflang=language) for language, href in page.hreflangs[:_MOST_LINKS]]
         links += [_RawLink(target) for target in (page.refresh, answers.refresh_of(response)) if target]
-        base = resolve_many([page.base], response.url)[0] if page.base else None
-        return self._candidates(links, base or response.url, response.url, lease, verdict)
+        return self._candidates(links, _base_of(page, response), response.url, lease, verdict)
 
     def _candidates(
         self, links: list[_RawLink], base: str, source: str, lease: Lease, verdict: Verdict
@@ -276,7 +298,8 @@ class FocusMiddleware:
             # The same page at another place: neither a step further from the seeds nor of less worth. The step counts
             # all the same when there are many, since a loop of ever new addresses must end.
             depth = lease.depth + 1
-            memo = b"" if read_link_memo(lease.memo) is None or lease.kind is not Kind.PAGE else lease.memo
+            is_first = is_requisite(lease) or read_link_memo(lease.memo) is not None
+            memo = lease.memo if is_first and lease.kind is Kind.PAGE else b""
             memo = memo_elsewhere(without_secrets(memo, response.url, location), response.url, location)
             # An item stays its feed's: what the feed gives and how soon is judged by the article.
             source = lease.source if lease.source.startswith("feed") else response.url
@@ -291,9 +314,16 @@ class FocusMiddleware:
             return False
         if spec is None:
             return bool(response.meta.get("allow_offsite")) or is_on_site(self._crawler.spider, location)
+        if is_requisite(lease):
+            return spec.wants_requisite(location)
         if lease.source.startswith("feed"):
             return spec.wants_item(location)
         return _may_follow(spec, location, 0)
+
+
+def _base_of(page: Page, response: Response) -> str:
+    """What the addresses of a page are relative to."""
+    return (resolve_many([page.base], response.url)[0] if page.base else None) or response.url
 
 
 def _may_follow(spec: Crawl | None, url: str, depth: int) -> bool:

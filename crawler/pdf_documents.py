@@ -16,6 +16,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
 
 from crawler.pages import answers
+from crawler.pages.requisites import is_requisite
 from crawler.work.held import HeldLease
 from frontier.clock_line import uptime_s
 from frontier.types import Kind
@@ -47,7 +48,7 @@ class PdfDocuments:
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave what a document says in the request's meta."""
         lease = answers.lease_of(request)
-        if lease is None or lease.kind is not Kind.PAGE or not is_document(response):
+        if lease is None or lease.kind is not Kind.PAGE or is_requisite(lease) or not is_document(response):
             return response
         async with self._one_at_a_time:
             read = await self._read(response, request.meta["grant"])

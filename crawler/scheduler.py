@@ -30,6 +30,7 @@ from crawler.pages.answers import Clock, failure_finding, lease_of, result_of, r
 from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack_request, request_of
+from crawler.pages.requisites import is_requisite
 from crawler.work.endings import foreseen
 from crawler.work.held import HeldLease
 from crawler.work.worker import FAULT, Worker
@@ -157,7 +158,7 @@ class FrontierScheduler(BaseScheduler):
             own = request_of(lease, self._spider)
             return own.replace(url=as_parsed(url), errback=self._failed, meta={**own.meta, **meta}, dont_filter=True)
         callback = None
-        if lease.kind is not Kind.PAGE:
+        if lease.kind is not Kind.PAGE or is_requisite(lease):
             callback, meta["handle_httpstatus_all"] = no_items, True
         raw = _raw_headers(headers)
         return Request(as_parsed(url), callback, headers=raw, errback=self._failed, meta=meta, dont_filter=True)

@@ -72,6 +72,7 @@ OUTCOMES: dict[str, Row] = {
     "http_4xx": _DONE,
     "http_other": _DONE,
     "unwanted": _DONE,
+    "requisite": Row(heals=True),  # what a page embeds: no page of budgets and yields
     "too_large": _DONE,
     "part": _DONE,  # a 206 that nobody asked for: archived, and else of no use
     "http_429": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),

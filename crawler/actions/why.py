@@ -178,6 +178,8 @@ def _answer(
             judged = f"; verdict: {verdict} ({last.told.get('verdict-reason', '')})"
         elif unread := last.told.get("unread"):
             judged = f"; a PDF that could not be read ({unread}), so it was not judged"
+        elif last.told.get("kind") == "requisite":
+            judged = "; a page embeds it, so it was not judged"
         elif last.told.get("kind") == Kind.PAGE and last.status == "200" and last.mime not in _JUDGED:
             judged = f"; {last.mime} was not read as a page, so it was not judged"
         return f"fetched {len(fetches)} time(s), last with status {last.status or 'unknown'}{judged}"

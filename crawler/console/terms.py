@@ -63,6 +63,7 @@ WORDS = {
     "http_4xx": "refused by the server (other 4xx)",
     "http_other": "answered with another status",
     "unwanted": "answered, but no page (a picture, a PDF that cannot be read)",
+    "requisite": "answered: what a kept page embeds (page_requisites)",
     "too_large": "answer beyond DOWNLOAD_MAXSIZE",
     "part": "a part that nobody asked for (206)",
     "http_429": "asked too often, says the host",

@@ -16,6 +16,8 @@ _LONGEST = 16
 """What a date leaves of it is as long as a policy's bucket may be."""
 OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
+REQUISITE_MARK = b"\xff\xff+"
+"""Begins the memo of what a page embeds (crawler/pages/requisites.py); one byte follows."""
 _DATED = 0xF8  # no byte of a bucket, which is ASCII; below it the bits of what the date is worth
 _COUNTED = 0x01
 _WORTH: tuple[Dated, ...] = ("", "day", "time", "")  # the last in 0xFF, as memos had it that did not say it
@@ -55,10 +57,10 @@ NO_LINK = LinkMemo()
 
 def read_link_memo(memo: bytes) -> LinkMemo | None:
     """The memo of a first lease (of a seed, feed entry or spider's request: :data:`NO_LINK`); None when the page was
-    fetched before."""
+    fetched before, and of what is no page but embedded in one."""
     if not memo or memo.startswith(OWN_MARK):
         return NO_LINK
-    if len(memo) > _LONGEST:
+    if len(memo) > _LONGEST or memo.startswith(REQUISITE_MARK):
         return None
     mark = memo[1] if len(memo) > 5 else 0
     if mark < _DATED:

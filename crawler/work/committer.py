@@ -28,6 +28,7 @@ from crawler.fetch.handler import Capture
 from crawler.harvest.named_later import NamedLater
 from crawler.pages.findings import Finished
 from crawler.pages.quality_caps import QualityCaps
+from crawler.pages.requisites import is_requisite
 from crawler.records.provenance import Sources
 from crawler.work.patience import Patience
 from crawler.work.teller import fetched_bytes
@@ -84,7 +85,8 @@ class Committer:
         archived = [done for done in batch if self._is_archived(done)]
         for done in archived:
             assert done.capture is not None
-            finding, kind, source = done.finding, str(done.lease.kind), done.lease.source
+            finding, source = done.finding, done.lease.source
+            kind = "requisite" if is_requisite(done.lease) else str(done.lease.kind)
             if done.lease.kind is not Kind.ROBOTS:
                 finding.metadata = {**finding.metadata, "source": urls.get(source, source), "depth": done.lease.depth}
             exchange = exchange_of(done.capture, kind, finding.metadata, finding.not_modified)
@@ -122,7 +124,7 @@ class Committer:
             return False
         finding = done.finding
         wanted = finding.not_modified is not None or (finding.verdict is not None and finding.verdict.keep)
-        return self.keep_all or done.lease.kind is not Kind.PAGE or wanted
+        return self.keep_all or done.lease.kind is not Kind.PAGE or is_requisite(done.lease) or wanted
 
     def _report(self, batch: Sequence[Finished], entries: Sequence[Entry], absences: int) -> list[bool]:
         tries = 0

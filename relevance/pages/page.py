@@ -76,7 +76,8 @@ class Block(NamedTuple):
 
 
 class Link(NamedTuple):
-    """An <a> or <area> with a href. context: main or nav. rel and hreflang in lower case."""
+    """An <a> or <area> with a href, or a frame or embedded document, with its title as text. context: main or nav. rel
+    and hreflang in lower case."""
 
     href: str
     text: str
@@ -125,7 +126,7 @@ def read_page(
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
     html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
     usual = is_usual(html)
-    tree = _tree(html, usual)
+    tree = tree_of(html, usual)
     head = read_head(tree, ("robots", robot.lower() or "robots"))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
@@ -166,7 +167,7 @@ def read_page(
 def texts_and_links(html: bytes, *, usual: bool = False) -> tuple[list[str], list[Link]]:
     """Of a page in UTF-8 the texts of its blocks and its links alone, as :func:`read_page` has them. ``usual``: it is
     known to be parsed as it is."""
-    tree = _tree(html, usual or is_usual(html))
+    tree = tree_of(html, usual or is_usual(html))
     nav = navigation(tree)
     links, linking = _links(tree, nav)
     main, aside = _gathered(tree, nav, linking)
@@ -199,7 +200,8 @@ def _plain_texts(text: str) -> Iterator[str]:
             yield found
 
 
-def _tree(html: bytes, usual: bool) -> LexborHTMLParser:
+def tree_of(html: bytes, usual: bool) -> LexborHTMLParser:
+    """The parse of a page in UTF-8; of one that is not `usual`, as it is flattened."""
     tree = LexborHTMLParser(flattened(html, usual), options=_OPTIONS)
     if tree.css_first("noscript") is not None and (closed := without_open_noscript(html)) is not None:
         tree = LexborHTMLParser(flattened(closed, is_usual(closed)), options=_OPTIONS)
@@ -351,7 +353,13 @@ def _links(tree: LexborHTMLParser, nav: Navigation) -> tuple[list[Link], frozens
         context = "nav" if identity in inside else "main"
         href = (attributes.get("href") or "").strip()
         links.append(Link(href, text, rel.lower().strip(), context, language.lower().strip()))
+    links += _frames(tree)[: MAX_LINKS - len(links)]
     return links, frozenset(identity for identity, node in zip(identities, nodes, strict=True) if not _is_own(node))
+
+
+def _frames(tree: LexborHTMLParser) -> list[Link]:
+    found = (node.attributes for node in tree.css("frame[src],iframe[src],embed[src],object[data]"))
+    return [Link((one.get("src") or one.get("data") or "").strip(), one.get("title") or "") for one in found]
 
 
 def _is_own(link: LexborNode) -> bool:

@@ -82,6 +82,7 @@ class Crawl:
     max_bytes: int = 0
     max_seconds: int = 0
     whitelist_only: bool = False
+    page_requisites: bool = False
     tags: tuple[str, ...] = ()
     policy: str = ""
     model: str = ""
@@ -122,6 +123,10 @@ class Crawl:
     def wants_item(self, url: str) -> bool:
         """Whether an item of one of the crawl's feeds may be fetched: anywhere, unless the crawl is whitelist only."""
         return self.in_scope(url) if self.whitelist_only else host_of(url) != ""
+
+    def wants_requisite(self, url: str) -> bool:
+        """Whether what a page embeds may be fetched for it: where items of feeds may, if the crawl wants any."""
+        return self.page_requisites and self.wants_item(url)
 
     def seeds(self) -> Iterator[Seed]:
         """Every URL the crawl starts from: sites, then feeds, index pages and sitemaps, in order of the file.

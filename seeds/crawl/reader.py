@@ -74,6 +74,7 @@ class Reader:
             "max_bytes": table.count("max_bytes"),
             "max_seconds": table.count("max_seconds"),
             "whitelist_only": table.flag("whitelist_only"),
+            "page_requisites": table.flag("page_requisites"),
             "tags": table.texts("tags"),
         }
         if head["language"] and head["language"] in head["siblings"]:
