@@ -9,7 +9,8 @@ The steps, in order (:data:`STEPS`; parsing comes first):
    backslashes, dot segments, non-ASCII to UTF-8 escapes; the fragment is dropped;
 1. the dot of a fully qualified host name is dropped;
 2. escapes: what RFC 3986 does not allow bare is escaped, what is unreserved is not, hexadecimal digits upper-case;
-3. session identifiers at the end of path segments (``;jsessionid=...``) are dropped;
+3. session identifiers at the end of path segments (``;jsessionid=...``) are dropped, and the path segments that are
+   ASP.NET's (``/(S(...))/``; as in the Internet Archive's ``surt``);
 4. query: empty parts, session and tracking parameters (``tracking.txt``) are dropped, the rest sorted; an
    empty query loses its question mark.
 
@@ -51,6 +52,9 @@ _PLAIN_REST = re.compile(
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _UNKNOWN_PUNYCODE = re.compile(
     r"(?i)\s*(https?):[/\\]{2}((?:(?!xn--)[a-z0-9_-]++\.)*+xn--[a-z0-9_.-]*+)(:\d*+)?(?=[/\\?#]|\s*$)"
+)
+_SESSION_SEGMENT = re.compile(
+    r"(?i)/\((?:[a-z]\([0-9a-z_-]{24,}\))++\)(?=/)|/\([0-9a-z]{24}\)(?=/(?:[^/]*+/)*+[^/]*\.as[pcmh]x\Z)"
 )
 _STAND_IN = "stand-in.invalid"
 MAX_CHARS = 8192
@@ -124,11 +128,11 @@ def _drop_root_dot(url: str) -> str:
 
 
 def _drop_path_sessions(url: str) -> str:
-    if ";" not in url:
+    if ";" not in url and "/(" not in url:
         return url
     end = url.index("/", 8)
     path, mark, query = url[end:].partition("?")
-    return url[:end] + _PATH_SESSION.sub("", path) + mark + query
+    return url[:end] + _SESSION_SEGMENT.sub("", _PATH_SESSION.sub("", path)) + mark + query
 
 
 def _normalise_escapes(url: str) -> str:
@@ -190,7 +194,7 @@ def canonical_quickly(url: str) -> str | None:
 
 def with_plain_origin(url: str, end: int) -> str | None:
     """The canonical form of `url`, whose origin ends at `end` and is plain; ``None`` when the rest needs parsing."""
-    if "/." in url or len(url) > MAX_CHARS:
+    if "/." in url or "/(" in url or len(url) > MAX_CHARS:
         return None
     try:
         odd = url.encode().translate(None, _SIMPLE)

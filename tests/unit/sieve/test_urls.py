@@ -24,6 +24,7 @@ from sieve.urls.resolve import Base, _join
 _WORDS = (
     "a B . .. / // ? & = % %41 %2e %2F %e9 %zz ; jsessionid=12 é ' [ ] | \\ + utm_source=x # : @ xn-- phpsessid= s 1 ~ "
     '{ " \U0001f577 %25 25 41 fbclid=1 - sid=0123456789abcdef0123456789abcdef'
+    " /(S(lit3py55t21z5v55vlm25s55))/ (lit3py55t21z5v55vlm25s55) .aspx"
 )
 _PIECES = st.sampled_from([*_WORDS.split(), " ", "\t", "\ud800"])
 _URLS = st.one_of(
@@ -96,6 +97,11 @@ def test_relative_links_by_batch_and_one_by_one_agree(link: str, base: str) -> N
         ("http://example.org/a;jsessionid=0A1.node?x=1", "http://example.org/a?x=1"),
         ("http://example.org/a;v=1;PHPSESSID=zz/b", "http://example.org/a;v=1/b"),
         ("http://example.org/..;jsessionid=1", "http://example.org/..;jsessionid=1"),
+        ("http://example.org/(S(lit3py55t21z5v55vlm25s55))/a?x=1", "http://example.org/a?x=1"),
+        ("http://example.org/a/(A(lit3py55t21z5v55vlm25s55-_A)S(lit3py55t21z5v55vlm25s55))/", "http://example.org/a/"),
+        ("http://example.org/(lit3py55t21z5v55vlm25s55)/a/b.aspx", "http://example.org/a/b.aspx"),
+        ("http://example.org/(lit3py55t21z5v55vlm25s55)/a", "http://example.org/(lit3py55t21z5v55vlm25s55)/a"),
+        ("http://example.org/(S(1))/a", "http://example.org/(S(1))/a"),
         ("http://example.org/?sid=1", "http://example.org/?sid=1"),
         ("http://example.org/?sid=0123456789ABCDEF0123456789abcdef", "http://example.org/"),
         ("http://example.org/?b&a&&utm_source=x&UTM_Medium=y", "http://example.org/?a&b"),
