@@ -47,9 +47,8 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     is none, or a broken one, or one of another state of the file; ``tell`` hears of that and of all damage met.
     ArchiveNotFound: no capture of it; of one in a file that was moved away without its index that is said.
     """
-    place = _place(path, what)
-    if place is not None:
-        return place
+    if place := _PLACE.fullmatch(what):
+        return path, int(place[1]), int(place[2] or 0)
     found: list[tuple[str, Place]] = []
     for file in finished_in(path) if path.is_dir() else [path]:
         found += _captures(file, what, tell)
@@ -65,7 +64,7 @@ def _moved(folder: Path, url: str) -> Iterator[str]:
     for index in sorted(folder.glob(f"*{cdxj.SUFFIX}")):
         if not index.with_name(index.name.removesuffix(cdxj.SUFFIX)).exists():
             with contextlib.suppress(ValueError):
-                if any(cdxj.lookup(index, url)):
+                if cdxj.lookup(index, url):
                     yield index.name.removesuffix(cdxj.SUFFIX)
 
 
@@ -92,11 +91,6 @@ def _holds(record: Record, checksum: str) -> bool:
     return record.in_memory and digest_holds(checksum, record.payload()) is True
 
 
-def _place(file: Path, written: str) -> Place | None:
-    match = _PLACE.fullmatch(written)
-    return (file, int(match[1]), int(match[2] or 0)) if match is not None else None
-
-
 def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tuple[str, Place]]:
     index = file.with_name(file.name + cdxj.SUFFIX)
     if index.is_file() and index.stat().st_size:
@@ -109,15 +103,11 @@ def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tupl
 
 def _indexed(index: Path, file: Path, url: str) -> list[tuple[str, Place]] | None:
     """What the index knows of the URL; None when the index is broken or of another state of the file."""
-    found: list[tuple[str, Place]] = []
     try:
-        for row in cdxj.lookup(index, url):
-            place = _place(file, f"{row['offset']}+{row.get('inner_offset', 0)}")
-            if place is None:
-                return None
-            found.append((row["timestamp"], place))
-    except (ValueError, KeyError):
+        rows = cdxj.lookup(index, url)
+    except ValueError:
         return None
+    found = [(row["timestamp"], (file, int(row["offset"]), int(row.get("inner_offset", 0)))) for row in rows]
     return found if not found or _stands(_latest(found), url) else None
 
 

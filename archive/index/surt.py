@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):(//)?(.*)", re.DOTALL)
-_AUTHORITY = re.compile(r"[^/?#]*")
+_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://([^/?#]*)(.*)", re.DOTALL)
 _LINE_WHITE = re.compile(r"[\t\n\r]")
 _WHITE = " \t\n\r\v\f"
 _WWW = re.compile(r"^www\d*\.")
@@ -49,9 +48,14 @@ def _unescape(data: bytes) -> bytes:
     return data
 
 
+def _is_plain(text: str) -> bool:
+    """Has it nothing to be escaped or unescaped, as nearly always?"""
+    return "%" not in text and text.isascii() and text.isprintable() and " " not in text
+
+
 def _escape(text: str) -> str:
     """Unescaped as often as it goes, then escaped once, and no more than needed."""
-    if "%" not in text and text.isascii() and text.isprintable() and " " not in text:
+    if _is_plain(text):
         return text
     return _escaped(_unescape(text.encode("utf-8", "surrogateescape")))
 
@@ -62,7 +66,7 @@ def _escaped(data: bytes) -> str:
 
 def _name(host: str) -> str:
     """A host's letters: unescaped, a name of other letters than ASCII's in punycode, in lower case."""
-    if "%" not in host and host.isascii() and host.isprintable() and " " not in host:
+    if _is_plain(host):
         return host.lower()
     data = _unescape(host.encode("utf-8", "surrogateescape"))
     if not data.isascii():
@@ -107,7 +111,7 @@ def _query(query: str) -> str:
     for pattern in _QUERY_SESSION if len(query) <= _LONGEST_SESSION else ():
         match = pattern.match(query)
         if match:
-            query = match[1] + (match[2] or "") if match[2] else match[1]
+            query = match[1] + (match[2] or "")
     query = query.lower()
     return "&".join(sorted(query.split("&"), key=lambda word: word.split("=", 1)))
 
@@ -116,13 +120,10 @@ def surt(url: str) -> str:
     """The key of a URL; of something that is no URL with ``//``, itself in lower case without white space."""
     text = _LINE_WHITE.sub("", url.strip(_WHITE))
     match = _URL.match(text)
-    if match is None or not match[2]:
+    if match is None:
         return re.sub(r"\s", "%20", text.lower())
-    scheme, rest = match[1].lower(), match[3]
-    authority = _AUTHORITY.match(rest)
-    end = authority.end() if authority else 0
-    tail = rest[end:].split("#", 1)[0]
-    path, mark, query = tail.partition("?")
-    query = _query(query) if mark else ""
-    host = _host(rest[:end], scheme)
+    scheme = match[1].lower()
+    path, _, query = match[3].partition("#")[0].partition("?")
+    query = _query(query) if query else ""
+    host = _host(match[2], scheme)
     return f"{host + ')' if host else scheme + ':'}{_path(path)}{'?' + query if query else ''}"
