@@ -292,14 +292,6 @@ class Unpacked:
         parts: list[bytes] = []
         size = given = 0
         try:
-            data = unpacker.feed(source.take(kind.piece_bytes))
-            if unpacker.eof:
-                source.position -= unpacker.unused
-                unit.length = source.position - unit.offset
-                yield Chunk(data, unit, 0)
-                return
-            parts.append(data)
-            size = len(data)
             while not unpacker.eof:
                 piece = b"" if unpacker.pending else source.take(kind.piece_bytes)
                 if not piece and not unpacker.pending:
@@ -308,7 +300,7 @@ class Unpacked:
                 parts.append(data)
                 size += len(data)
                 if size >= self._whole and not unpacker.eof:
-                    yield Chunk(parts[0] if len(parts) == 1 else b"".join(parts), unit, given)
+                    yield Chunk(b"".join(parts), unit, given)
                     given += size
                     parts, size = [], 0
         except _ERRORS as error:
@@ -316,7 +308,7 @@ class Unpacked:
             return
         source.position -= unpacker.unused
         unit.length = source.position - unit.offset
-        yield Chunk(parts[0] if len(parts) == 1 else b"".join(parts), unit, given)
+        yield Chunk(b"".join(parts), unit, given)
 
     def _salvage(self, kind: Kind, unit: Unit, given: int, reason: str) -> Iterator[Chunk]:
         """What can be had of a broken unit beyond the ``given`` plain bytes, then on to the next unit."""

@@ -64,11 +64,7 @@ def plain_digest(path: Path) -> tuple[str, list[Damage]]:
     damages: list[Damage] = []
     with path.open("rb") as file:
         source = Source(file)
-        kind = detect(source)
-        if kind is None:
-            source = Source(file)
-            file.seek(0)
-        for chunk in Unpacked(source, kind, str(path), damages):
+        for chunk in Unpacked(source, detect(source), str(path), damages):
             state.update(chunk.data)
     return state.hexdigest(), damages
 
