@@ -71,15 +71,13 @@ class Job:
         """Make the records; a payload that is in a file already, of this crawl or an earlier one, or earlier in this
         pack, becomes a revisit."""
         exchanges = [thaw(group.body) for group in self.groups]
-        checksums = [digest(config.digest, entity(exchange)) for exchange in exchanges]
-        read = list(zip(exchanges, checksums, strict=True))
-        known = seen.find({checksum for exchange, checksum in read if _may_repeat(exchange, config)})
+        read = [(one, digest(config.digest, entity(one)), _may_repeat(one, config)) for one in exchanges]
+        asked = [(exchange.url, checksum) for exchange, checksum, may_repeat in read if may_repeat]
+        known = seen.find({checksum for _, checksum in asked})
         if config.earlier is not None:
-            asked = [(exchange.url, checksum) for exchange, checksum in read if _may_repeat(exchange, config)]
             self.earlier = dict(config.earlier([one for one in asked if one[1] not in known]))
             known |= self.earlier
-        for exchange, checksum in read:
-            may_repeat = _may_repeat(exchange, config)
+        for exchange, checksum, may_repeat in read:
             built = build(exchange, checksum, known.get(checksum) if may_repeat else None, config.style)
             if not may_repeat:
                 built = replace(built, target=None)

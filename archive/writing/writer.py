@@ -174,13 +174,11 @@ class WarcWriter:
         """
         if self._closed:
             return
-        done = False
         try:
             self._pack_all()
-            done = True
-        finally:
-            if not done:
-                self._abandon()
+        except BaseException:
+            self._abandon()
+            raise
         self._closed = True
         self._pool.shutdown()
         self.config.step("journal-remove")
@@ -311,10 +309,7 @@ class WarcWriter:
     def _rotate(self) -> None:
         """Finish the file when it is due. When that fails the file stays open, and it is tried again later."""
         with self._file_lock:
-            file = self._file
-            if file is None:
-                return
-            if not 0 < self._settings["max_bytes"] <= file.size:
+            if self._file is None or not 0 < self._settings["max_bytes"] <= self._file.size:
                 return
             try:
                 self._finish_file()
