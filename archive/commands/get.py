@@ -19,12 +19,10 @@ from archive.commands.common import (
     tell_damages,
 )
 from archive.errors import Damage
-from archive.index.access import content_of, find, record_at
+from archive.index.access import IDENTICAL, content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
 from archive.reading.record import Record
 from archive.storage.warcfile import finished_in
-
-_IDENTICAL = "/revisit/identical-payload-digest"
 
 HELP = "write one capture to standard output"
 
@@ -60,7 +58,7 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 
     path, offset, inner = find(given, options.what, tell)
     reader, record = record_at(path, offset, inner)
-    if not (options.json or options.record or options.http) and _IDENTICAL in record.field("WARC-Profile"):
+    if not (options.json or options.record or options.http) and IDENTICAL in record.field("WARC-Profile"):
         where = [given, *([given.parent] if given.is_file() else []), *map(Path, options.earlier)]
         found = content_of(record, where, tell)
         if found is None:

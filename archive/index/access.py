@@ -17,6 +17,8 @@ from archive.storage.warcfile import finished_in
 
 Place = tuple[Path, int, int]
 
+IDENTICAL = "/revisit/identical-payload-digest"
+"""In the profile of revisits of a payload that another record has."""
 _AT_ONCE = 64 << 10
 _PLACE = re.compile(r"([0-9]{1,18})(?:\+([0-9]{1,18}))?")
 
@@ -31,7 +33,7 @@ def record_at(path: str | Path, offset: int, inner: int = 0) -> tuple[Reader, Re
     reader.skip(inner)
     for record in reader:
         if record.offset == offset and record.inner == inner:
-            if record.in_memory and digest_holds(record.field("WARC-Block-Digest"), record.block()) is False:
+            if record.in_memory and record.block_holds() is False:
                 record.damage = Damage(str(path), offset, inner, "the block digest does not hold")
             return reader, record
         if record.offset > offset or record.inner > inner:

@@ -33,6 +33,8 @@ from archive.storage.unpack import Unit
 
 INDEXED = frozenset({"response", "revisit", "resource"})
 SUFFIX = ".cdxj"
+REVISIT = "warc/revisit"
+"""The `mime` of a revisit."""
 _DIGITS = re.compile(r"\d")
 _FIRST = "00000101000000"
 _BEHIND = b"!"
@@ -98,7 +100,7 @@ def entry_of(record: Record) -> Entry | None:
         return None
     url = record.url
     http = record.http
-    fields = {"url": url, "mime": "warc/revisit" if record.type == "revisit" else record.media_type or "unk"}
+    fields = {"url": url, "mime": REVISIT if record.type == "revisit" else record.media_type or "unk"}
     if http is not None and http.status:
         fields["status"] = str(http.status)
     if checksum := payload_digest(record):

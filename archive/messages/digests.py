@@ -43,6 +43,11 @@ def split_digest(text: str) -> tuple[str, bytes] | None:
     return algorithm, b""
 
 
+def split_indexed(text: str) -> tuple[str, bytes] | None:
+    """As :func:`split_digest`, of a digest as indexes have it: one without a name is of SHA-1."""
+    return split_digest(text if ":" in text else f"sha1:{text}")
+
+
 def _base32(text: str) -> bytes:
     try:
         return base64.b32decode(text.upper() + "=" * (-len(text) % 8))

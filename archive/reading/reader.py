@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archive.errors import Damage, KindUnreadable
-from archive.messages.digests import digest_holds
 from archive.reading import arc
 from archive.reading.finding import Finder
 from archive.reading.plain import NEXT, START, PlainBytes, Rest, declared_length
@@ -219,16 +218,14 @@ class Reader:
         """The record lies in a broken unit, or no record follows: is its block what it should be?"""
         plain = self._plain
         if plain.broken is not None:
-            if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is not True:
+            if not record.block_holds():
                 record.damage = plain.broken
             return
         after, is_arc = plain.after_line_ends(plain.position), self._finder.is_arc
         if is_arc and after < len(plain.buffer) and self._finder.line_comes(after):
             after = plain.after_line_ends(plain.position)
         begins = arc.LINE.match(plain.buffer, after) if is_arc else plain.buffer[after : after + 5].upper() == b"WARC/"
-        if after >= len(plain.buffer) - 64 or begins:
-            return
-        if digest_holds(record.headers.get("WARC-Block-Digest"), record.block()) is True:
+        if after >= len(plain.buffer) - 64 or begins or record.block_holds():
             return
         reason = "no record follows where Content-Length says"
         record.damage = self._report(record.unit, record.inner, reason)

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 
 from archive.errors import Damage
+from archive.messages.digests import digest_holds
 from archive.messages.headers import Headers
 from archive.messages.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
 from archive.reading.plain import Rest
 from archive.storage.unpack import Unit
 
+CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})
+"""Types of records that have what was captured, or say where it is."""
 _LINE = re.compile(rb"[^\n]*\n")
 _TYPE, _HTTP = b"\nContent-Type: ", b"application/http"
 _FINAL = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d", re.I)
@@ -157,6 +160,10 @@ class Record:
         if self._stream is None:
             return self._buffer[self.block_start : self.block_start + self.length]
         return b"".join(self.pieces())
+
+    def block_holds(self) -> bool | None:
+        """Does the block have the digest that the header says? None: it says none that can be checked."""
+        return digest_holds(self.field("WARC-Block-Digest"), self.block())
 
     def _beginning(self) -> bytes:
         if self._stream is None:

@@ -22,11 +22,10 @@ from archive.errors import ConvertError
 from archive.index.cdxj import index_file
 from archive.index.surt import surt
 from archive.reading.reader import Reader
-from archive.reading.record import Record
+from archive.reading.record import CAPTURES, Record
 from archive.tools.convert import Tick, copy_record, lacks_index, written
 from archive.tools.sink import Sink
 
-_CAPTURES = ("response", "revisit", "resource", "conversion")
 _HOST = re.compile(r"[^/?]+")
 _ABOUT = re.compile(r"urn:[a-z-]+:(?=https?://)", re.IGNORECASE)
 """A browser's recorder names so what it made of a page: its text, its picture, what it has loaded (browsertrix)."""
@@ -91,7 +90,7 @@ def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> 
                 gone.update(filter(None, [record.id]))
                 found.removed += 1 + (before := ahead.pop(record.id, 0))
                 found.kept -= before
-                found.captures += record.type in _CAPTURES
+                found.captures += record.type in CAPTURES
             else:
                 found.kept += 1
                 if not record.url:

@@ -14,15 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from archive.errors import ArchiveError, Damage
-from archive.index.cdxj import SUFFIX, file_lines, parse, payload_digest, timestamp
+from archive.index.access import IDENTICAL
+from archive.index.cdxj import REVISIT, SUFFIX, file_lines, parse, payload_digest, timestamp
 from archive.index.surt import surt
-from archive.messages.digests import split_digest
+from archive.messages.digests import split_digest, split_indexed
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.tools.verify import Problem
 
-_IDENTICAL, _NOT_MODIFIED = "/revisit/identical-payload-digest", "/revisit/server-not-modified"
-_REVISIT = "warc/revisit"
+_NOT_MODIFIED = "/revisit/server-not-modified"
 _LONGEST_LINE = 1 << 16
 
 Content = tuple[str, object]
@@ -38,7 +38,7 @@ def sought(record: Record) -> Content | None:
     if _NOT_MODIFIED in profile:
         return surt(url), timestamp(date) if date else None
     has = split_digest(record.field("WARC-Payload-Digest"))
-    return (surt(url), has) if has is not None and _IDENTICAL in profile else None
+    return (surt(url), has) if has is not None and IDENTICAL in profile else None
 
 
 def had(record: Record) -> set[Content]:
@@ -47,8 +47,7 @@ def had(record: Record) -> set[Content]:
 
 
 def _had(key: str, checksum: str, stamp: str) -> set[Content]:
-    digest = split_digest(checksum if ":" in checksum else f"sha1:{checksum}")
-    return {(key, digest), (key, stamp), (key, None)}
+    return {(key, split_indexed(checksum)), (key, stamp), (key, None)}
 
 
 def refers_to(record: Record) -> tuple[str, str]:
@@ -98,7 +97,7 @@ class Revisits:
             except ValueError as error:
                 fault = fault or f"{path}:{number}: no line of an index: {error}"
                 continue
-            if row.get("mime") != _REVISIT:
+            if row.get("mime") != REVISIT:
                 self._found |= _had(row["urlkey"], row.get("digest", ""), row["timestamp"]) & self._sought.keys()
         if fault:
             raise ArchiveError(fault)

@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from archive.reading.record import Record
+from archive.reading.record import CAPTURES, Record
 
 GROUPS = ("host", "language", "type", "year", "status")
 _HOST_ENDS = re.compile(r"[/?#]")
-_CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})
 
 
 @dataclass(slots=True)
@@ -26,7 +25,7 @@ class Stats:
     def add(self, record: Record) -> None:
         self.records += 1
         self.kinds[record.type or "unknown"] += 1
-        if record.type not in _CAPTURES:
+        if record.type not in CAPTURES:
             return
         http = record.http
         size = record.length - (http.size if http else 0)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from archive.errors import ArchiveError, ArchiveNotFound
 from archive.index import cdxj
 from archive.index.surt import surt
-from archive.messages.digests import digest_holds, split_digest
+from archive.messages.digests import split_digest, split_indexed
 from archive.reading.reader import Reader
 from archive.writing.exchange import RevisitTarget
 
@@ -33,7 +33,6 @@ Place = tuple[Path, int, int]
 _LOG = logging.getLogger("archive.writing.earlier")
 _NOT_OURS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What comes of lines that are no index lines, or have other values than they should."""
-_REVISIT = "warc/revisit"
 _MOST_TRIED = 4
 """So many lines of a URL with the digest are looked into, until one leads to the content."""
 _MOST_INNER = 8 << 20
@@ -140,7 +139,7 @@ def _records(path: Path, offset: int, _mtime_ns: int, _size: int) -> Mapping[int
                 break
             if record.type not in ("response", "revisit"):
                 continue
-            if record.in_memory and digest_holds(record.field("WARC-Block-Digest"), record.block()) is False:
+            if record.in_memory and record.block_holds() is False:
                 continue
             if record.damage is not None or not record.whole():
                 continue
@@ -153,11 +152,10 @@ def _records(path: Path, offset: int, _mtime_ns: int, _size: int) -> Mapping[int
 
 def _has(row: dict[str, str], checksum: str) -> bool:
     """Is it of this digest, however that is spelled?"""
-    text = row.get("digest", "")
-    return split_digest(text if ":" in text else f"sha1:{text}") == split_digest(checksum)
+    return split_indexed(row.get("digest", "")) == split_digest(checksum)
 
 
 def _line(index: Path, row: dict[str, str]) -> _Line:
-    whole = row.get("mime") != _REVISIT and row.get("status") == "200" and not row.get("truncated")
+    whole = row.get("mime") != cdxj.REVISIT and row.get("status") == "200" and not row.get("truncated")
     place = index.parent / row["filename"], int(row["offset"]), int(row.get("inner_offset", 0))
     return _Line(whole, row["timestamp"], place, index, row["urlkey"], row["url"])
