@@ -97,8 +97,9 @@ def file_name(text: str) -> str:
     return text
 
 
-def files_argument(sub: argparse.ArgumentParser, help_text: str = "") -> None:
-    help_text = help_text or "WARC or ARC files, or folders of WARC files; - for standard input"
+def files_argument(
+    sub: argparse.ArgumentParser, help_text: str = "WARC or ARC files, or folders of WARC files; - for standard input"
+) -> None:
     sub.add_argument("files", nargs="+", type=file_name, metavar="FILE", help=help_text)
 
 

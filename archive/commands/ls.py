@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
                 if types and facts["type"] not in types:
                     continue
                 if options.json:
-                    print(json.dumps(facts, ensure_ascii=True))
+                    print(json.dumps(facts))
                 else:
                     place = f"{record.offset}+{record.inner}"
                     mark = "  DAMAGED" if record.damage else ""

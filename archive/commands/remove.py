@@ -51,11 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if bereft:
         say(f"archive: {bereft} captures of other sites say only that their content was stored with what goes")
     if not records:
-        say(
-            printable(
-                f"archive: {options.site}: nothing of it is in {'these files' if code == GOOD else 'what was read'}"
-            )
-        )
+        say(f"archive: {options.site}: nothing of it is in {'these files' if code == GOOD else 'what was read'}")
         return max(code, FAULTS)
     if not options.force:
         say(f"archive: nothing is written without --force; {captures} captures ({records} records) would go")

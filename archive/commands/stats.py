@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     code = each(options, counted, folders=True)
     if options.json:
         print(json.dumps(stats.as_json()))
-        return code
-    _show(stats, options.top)
+    else:
+        _show(stats, options.top)
     return code
 
 

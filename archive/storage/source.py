@@ -12,36 +12,30 @@ _HOLD_LIMIT = 64 << 20
 class Source:
     """A window over a binary file. ``position`` is the offset in the file as stored, whatever the file object says.
 
-    From :meth:`hold` on, bytes are kept so that :meth:`rewind` can go back there, as far as 64 MiB.
+    From :meth:`hold` on, bytes are kept so that :meth:`rewind` can go back there, as far as 64 MiB: to ``held``.
     """
 
     def __init__(self, file: BinaryIO, position: int = 0) -> None:
         self._file = file
         self._buffer = b""
         self._base = position
-        self._held = position
-        self.position = position
+        self.held = self.position = position
 
     def hold(self) -> None:
-        self._held = self.position
-
-    @property
-    def held(self) -> int:
-        """The offset that :meth:`rewind` goes back to."""
-        return self._held
+        self.held = self.position
 
     def rewind(self) -> None:
-        self.position = self._held
+        self.position = self.held
 
     def _fill(self, size: int) -> None:
         """Have ``size`` bytes from the position on in the buffer, or all up to the end of the file."""
-        if self.position - self._held > _HOLD_LIMIT:
-            self._held = self.position
+        if self.position - self.held > _HOLD_LIMIT:
+            self.held = self.position
         missing = self.position + size - self._base - len(self._buffer)
         if missing <= 0:
             return
-        parts = [self._buffer[self._held - self._base :]]
-        self._base = self._held
+        parts = [self._buffer[self.held - self._base :]]
+        self._base = self.held
         while missing > 0:
             block = self._read(max(_READ, missing))
             if not block:

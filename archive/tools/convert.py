@@ -33,9 +33,8 @@ FRESH_INDEX = ".{}-index-new"
 
 @dataclass(slots=True)
 class RepairReport:
-    """``kept`` and ``dropped`` records, and all damage met. Nothing kept: there is no file at ``path``."""
+    """``kept`` and ``dropped`` records, and all damage met. Nothing kept: no file was written."""
 
-    path: Path
     kept: int = 0
     dropped: int = 0
     damages: list[Damage] = field(default_factory=list)
@@ -116,7 +115,7 @@ def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: 
 def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
     nothing is written."""
-    report = RepairReport(target)
+    report = RepairReport()
     sink = Sink(target, compression_of(target))
     with written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
         for record in reader:
