@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from archive import Damage
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, is_archive
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, is_archive
 from corpus.datasheet import Datasheet, crawls_of, written
 from corpus.errors import UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, STDIN, expand
-from corpus.outputs import check_target, open_output
+from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.sources import documents
 from corpus.tally import Tally
@@ -41,10 +41,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageFault("--warc -: only files")
     if others := [name for name in archives if not is_archive(name)]:
         raise UsageFault(f"--warc {others[0]}: no archive")
-    check_target(options.output)
-    if options.output != STDIN:
-        expect_other(files + archives, options.output)
-        expect_form(options.output, (".md", ".txt"))
+    expect_target(options.output, files + archives)
+    expect_form(options.output, (".md", ".txt"))
     report, tally, sheet = Report(quiet=options.quiet), Tally(), Datasheet()
 
     def tell(damage: Damage) -> None:

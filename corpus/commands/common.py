@@ -12,7 +12,7 @@ from typing import Protocol
 from corpus.errors import UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, STDIN, VERTICAL_SUFFIXES, beginning, open_stored
 from corpus.languages import of_html_tag
-from corpus.outputs import plain_suffix
+from corpus.outputs import STDOUT, check_target, plain_suffix
 from corpus.report import Report
 from corpus.sources import kind_of
 from relevance.language.identification import Identifier
@@ -40,9 +40,10 @@ class Command(Protocol):
     def run(self, options: argparse.Namespace) -> int: ...
 
 
-def expect_other(files: Sequence[str], target: str) -> None:
-    """UsageFault when what is to be written would take the place of a file to read."""
-    if Path(target).exists() and any(_is(name, Path(target)) for name in files):
+def expect_target(target: str, files: Sequence[str]) -> None:
+    """UsageFault when a file of this name cannot be made, or would take the place of one of the files to read."""
+    check_target(target)
+    if target != STDOUT and Path(target).exists() and any(_is(name, Path(target)) for name in files):
         raise UsageFault(f"{target}: is one of the files to read")
 
 

@@ -8,14 +8,14 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, summarise
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, summarise
 from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
 from corpus.duplicates.state import State, opened
 from corpus.errors import UsageFault
 from corpus.inputs import ROW_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, naming, open_output
+from corpus.outputs import naming, open_output
 from corpus.report import Report
 from corpus.verbatim import OUTPUT_SUFFIXES, encoded, expand_documents, output_form
 
@@ -104,9 +104,7 @@ def _columns(given: str | None) -> tuple[int, ...]:
 
 def _check_targets(files: list[str], targets: list[str]) -> None:
     for target in targets:
-        check_target(target)
-        if target != STDOUT:
-            expect_other(files, target)
+        expect_target(target, files)
     if len({os.path.realpath(target) for target in targets}) < len(targets):
         raise UsageFault("--dropped: is the output")
 

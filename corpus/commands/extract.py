@@ -10,7 +10,7 @@ from corpus.commands.common import (
     FAULTS,
     GOOD,
     expect_form_or_format,
-    expect_other,
+    expect_target,
     is_archive,
     language_arguments,
     languages_of,
@@ -23,7 +23,7 @@ from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.forms import FORMS, SUFFIXES, WITH_HEADINGS, Form, form_of
 from corpus.inputs import DOCUMENT_SUFFIXES, STDIN, VERTICAL_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.tally import NOTES, PARAGRAPH_REASONS, RECORD_REASONS
 
@@ -85,9 +85,7 @@ def run(options: argparse.Namespace) -> int:
     for name in files + earlier:
         if name.endswith((*DOCUMENT_SUFFIXES, *VERTICAL_SUFFIXES)) and Path(name).is_file() and not is_archive(name):
             raise UsageFault(f"{name}: documents already; extract reads archives")
-    check_target(options.output)
-    if options.output != STDOUT:
-        expect_other(files + earlier, options.output)
+    expect_target(options.output, files + earlier)
     expect_form_or_format(options, SUFFIXES)
     form = _form(options)
     extraction = Extraction(choice, Report(quiet=options.quiet), processes=processes_of(options))

@@ -12,7 +12,7 @@ from corpus.commands.common import (
     FAULTS,
     GOOD,
     expect_form_or_format,
-    expect_other,
+    expect_target,
     language_arguments,
     languages_of,
     processes_argument,
@@ -22,7 +22,7 @@ from corpus.commands.common import (
 from corpus.errors import UsageFault
 from corpus.inputs import expand
 from corpus.languages import html_tag
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.tally import NOTES, RECORD_REASONS
 from corpus.wikilinks.choice import REASONS, LinkChoice
@@ -86,10 +86,8 @@ def run(options: argparse.Namespace) -> int:
     if options.header and form != "tsv":
         raise UsageFault("--header: only of tsv")
     files = expand(options.files)
-    check_target(options.output)
     tables = _tables(options)
-    if options.output != STDOUT:
-        expect_other([*files, *(path for paths in tables.values() for path in paths.values())], options.output)
+    expect_target(options.output, [*files, *(path for paths in tables.values() for path in paths.values())])
     expect_form_or_format(options, SUFFIXES)
     search = _search(options, {edition: load(paths) for edition, paths in tables.items()})
     with open_output(options.output) as out:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from corpus.commands.common import GOOD, expect_other
+from corpus.commands.common import GOOD, expect_target
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import expand, open_stored
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import STDOUT, open_output
 from corpus.report import Report
 from corpus.sources import MAX_LINE, lines
 from corpus.wikilinks.dumps import rows, table_of
@@ -46,8 +46,7 @@ def run(options: argparse.Namespace) -> int:
     names += ["disambiguations"] if "page_props" in dumps else []
     targets = {name: str(folder / FILES[name]) for name in names}
     for target in targets.values():
-        check_target(target)
-        expect_other([path for path, _ in dumps.values()], target)
+        expect_target(target, [path for path, _ in dumps.values()])
     counts = dict.fromkeys(names, 0)
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_output(target)) for name, target in targets.items()}

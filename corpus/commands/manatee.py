@@ -6,10 +6,10 @@ import argparse
 import os
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, expect_vertical
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, expect_vertical
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import STDOUT, open_output
 from corpus.report import Report
 from corpus.sources import vertical_rows
 from corpus.tagging.tagger import DEFAULT_COLUMNS, columns_named
@@ -42,16 +42,13 @@ def run(options: argparse.Namespace) -> int:
     columns = columns_named(options.columns)
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
-    check_target(options.output)
-    if options.output != STDOUT:
-        expect_other(files, options.output)
+    expect_target(options.output, files)
     expect_form(options.output, (".vert",))
     report, tally = Report(quiet=options.quiet), Tally()
     writer = ManateeWriter(columns)
     if options.registry is not None:
         options.registry.parent.mkdir(parents=True, exist_ok=True)
-        check_target(str(options.registry))
-        expect_other(files, str(options.registry))
+        expect_target(str(options.registry), files)
         _registry(options, writer)  # what it cannot say is found before the work
     with open_output(options.output) as out:
         for rows in vertical_rows(files, report, tally, writer.check):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from archive.tools.remove import below
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, summarise
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, summarise
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.subcorpus import REASONS, Counts, Subcorpus, Wanted, period
 from corpus.verbatim import OUTPUT_SUFFIXES, expand_documents, output_form
@@ -60,9 +60,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     wanted = _wanted(options)
     files = expand_documents(options.files, options.output)
-    check_target(options.output)
-    if options.output != STDOUT:
-        expect_other([*files, *([options.ids] if options.ids else [])], options.output)
+    expect_target(options.output, [*files, *([options.ids] if options.ids else [])])
     expect_form(options.output, OUTPUT_SUFFIXES)
     if wanted.twice:
         _expect_files(files)

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from archive.terminal import printable
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, model_argument
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, model_argument
 from corpus.errors import UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, expand
-from corpus.outputs import COMPRESSED, check_target, expect_stdout
+from corpus.outputs import COMPRESSED, expect_stdout
 from corpus.report import Report
 from corpus.sources import documents
 from corpus.statistics import GROUPS, Row, Statistics, shortened
@@ -48,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if options.top < 0:
         raise UsageFault("--top: not below 0")
     if options.plot is not None:
-        check_target(str(options.plot))
-        expect_other(files, str(options.plot))
+        expect_target(str(options.plot), files)
         expect_form(str(options.plot), (".png",))
         if options.plot.suffix in COMPRESSED:
             raise UsageFault(f"{options.plot}: a picture is packed already")

@@ -8,10 +8,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_other, expect_vertical, processes_of
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, expect_vertical, processes_of
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
-from corpus.outputs import STDOUT, check_target, open_output
+from corpus.outputs import open_output
 from corpus.report import Report
 from corpus.sources import vertical_rows
 from corpus.tagging.processes import tagged
@@ -57,9 +57,7 @@ def run(options: argparse.Namespace) -> int:
     processes = processes_of(options)
     files = expand(options.files, VERTICAL_SUFFIXES)
     expect_vertical(files)
-    check_target(options.output)
-    if options.output != STDOUT:
-        expect_other([*files, *map(str, models.values())], options.output)
+    expect_target(options.output, [*files, *map(str, models.values())])
     expect_form(options.output, (".vert",))
     report, tally = Report(quiet=options.quiet), Tally()
     tagger = DocumentTagger(models, columns)

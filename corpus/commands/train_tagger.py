@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from corpus.commands.common import GOOD, expect_other
+from corpus.commands.common import GOOD, expect_target
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import expand, open_stored
-from corpus.outputs import COMPRESSED, STDOUT, check_target, expect_stdout, open_output
+from corpus.outputs import COMPRESSED, STDOUT, expect_stdout, open_output
 from corpus.report import Report
 from corpus.sources import MAX_LINE, lines
 from corpus.tagging.training import Sentence, accuracy, tagged_sentences, train
@@ -37,11 +37,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     files = expand(options.files, _SUFFIXES)
     heldout = expand([options.heldout], _SUFFIXES) if options.heldout else []
-    check_target(options.output)
+    expect_target(options.output, [*files, *heldout])
     if options.output.endswith(COMPRESSED):
         raise UsageFault(f"{options.output}: a model is packed already, and cannot be read when packed again")
-    if options.output != STDOUT:
-        expect_other([*files, *heldout], options.output)
     if heldout:
         expect_stdout()
     if heldout and options.output == STDOUT:
