@@ -24,6 +24,7 @@ from archive.errors import KindUnreadable
 from archive.storage.source import Source
 from archive.storage.unpack import Chunk, Unpacked, detect
 from corpus.errors import UsageFault
+from corpus.outputs import COMPRESSED
 
 STDIN = "-"
 _ARCHIVES = (".warc", ".arc", ".wet")
@@ -33,7 +34,6 @@ ARCHIVE_SUFFIXES = tuple(kind + stored for kind in _ARCHIVES for stored in _STOR
 DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
 ROW_SUFFIXES = tuple(".tsv" + stored for stored in _STORED)
-_COMPRESSED = (".gz", ".xz", ".zst")
 _LOOK = 256 << 10
 _DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 
@@ -166,7 +166,7 @@ def unpacked(file: BinaryIO, path: str, damages: list[Damage]) -> Iterator[Chunk
         return
     if kind is not None:
         kind.content_start = _DOCUMENT_START
-    elif path.endswith(_COMPRESSED) and not source.peek(1):
+    elif path.endswith(COMPRESSED) and not source.peek(1):
         damages.append(Damage(path, 0, -1, "0 bytes, which no compressed file is that was written whole"))
     yield from Unpacked(source, kind, path, damages)
 

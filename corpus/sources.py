@@ -22,7 +22,8 @@ from corpus.vertical.rows import documents_of
 from relevance.language.identification import Identifier
 
 MAX_LINE = 64 << 20
-"""Bytes of a line of JSON: of a longer one nothing is read."""
+"""Bytes of a line: of a longer one nothing is read."""
+TOO_LONG = f"a line of more than {MAX_LINE >> 20} MiB"
 _MOST_LINES = 1 << 14
 """That are given at once: packed files are unpacked up to 8 MiB at once, which may be millions of lines."""
 _SHOWN = 200
@@ -77,7 +78,7 @@ def each_line(name: str, file: BinaryIO, fault: Fault, make: Callable[[bytes], M
             return
         try:
             if len(line) > MAX_LINE:
-                raise ValueError(f"a line of more than {MAX_LINE >> 20} MiB")
+                raise ValueError(TOO_LONG)
             if line.strip(b" \r"):  # tabs alone are a row of empty columns
                 yield make(line)
         except ValueError as error:
@@ -89,6 +90,20 @@ def lines(name: str, file: BinaryIO, fault: Fault) -> Iterator[bytes]:
     nothing."""
     for _, batch in line_batches(name, file, fault):
         yield from batch
+
+
+def sound_lines(name: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file, each with its number from 1. FormatError where it is damaged, or a line is too long: for
+    what must not lack any of them."""
+
+    def refuse(error: FormatError) -> None:
+        raise error
+
+    with open_stored(name) as file:
+        for number, line in enumerate(lines(name, file, refuse), 1):
+            if len(line) > MAX_LINE:  # it lacks a part
+                raise FormatError(name, number, TOO_LONG)
+            yield number, line
 
 
 def line_batches(name: str, file: BinaryIO, fault: Fault) -> Iterator[tuple[int, list[bytes]]]:
@@ -124,7 +139,7 @@ def _told(name: str, file: BinaryIO, fault: Fault) -> Iterator[list[bytes]]:
         if max(map(len, batch)) > MAX_LINE:
             for number, row in enumerate(batch, before + 1):
                 if len(row) > MAX_LINE:
-                    fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB, cut off there"))
+                    fault(FormatError(name, number, f"{TOO_LONG}, cut off there"))
         yield batch
 
 

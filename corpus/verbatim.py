@@ -18,7 +18,7 @@ from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, VERTICAL_SUFFIXES, beginning, expand, open_stored
 from corpus.outputs import plain_suffix
 from corpus.report import Report
-from corpus.sources import BOM, MAX_LINE, each_line, kind_of, lines
+from corpus.sources import BOM, MAX_LINE, TOO_LONG, each_line, kind_of, lines
 from corpus.vertical.reading import VerticalDocument, read_vertical
 from corpus.vertical.rows import Nesting, raw_documents, tag_of
 
@@ -102,7 +102,7 @@ def vertical_documents(name: str, file: BinaryIO, fault: Fault) -> Iterator[Verb
         try:
             long = next((place for place, row in enumerate(rows, 1) if len(row) > MAX_LINE), 0)
             if long:
-                raise FormatError(name, long, f"a line of more than {MAX_LINE >> 20} MiB")
+                raise FormatError(name, long, TOO_LONG)
             attributes = _attributes(rows, name)
             if attributes is not None:
                 yield _of_vertical(attributes, rows, name)

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from corpus.commands.common import GOOD, expect_target
-from corpus.errors import FormatError, UsageFault
-from corpus.inputs import expand, open_stored
-from corpus.outputs import STDOUT, open_output
+from corpus.errors import UsageFault
+from corpus.inputs import expand
+from corpus.outputs import COMPRESSED, STDOUT, open_output
 from corpus.report import Report
-from corpus.sources import MAX_LINE, lines
+from corpus.sources import sound_lines
 from corpus.wikilinks.dumps import rows, table_of
 from corpus.wikilinks.tables import FILES, Row, Titles
 
@@ -25,7 +25,7 @@ Dumps are at https://dumps.wikimedia.org/ by edition and date; those of one edit
 needed; redirect gives redirects.tsv, page_props disambiguations.tsv. Which is which is seen in the files.
 Exit code: 0 all good, 2 wrong usage, or a dump that is damaged (the folder is as it was).
 """
-_SUFFIXES = tuple(f".sql{stored}" for stored in ("", ".gz", ".xz", ".zst"))
+_SUFFIXES = tuple(f".sql{stored}" for stored in ("", *COMPRESSED))
 _ARTICLE = "0"
 _HERE = frozenset(("", "NULL"))
 Write = Callable[[str], object]
@@ -73,7 +73,8 @@ def _dumps(files: Sequence[str]) -> dict[str, tuple[str, Iterator[bytes]]]:
     """The files and their lines, by their tables. Each is opened once, so that it may be a pipe."""
     found: dict[str, tuple[str, Iterator[bytes]]] = {}
     for file in files:
-        table, dump = table_of(_lines(file))
+        # A table that lacks titles would be worse than none.
+        table, dump = table_of(line for _, line in sound_lines(file))
         if table not in ("page", "redirect", "page_props"):
             raise UsageFault(f"{file}: no dump of page, redirect or page_props")
         if table in found:
@@ -82,19 +83,6 @@ def _dumps(files: Sequence[str]) -> dict[str, tuple[str, Iterator[bytes]]]:
     if "page" not in found:
         raise UsageFault("a dump of the table page is needed (…-page.sql.gz)")
     return found
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    """FormatError where the file is damaged: a table that lacks titles would be worse than none."""
-
-    def fault(error: FormatError) -> None:
-        raise error
-
-    with open_stored(path) as file:
-        for number, line in enumerate(lines(path, file, fault), 1):
-            if len(line) > MAX_LINE:  # it lacks a part
-                raise FormatError(path, number, f"a line of more than {MAX_LINE >> 20} MiB")
-            yield line
 
 
 def _pages(path: str, dump: Iterator[bytes], titles: Write, pages: Write) -> Iterator[Row]:

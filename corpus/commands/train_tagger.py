@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 from corpus.commands.common import GOOD, expect_target
 from corpus.errors import FormatError, UsageFault
-from corpus.inputs import expand, open_stored
+from corpus.inputs import expand
 from corpus.outputs import COMPRESSED, STDOUT, expect_stdout, open_output
 from corpus.report import Report
-from corpus.sources import MAX_LINE, lines
+from corpus.sources import sound_lines
 from corpus.tagging.training import Sentence, accuracy, tagged_sentences, train
 
 HELP = "a model for tag, from text that people have tagged"
@@ -62,23 +62,15 @@ def run(options: argparse.Namespace) -> int:
 def _read(files: Sequence[str]) -> list[Sentence]:
     found: list[Sentence] = []
     for name in files:
-        with open_stored(name) as file:
-            rows = [_text(row, name, number) for number, row in enumerate(lines(name, file, _refuse), 1)]
-        found += tagged_sentences(rows, name)
+        found += tagged_sentences([_text(row, name, number) for number, row in sound_lines(name)], name)
     return found
 
 
 def _text(row: bytes, name: str, number: int) -> str:
-    if len(row) > MAX_LINE:  # it lacks a part
-        raise FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB")
     try:
         return row.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
     except UnicodeDecodeError:
         raise FormatError(name, number, "is no UTF-8") from None
-
-
-def _refuse(error: FormatError) -> None:
-    raise error
 
 
 @contextmanager

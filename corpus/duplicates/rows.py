@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from corpus.errors import Fault, FormatError
-from corpus.sources import BOM, MAX_LINE, line_batches
+from corpus.sources import BOM, MAX_LINE, TOO_LONG, line_batches
 from sieve.fingerprint import Fingerprints
 
 _BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
@@ -65,7 +65,7 @@ def _sound(name: str, before: int, lines: Sequence[bytes], fault: Fault, least: 
     """The lines, so many ``before`` them, that are rows with as many columns; ``fault`` hears of the others."""
     for number, line in enumerate(lines, before + 1):
         if len(line) > MAX_LINE:
-            fault(FormatError(name, number, f"a line of more than {MAX_LINE >> 20} MiB"))
+            fault(FormatError(name, number, TOO_LONG))
         elif line.strip(b" \r"):  # tabs alone are a row of empty columns
             count = line.count(b"\t") + 1
             if count >= least:

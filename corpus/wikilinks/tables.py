@@ -24,8 +24,7 @@ import numpy.typing as npt
 
 from corpus.duplicates.hashes import text_hash
 from corpus.errors import FormatError
-from corpus.inputs import open_stored
-from corpus.sources import MAX_LINE, lines
+from corpus.sources import sound_lines
 
 FILES = {name: f"{name}.tsv" for name in ("titles", "disambiguations", "redirects", "pages")}
 """The tables of an edition, and what their files in its folder are called."""
@@ -140,17 +139,10 @@ def _pages(path: str) -> Titles:
 
 def _rows(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a table. FormatError where it is damaged: what it lacks would be dropped or kept by mistake."""
-
-    def fault(error: FormatError) -> None:
-        raise error
-
-    with open_stored(path) as file:
-        for number, row in enumerate(lines(path, file, fault), 1):
-            if len(row) > MAX_LINE:  # it lacks a part
-                raise FormatError(path, number, f"a line of more than {MAX_LINE >> 20} MiB")
-            text = row.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
-            if text:
-                yield number, text.replace("_", " ")
+    for number, row in sound_lines(path):
+        text = row.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
+        if text:
+            yield number, text.replace("_", " ")
 
 
 def load(paths: Mapping[str, str]) -> Tables:

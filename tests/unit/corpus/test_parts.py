@@ -316,17 +316,16 @@ def test_damage_is_told_of_a_file_that_cannot_be_read_to_its_end() -> None:
 def test_a_line_of_vertical_text_that_is_too_long_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in ("sources", "wikilinks.tables", "commands.train_tagger"):
-        monkeypatch.setattr(f"corpus.{module}.MAX_LINE", 200)
+    monkeypatch.setattr("corpus.sources.MAX_LINE", 200)
     path = tmp_path / "a.vert"
     path.write_text(f"<doc>\n<p>\n{'w' * 201}\nSawubona\n</p>\n</doc>\n", encoding="utf-8")
     assert main(["stats", str(path)]) == 1
     told = capsys.readouterr()
-    assert f"{path}:3: a line of more than 0 MiB, cut off there" in told.err
+    assert f"{path}:3: a line of more than 64 MiB, cut off there" in told.err
     assert "\t1\t" in told.out, "the document is read all the same"
     assert main(["train-tagger", str(path), "-o", str(tmp_path / "m"), "-q"]) == 2
-    assert f"{path}:3: a line of more than 0 MiB" in capsys.readouterr().err
-    with pytest.raises(FormatError, match=r"a\.vert:3: a line of more than 0 MiB"):
+    assert f"{path}:3: a line of more than 64 MiB" in capsys.readouterr().err
+    with pytest.raises(FormatError, match=r"a\.vert:3: a line of more than 64 MiB"):
         list(_rows(str(path)))
 
 
