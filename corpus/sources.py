@@ -150,7 +150,7 @@ def documents(
     is of that kind, whatever it begins with. ``identifier``: names the languages of archives (None: the shipped model).
     A file that cannot be read is told, and the others follow."""
     archives = Extraction(Choice(dedup_bytes=0, identifier=identifier), report, tally)
-    fault = _teller(report, tally)
+    fault = counting(report, tally)
 
     def opened(name: str) -> Iterator[Document]:
         with open_stored(name) as stored:
@@ -173,7 +173,7 @@ def vertical_rows(
     """The rows of each document of vertical files (:func:`corpus.vertical.rows.documents_of`), to be written again:
     bytes that are no UTF-8 are surrogates. ``check``: why a document cannot be, "" when it can. What is left out is
     told, and so is a file that cannot be read on."""
-    fault = _teller(report, tally)
+    fault = counting(report, tally)
 
     def rows(name: str, file: BinaryIO) -> Iterator[str]:
         for batch in _told(name, file, fault):
@@ -196,7 +196,9 @@ def vertical_rows(
         yield from counted(name, opened(name), report, tally)
 
 
-def _teller(report: Report, tally: Tally) -> Fault:
+def counting(report: Report, tally: Tally) -> Fault:
+    """Tells of faults, and counts them."""
+
     def fault(error: FormatError) -> None:
         tally.damages += 1
         report.warn(str(error))

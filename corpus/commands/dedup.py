@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, summarise
@@ -73,7 +74,14 @@ def run(options: argparse.Namespace) -> int:
                 report.warn(f"made without --near, so only known exactly: {', '.join(state.without_near)}")
         kept = Kept(state.earlier if state else ())
         stack.callback(kept.close)
-        dedup = _write(rules, files, options, kept, state, report)
+        ready = (lambda hidden: state.commit(kept.keys(), hidden)) if state else None
+        with _listing(options.dropped) as tell:  # takes its name last
+            dedup = Deduplication(rules, kept, report, tell)
+            with open_output(options.output, ready) as out:
+                for piece in dedup.results(files):
+                    out.write(piece)
+            if state is not None:
+                state.done()
     _summary(dedup, options, report, state)
     return FAULTS if dedup.counts.damages else GOOD
 
@@ -109,27 +117,19 @@ def _check_targets(files: list[str], targets: list[str]) -> None:
         raise UsageFault("--dropped: is the output")
 
 
-def _write(
-    rules: Rules, files: list[str], options: argparse.Namespace, kept: Kept, state: State | None, report: Report
-) -> Deduplication:
-    """The output, and the list of what was dropped: it takes its name last."""
-    ready = (lambda hidden: state.commit(kept.keys(), hidden)) if state else None
-    with ExitStack() as stack:
-        tell = None
-        if options.dropped:
-            listing = stack.enter_context(open_output(options.dropped))
+@contextmanager
+def _listing(name: str | None) -> Iterator[Callable[[str], None] | None]:
+    """Writes what was dropped, a line each, to a file of this name; None where there is none."""
+    if not name:
+        yield None
+        return
+    with open_output(name) as file:
 
-            def tell(line: str) -> None:
-                with naming(Path(options.dropped)):
-                    listing.write(encoded(f"{line}\n"))
+        def tell(line: str) -> None:
+            with naming(Path(name)):
+                file.write(encoded(f"{line}\n"))
 
-        dedup = Deduplication(rules, kept, report, tell)
-        with open_output(options.output, ready) as out:
-            for piece in dedup.results(files):
-                out.write(piece)
-        if state is not None:
-            state.done()
-    return dedup
+        yield tell
 
 
 def _summary(dedup: Deduplication, options: argparse.Namespace, report: Report, state: State | None) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from corpus.document import Document
-from corpus.errors import FormatError, UsageFault
+from corpus.errors import UsageFault
 from corpus.extraction import Choice, Extraction
 from corpus.inputs import beginning, open_stored
 from corpus.report import Report
-from corpus.sources import kind_of
+from corpus.sources import counting, kind_of
 from corpus.tally import RECORD_REASONS, Tally, counted
 from corpus.wikilinks.choice import LinkChoice, of_wikimedia
 from corpus.wikilinks.mentions import WORDS, Mention, mentions
@@ -76,7 +76,7 @@ class Search:
             if kind == "archive":
                 yield from archives.read(name, file)
                 return
-            for document in linked_documents(name, file, self._fault):
+            for document in linked_documents(name, file, counting(self.report, self.tally)):
                 if document is None:
                     self.tally.dropped["no_link"] += 1
                 elif not self.scope.wikimedia and of_wikimedia(document.url):
@@ -85,7 +85,3 @@ class Search:
                     self.tally.dropped["no_link"] += 1
                 elif (kept := archives.keep(document)) is not None:
                     yield kept
-
-    def _fault(self, error: FormatError) -> None:
-        self.tally.damages += 1
-        self.report.warn(str(error))
