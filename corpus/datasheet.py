@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from archive import Damage, Reader
 from archive.messages.fields import pairs_of
@@ -59,9 +60,8 @@ _UNTITLED = "Corpus"
 
 @dataclass(slots=True)
 class Host:
-    """What is known of a host's part."""
+    """What is known of a host's part, beside its amount: the licences that it states, and when it was captured."""
 
-    row: Row = field(default_factory=Row)
     licences: Counter[str] = field(default_factory=Counter)
     first: str = ""
     last: str = ""
@@ -87,7 +87,6 @@ class Datasheet:
         year = _YEAR.match(document.published)
         self.years.setdefault(year[0] if year else UNKNOWN, Row()).count(*size)
         host = self.hosts.setdefault(host_of(document.url) or UNKNOWN, Host())
-        host.row.count(*size)
         if licence != UNKNOWN and (licence in host.licences or len(host.licences) < _MOST_OF_A_HOST):
             host.licences[licence] += 1
         if said := _DAY.match(document.date):
@@ -226,7 +225,7 @@ def _quantile(lengths: Counter[int], share: float) -> int:
 
 
 def _origin(sheet: Datasheet) -> Iterator[str]:
-    ranked = sorted(sheet.hosts.items(), key=lambda item: (-item[1].row.words, item[0]))
+    ranked = sheet.statistics.ranked("host")
     yield from (
         "",
         "## Where it is from",
@@ -234,15 +233,13 @@ def _origin(sheet: Datasheet) -> Iterator[str]:
         "| host | documents | words | licence stated | captured |",
         "|---|---:|---:|---|---|",
     )
-    for name, host in ranked[:_MOST_ROWS]:
+    for name, row in ranked[:_MOST_ROWS]:
+        host = sheet.hosts[name]
         licences = ", ".join(_plain(licence) for licence, _ in host.licences.most_common(3))
         when = host.first if host.first == host.last else f"{host.first} to {host.last}"
-        yield f"| {_named(name)} | {host.row.documents:,} | {host.row.words:,} | {licences} | {when} |"
-    if len(ranked) > _MOST_ROWS:
-        rest = Row()
-        for _, host in ranked[_MOST_ROWS:]:
-            rest.count(host.row.documents, host.row.words, host.row.bytes)
-        yield f"| {len(ranked) - _MOST_ROWS} others | {rest.documents:,} | {rest.words:,} | | |"
+        yield f"| {_named(name)} | {row.documents:,} | {row.words:,} | {licences} | {when} |"
+    for others, rest in islice(shortened(ranked, _MOST_ROWS), _MOST_ROWS, None):
+        yield f"| {others} | {rest.documents:,} | {rest.words:,} | | |"
 
 
 def _rights(sheet: Datasheet) -> Iterator[str]:

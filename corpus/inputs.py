@@ -35,6 +35,9 @@ DOCUMENT_SUFFIXES = tuple(".jsonl" + stored for stored in _STORED)
 VERTICAL_SUFFIXES = tuple(".vert" + stored for stored in _STORED)
 ROW_SUFFIXES = tuple(".tsv" + stored for stored in _STORED)
 _LOOK = 256 << 10
+_WRITTEN = ", but one that is still being written (.open): stop the crawl, or name that file"
+_FETCHED = ", but a .journal: the crawl writes what that has when it is stopped (killed: started again)"
+"""A crawl that has not filled a pack yet has no file, for an hour at most, or was killed before it had."""
 _DOCUMENT_START = re.compile(rb"\s*(?:\{|<doc\s)")
 
 
@@ -58,7 +61,7 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
     if path.is_dir():
         inside = _inside(path, suffixes)
         if not inside:
-            hint = _written_still(any(path.rglob("*.open"))) or _fetched_still(any(path.rglob("*.journal")))
+            hint = _WRITTEN if any(path.rglob("*.open")) else _FETCHED if any(path.rglob("*.journal")) else ""
             raise UsageFault(f"{path}: no files with names like *{suffixes[0]} in this folder{hint}")
         return inside
     if path.exists():
@@ -68,18 +71,9 @@ def _expand_one(name: str, suffixes: tuple[str, ...], base: Path) -> list[str]:
         matches = sorted(str(match) for match in fitting if match.is_file())
         if matches:
             return matches
-        hint = _written_still(bool(glob.glob(name + ".open", root_dir=base, recursive=True)))  # noqa: PTH207
+        hint = _WRITTEN if glob.glob(name + ".open", root_dir=base, recursive=True) else ""  # noqa: PTH207
         raise UsageFault(f"{path}: no file fits this pattern{hint}")
     raise UsageFault(f"{path}: no such file")
-
-
-def _written_still(some: bool) -> str:
-    return ", but one that is still being written (.open): stop the crawl, or name that file" if some else ""
-
-
-def _fetched_still(some: bool) -> str:
-    # A crawl that has not filled a pack yet has no file, for an hour at most, or was killed before it had.
-    return ", but a .journal: the crawl writes what that has when it is stopped (killed: started again)" if some else ""
 
 
 def _inside(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
