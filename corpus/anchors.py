@@ -9,7 +9,7 @@ it is parsed, or that has such characters itself), None says so and no link is p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from urllib.parse import quote, urljoin, urlsplit
 
 from corpus.document import Link, Source
@@ -69,12 +69,7 @@ def place_links(
     tags, letters = marked[1], _Letters(html)
     marks = (link for link in links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
     hrefs = {link.text[0]: link.href for link in marks}
-    blocks: list[tuple[str, list[_Span]]] = []
-    opened = ""
-    for marked_text in texts:
-        plain, spans, opened = _taken_off(marked_text, opened)
-        if plain:
-            blocks.append((plain, spans))
+    blocks = list(_unmarked(texts))
     if [text for text, _ in blocks] != [block.text for block in page.blocks]:
         return None
 
@@ -127,6 +122,15 @@ def _marked(html: bytes) -> tuple[bytes, list[int]] | None:
             tags.append(match.start())
             done = match.end()
     return _CLOSE_TAG.sub(_END.encode() + b"<", b"".join((*parts, html[done:]))), tags
+
+
+def _unmarked(texts: Iterable[str]) -> Iterator[tuple[str, list[_Span]]]:
+    """Of texts with marks those that have more, as they are without, and where each mark had its link."""
+    opened = ""
+    for text in texts:
+        plain, spans, opened = _taken_off(text, opened)
+        if plain:
+            yield plain, spans
 
 
 def _taken_off(text: str, opened: str) -> tuple[str, list[_Span], str]:

@@ -64,9 +64,9 @@ class Extraction:
     _readers: Readers | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        if self.choice.dedup_bytes:
-            self._dedup = Deduplicator(self.choice.dedup_bytes)
         choice = self.choice
+        if choice.dedup_bytes:
+            self._dedup = Deduplicator(choice.dedup_bytes)
         self._reading = self.reading or Reading(choice.identifier, choice.links, choice.whole_pages, self._pdf)
         if self.processes > 1:
             self._readers = Readers(self._reading, self.processes)
