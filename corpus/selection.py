@@ -1,7 +1,7 @@
 """Which blocks of a page are its main text.
 
 The context rule of jusText (Pomikálek, Removing Boilerplate and Duplicate Content from Web Corpora, 2011), on the
-blocks and kinds of :mod:`relevance.pages.page`: full paragraphs are main text; a short block or list entry is when it
+blocks and kinds of :mod:`relevance.pages.blocks`: full paragraphs are main text; a short block or list entry is when it
 stands between two of them; a heading when it does or a full paragraph follows soon. Navigation and link lists never
 are. What stands apart from the part that the page's text is in (:mod:`relevance.pages.outline`) is only where it is a
 long paragraph: those of teasers and notices are short, and what readers wrote below an article is text.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relevance import Block
-from relevance.pages.page import is_running
+from relevance.pages.blocks import is_running
 
 LINE_REACH = 3
 """Lines before and after a short one among which a full paragraph must be."""

@@ -4,7 +4,8 @@ from relevance.errors import ModelError, PdfError, PolicyError, RelevanceError, 
 from relevance.language.identification import codes, identify, probabilities
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import load as load_model
-from relevance.pages.page import Block, Link, Page, read_page
+from relevance.pages.blocks import Block
+from relevance.pages.page import Link, Page, read_page
 from relevance.steering.policies import make_policy
 from relevance.steering.policy import LinkContext, PageContext, Policy, Target, Verdict
 from relevance.types import Identification

@@ -15,7 +15,7 @@ import signal
 import sys
 from pathlib import Path
 
-from relevance.pages.page import Block
+from relevance.pages.blocks import Block
 from relevance.pdf.layout import blocks_of
 from relevance.pdf.sheets import NotReadError, Paper, read_paper
 from relevance.pdf.wire import ASKED, TOLD

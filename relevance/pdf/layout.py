@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from statistics import median
 
-from relevance.pages.page import Block, is_running, running
+from relevance.pages.blocks import Block, is_running, running
 from relevance.pdf.sheets import Line, Sheet
 
 _SAME_SIZE = 0.15

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from relevance.errors import PdfError
-from relevance.pages.page import Block, Link, Page
+from relevance.pages.blocks import Block
+from relevance.pages.page import Link, Page
 from relevance.pdf.wire import ASKED, TOLD
 
 MAX_BODY = 64 << 20

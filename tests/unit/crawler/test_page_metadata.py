@@ -4,7 +4,8 @@ import json
 import random
 
 from crawler.focus import page_metadata
-from relevance.pages.page import Block, Page
+from relevance.pages.blocks import Block
+from relevance.pages.page import Page
 from relevance.steering.policies import make_policy
 from relevance.steering.policy import PageContext
 from tests.sample import sentences

@@ -21,7 +21,7 @@ from crawler.pdf_documents import PdfDocuments
 from frontier.clock_line import uptime_s
 from frontier.types import Kind, Lease
 from relevance import Page, PdfError
-from relevance.pages.page import Block
+from relevance.pages.blocks import Block
 
 HOME = "https://a.example"
 URL = f"{HOME}/umbiko"

@@ -20,7 +20,8 @@ from crawler.pages.quality_caps import QualityCaps
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
-from relevance.pages.page import Block, Page
+from relevance.pages.blocks import Block
+from relevance.pages.page import Page
 from relevance.steering.policy import Verdict
 from tests.sample import sentences
 

@@ -9,7 +9,8 @@ from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, WINDOW, Rescore
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
 from frontier.errors import FrontierUnavailable
 from frontier.types import Queued
-from relevance.pages.page import Block, Page
+from relevance.pages.blocks import Block
+from relevance.pages.page import Page
 from relevance.steering.policies import make_policy
 from relevance.steering.policy import PageContext, Policy
 

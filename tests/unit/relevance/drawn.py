@@ -4,7 +4,8 @@ import html
 import json
 from typing import Any
 
-from relevance.pages.page import Block, read_page
+from relevance.pages.blocks import Block
+from relevance.pages.page import read_page
 
 URL = "https://www.a.example/izindaba/1"
 TITLE = "Umfula ugcwele emuva kwezimvula"

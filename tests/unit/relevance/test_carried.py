@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from relevance.pages.page import Block, read_page
+from relevance.pages.blocks import Block
+from relevance.pages.page import read_page
 from relevance.pages.states import MOST_LETTERS
 from tests.unit.relevance.drawn import (
     ARTICLE,

@@ -5,8 +5,9 @@ import pytest
 
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
+from relevance.pages.blocks import Block
 from relevance.pages.measure import MOST_BLOCKS, measure
-from relevance.pages.page import Block, Page
+from relevance.pages.page import Page
 from relevance.steering.policies import make_policy
 from relevance.steering.policy import PageContext
 from tests.sample import sentences

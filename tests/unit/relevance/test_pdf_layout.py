@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from relevance.pages.page import Block
+from relevance.pages.blocks import Block
 from relevance.pdf.layout import blocks_of
 from relevance.pdf.sheets import Line, NotReadError, Sheet, read_paper
 from tests.web.pdf import Piece, Style, document
