@@ -143,7 +143,7 @@ def quality(kind: str, namer: Namer, texts: Mapping[str, Sequence[str]]) -> str:
     nguni = {language: texts[language] for language in NGUNI if language in texts}
     known = {language: texts[language] for language in SOUTH_AFRICAN if language in texts}
     others = [text for language, some in texts.items() if language not in NGUNI for text in some]
-    zulu, macro = figures(namer, nguni, ["zul"]).f1["zul"], figures(namer, known).macro
+    zulu, macro = figures(namer, nguni).f1["zul"], figures(namer, known).macro
     wrong = 100 * namer(others).count("zul") / max(1, len(others))
     return f"{kind} F1 {zulu:5.1f} macro {macro:5.1f} others->zul {wrong:5.2f} %"
 

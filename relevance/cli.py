@@ -172,7 +172,7 @@ def _measured(
     for source in sources:
         _log.info("measuring on %s", source)
         texts = {kind: evaluation.folder_texts(data / source, names, kind) for kind in evaluation.KINDS}
-        out[source] = {kind: evaluation.figures(decide, some, said=said) for kind, some in texts.items() if some}
+        out[source] = {kind: evaluation.figures(decide, some, said) for kind, some in texts.items() if some}
         if not out[source]:
             raise TrainingError(f"{data / source}: no <language>.txt of the model's languages: {' '.join(names)}")
     return out

@@ -19,5 +19,7 @@ def write_small_model(path: Path) -> Path:
     description = training.Description(
         "small", specs, (training.Source("x"),), settings=training.Settings(order=4, min_count=1)
     )
-    storage.write(path, make(description, {name: {"x": [text] * 20} for name, text in texts.items()}))
+    storage.replace_file(
+        path, storage.packed(make(description, {name: {"x": [text] * 20} for name, text in texts.items()}))
+    )
     return path

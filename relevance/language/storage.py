@@ -75,13 +75,6 @@ def levelled(model: Parameters) -> Parameters:
     return replace(model, rows=rows)
 
 
-def write(path: Path, model: Parameters) -> int:
-    """Writes the file whole or not at all; gives its size in bytes."""
-    data = packed(model)
-    replace_file(path, data)
-    return len(data)
-
-
 def packed(model: Parameters) -> bytes:
     """What is in a model file."""
     sections: list[tuple[str, bytes]] = []

@@ -68,10 +68,9 @@ class ThesisModel:
         return out
 
 
-@lru_cache(maxsize=4)
-def thesis_model(language: str = "zul") -> ThesisModel:
-    """The method on the shipped model's word lists and letters."""
+@lru_cache(maxsize=1)
+def thesis_model() -> ThesisModel:
+    """The method on the shipped model's word lists and letters, for isiZulu."""
     parameters, model = read(SHIPPED), shipped()
-    target = (model.vocabulary(language)[0], export(parameters, language, 3))
-    english = (model.vocabulary("eng")[0], export(parameters, "eng", 3))
-    return ThesisModel(target, english, language)
+    target, english = ((model.vocabulary(name)[0], export(parameters, name, 3)) for name in ("zul", "eng"))
+    return ThesisModel(target, english)

@@ -70,9 +70,9 @@ class Said:
         return "\n".join(f" {' '.join(words(line))} " for line in lines)
 
 
-def cut(lines: Sequence[str], kind: str, most: int = 1000, seed: int = 1) -> list[str]:
+def cut(lines: Sequence[str], kind: str, most: int = 1000) -> list[str]:
     """Test strings of a kind from lines; `most`: strings, but no line is used twice."""
-    rng = random.Random(seed)
+    rng = random.Random(1)
     together = _TOGETHER.get(kind, 1)
     lines = rng.sample(list(lines), min(most * together, len(lines)))
     if together > 1:
@@ -109,21 +109,19 @@ def _of_letters(tokens: Sequence[str], least: int, largest: int, rng: random.Ran
     return text if len(text) >= least else ""
 
 
-def figures(decide: Decide, texts: Texts, among: Sequence[str] | None = None, said: Said | None = None) -> Figures:
-    """Measures answers on labelled texts; `among`: the languages that F1 is wanted of (default: all given)."""
-    return figures_of({language: answered(decide, some) for language, some in texts.items()}, among, said)
+def figures(decide: Decide, texts: Texts, said: Said | None = None) -> Figures:
+    """Measures answers on labelled texts."""
+    return figures_of({language: answered(decide, some) for language, some in texts.items()}, said)
 
 
 def answered(decide: Decide, texts: Sequence[str]) -> list[Answered]:
     return list(zip(texts, decide(texts), strict=True))
 
 
-def figures_of(
-    every: Mapping[str, Sequence[Answered]], among: Sequence[str] | None = None, said: Said | None = None
-) -> Figures:
+def figures_of(every: Mapping[str, Sequence[Answered]], said: Said | None = None) -> Figures:
     """Of what was answered to texts of each language."""
     shares = {truth: _shares([answer for _, answer in some]) for truth, some in every.items() if some}
-    f1 = _f1(shares, among)
+    f1 = _f1(shares)
     confused = {
         (truth, answer): 100 * share
         for truth, some in shares.items()
@@ -135,7 +133,7 @@ def figures_of(
         right = {
             truth: [truth if a != truth and said.by(a, text) else a for text, a in every[truth]] for truth in shares
         }
-        either = _mean(_f1({truth: _shares(some) for truth, some in right.items()}, among))
+        either = _mean(_f1({truth: _shares(some) for truth, some in right.items()}))
     return Figures(f1, _mean(f1), confused, sum(map(len, every.values())), either)
 
 
@@ -143,10 +141,10 @@ def _shares(answers: Sequence[str]) -> dict[str, float]:
     return {answer: count / len(answers) for answer, count in Counter(answers).items()}
 
 
-def _f1(shares: Mapping[str, Mapping[str, float]], among: Sequence[str] | None) -> dict[str, float]:
+def _f1(shares: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     f1 = {}
-    for language in among or shares:
-        right = shares[language].get(language, 0.0)
+    for language, answers in shares.items():
+        right = answers.get(language, 0.0)
         wrong = sum(share.get(language, 0.0) for other, share in shares.items() if other != language)
         f1[language] = 100 * 2 * right / (right + 1 + wrong) if right else 0.0
     return f1

@@ -61,7 +61,7 @@ def leave_one_out(
         lines = {language: measured[language][source] for language in languages}
         every = {kind: strings(lines, kind) for kind in KINDS}
         decide = deciding(in_memory(made))
-        out[source] = {kind: figures(decide, some, said=said) for kind, some in every.items() if len(some) > 1}
+        out[source] = {kind: figures(decide, some, said) for kind, some in every.items() if len(some) > 1}
     return out
 
 
@@ -118,7 +118,7 @@ def by_parts(description: training.Description, data: Path, parts: int) -> dict[
                         every[name][kind][language] += told
     said = Said(corpus, description.classes)
     return {
-        name: {kind: figures_of(told, said=said) for kind, told in every[name].items() if len(told) > 1}
+        name: {kind: figures_of(told, said) for kind, told in every[name].items() if len(told) > 1}
         for name in (*(source.name for source in description.sources), ALL)
         if name in every
     }

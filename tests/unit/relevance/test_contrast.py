@@ -144,7 +144,7 @@ def test_words_of_another_language_do_not_tell_siblings_apart(
 
 def test_the_table_comes_back_from_its_file(made: storage.Parameters, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
-    storage.write(tmp_path / "small.model", made)
+    storage.replace_file(tmp_path / "small.model", storage.packed(made))
     assert np.array_equal(storage.read(tmp_path / "small.model").contrasts[0], made.contrasts[0])
     texts = corpus()["one"]["x"][:6]
     for _ in range(2):

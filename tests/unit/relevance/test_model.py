@@ -325,8 +325,7 @@ def test_drawn_out_words_say_what_they_say_otherwise(monkeypatch: Any, remembere
 
 def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:
     made = training.train(SMALL, corpus())
-    size = storage.write(tmp_path / "m.model", made)
-    assert size == (tmp_path / "m.model").stat().st_size
+    storage.replace_file(tmp_path / "m.model", storage.packed(made))
     again = storage.read(tmp_path / "m.model")
     assert all(np.array_equal(a, b) for a, b in zip(made.keys, again.keys, strict=True))
     assert np.array_equal(made.rows, again.rows)
@@ -353,7 +352,7 @@ def test_a_model_goes_to_another_process_as_the_name_of_its_file() -> None:
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
-    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    storage.replace_file(tmp_path / "m.model", storage.packed(training.train(SMALL, corpus())))
     load(tmp_path / "m.model")
     [cache] = tmp_path.glob("*.arrays")
     cache.write_bytes(cache.read_bytes()[:1000])
@@ -373,7 +372,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
 )
 def test_a_cache_of_another_make_is_made_anew(tmp_path: Any, monkeypatch: Any, head: bytes) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
-    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    storage.replace_file(tmp_path / "m.model", storage.packed(training.train(SMALL, corpus())))
     load(tmp_path / "m.model")
     [cache] = tmp_path.glob("*.arrays")
     whole = cache.read_bytes()
@@ -384,7 +383,7 @@ def test_a_cache_of_another_make_is_made_anew(tmp_path: Any, monkeypatch: Any, h
 
 def test_a_cache_that_cannot_be_written_leaves_nothing(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
-    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    storage.replace_file(tmp_path / "m.model", storage.packed(training.train(SMALL, corpus())))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
     try:
@@ -405,7 +404,7 @@ def test_a_cache_keeps_no_models_that_nobody_wants(tmp_path: Any, monkeypatch: A
     for name, age in {**days, "mine.arrays": 99, "my-own-notes.txt": 99}.items():
         (tmp_path / "cache" / name).write_bytes(b"x")
         os.utime(tmp_path / "cache" / name, (time.time() - age * 86400,) * 2)
-    storage.write(tmp_path / "m.model", make(SMALL, corpus()))
+    storage.replace_file(tmp_path / "m.model", storage.packed(make(SMALL, corpus())))
     load(tmp_path / "m.model")
     left = {path.name for path in (tmp_path / "cache").iterdir() if not path.name.startswith("m-")}
     assert left == {"new-0123456789abcdef-9.arrays", "mine.arrays", "my-own-notes.txt"}
@@ -476,7 +475,7 @@ def test_words_without_end_are_not_remembered() -> None:
 
 def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", "")
-    storage.write(tmp_path / "m.model", training.train(SMALL, corpus()))
+    storage.replace_file(tmp_path / "m.model", storage.packed(training.train(SMALL, corpus())))
     data = (tmp_path / "m.model").read_bytes()
     for part in (b'"letters2"', b'"word_rows"', b'"classes"', b'"clip"'):
         (tmp_path / "bad.model").write_bytes(data.replace(part, part[:-2] + b'_"'))
@@ -487,7 +486,7 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         replace(model, meta={**model.meta, "step": 0}),
         replace(model, keys=(model.keys[0] + 200, *model.keys[1:])),
     ):
-        storage.write(tmp_path / "bad.model", wrong)
+        storage.replace_file(tmp_path / "bad.model", storage.packed(wrong))
         with pytest.raises(ModelError, match="is damaged"):
             load(tmp_path / "bad.model")
     for place in range(data.index(b"\x28\xb5\x2f\xfd"), len(data), 97):
