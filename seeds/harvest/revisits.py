@@ -37,11 +37,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Revisit:
-    """`changed`: the text differs from the last fetch (False for the first); `again_in_ms` None: settled."""
+    """`again_in_ms` None: settled."""
 
     memo: bytes
     again_in_ms: int | None
-    changed: bool
 
 
 def is_revisit(memo: bytes) -> bool:
@@ -53,8 +52,7 @@ def revisit(memo: bytes, look: Look | None, ages_s: tuple[float, ...] = AGES_S) 
     """Judge a fetch of an article; `look` None: it answered "not modified"."""
     first = not is_revisit(memo)
     step, changes, text, body, fetched_us = (0, 0, b"", b"", 0) if first else _FORM.unpack_from(memo)
-    changed = not first and look is not None and look.text.ljust(16, b"\0") != text
-    if changed:
+    if not first and look is not None and look.text.ljust(16, b"\0") != text:
         step, changes = 0, min(changes + 1, 255)
     elif not first:
         step = min(step + 1, 255)
@@ -69,7 +67,7 @@ def revisit(memo: bytes, look: Look | None, ages_s: tuple[float, ...] = AGES_S) 
             sendable(value).encode("latin-1", "ignore") for value in (look.etag, look.modified, said)
         )
     again = None if step >= len(ages_s) or changes > MOST_CHANGES else round(ages_s[step] * 1000)
-    return Revisit(_FORM.pack(step, changes, text, body, fetched_us) + validators, again, changed)
+    return Revisit(_FORM.pack(step, changes, text, body, fetched_us) + validators, again)
 
 
 def conditions(memo: bytes) -> dict[str, str]:

@@ -67,14 +67,10 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
             note = "" if crawl.in_scope(answer.url) or seed.kind != "page" else ", outside the crawl's scope"
             yield Finding(seed.url, seed.kind, "moved", f"to {answer.url}{note}")
         else:
-            unlisted = (
-                [url for url in feeds.discover(answer.body, answer.url) if url not in listed]
-                if seed.kind == "page"
-                else []
-            )
-            yield Finding(
-                seed.url, seed.kind, "alive", f"feeds not listed: {' '.join(unlisted[:3])}" if unlisted else ""
-            )
+            named = feeds.discover(answer.body, answer.url) if seed.kind == "page" else []
+            unlisted = [url for url in named if url not in listed]
+            note = f"feeds not listed: {' '.join(unlisted[:3])}" if unlisted else ""
+            yield Finding(seed.url, seed.kind, "alive", note)
 
 
 def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discovery:
@@ -138,8 +134,11 @@ def _reading(urls: list[str], fetch: Fetch) -> list[tuple[str, int]]:
     found = []
     for url in urls:
         answer = fetch(url)
-        if answer.ok and not _wrong("feed", answer):
-            found.append((url, len(feeds.entries(answer.body, answer.url, answer.content_type))))
+        if answer.ok:
+            with suppress(feeds.FeedError):
+                feed = feeds.parse(answer.body, answer.url, answer.content_type)
+                if feed.format:
+                    found.append((url, len(feed.entries)))
     return found
 
 

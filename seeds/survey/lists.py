@@ -19,6 +19,7 @@ __all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_s
 
 _MAX_BYTES = 8 << 20
 _XZ = b"\xfd7zXZ\0"
+_OPML, _OPML_END = (re.compile(mark, re.IGNORECASE) for mark in (rb"<opml[\s>]", rb"</opml\s*>"))
 _MOST_ATTRIBUTES = 2000  # an element's cost the parser their square
 
 
@@ -51,7 +52,7 @@ def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Lis
         body = _unpacked(body, name)
     if len(body) > _MAX_BYTES:
         raise ListError(f"{name}: more than {_MAX_BYTES} bytes")
-    found = _opml(body, name) if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) else _plain(body, name, tell)
+    found = _opml(body, name) if _OPML.search(body, 0, 4096) else _plain(body, name, tell)
     unique: dict[str, Listed] = {}
     for listed in found:
         unique.setdefault(listed.url, listed)
@@ -73,7 +74,7 @@ def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
         except ListError as error:
             tell(error)
             continue
-        if re.search(rb"<opml[\s>]", body[:4096], re.IGNORECASE) and not re.search(rb"</opml\s*>", body, re.IGNORECASE):
+        if _OPML.search(body, 0, 4096) and not _OPML_END.search(body):
             tell(ListError(f"{path}: OPML that ends before </opml>"))
         if not listed:
             tell(ListError(f"{path}: no address in it"))
