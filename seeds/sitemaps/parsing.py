@@ -9,10 +9,13 @@ that may itself be cut is dropped). Never resolved: entities, DTDs, the network.
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import SplitResult, urlsplit
 
@@ -27,6 +30,7 @@ __all__ = ["parse", "unpack"]
 MAX_BYTES = 50 << 20
 MAX_ENTRIES = 50_000
 _LAYERS = 2
+_GZIP = b"\x1f\x8b"
 
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(urlset|sitemapindex|url|sitemap|rss|feed|rdf)[\s>/]", re.IGNORECASE)
 _HTML = re.compile(rb"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
@@ -64,19 +68,31 @@ def parse(
 def unpack(body: bytes) -> bytes:
     """The body without its gzip layers (at most two); what a cut gzip still yields is given back."""
     for _ in range(_LAYERS):
-        if body[:2] != b"\x1f\x8b":
+        if not body.startswith(_GZIP):
             break
         unzip = zlib.decompressobj(wbits=31)
         try:
             text = unzip.decompress(body, MAX_BYTES + 1)
         except zlib.error as error:
             raise SitemapError("gzip", str(error)) from error
+        text += _next_members(unzip.unused_data, MAX_BYTES + 1 - len(text))
         if len(text) > MAX_BYTES:
             raise SitemapError("too_large", f"more than {MAX_BYTES} bytes unpacked")
         body = text
     if len(body) > MAX_BYTES:
         raise SitemapError("too_large", f"{len(body)} bytes, limit {MAX_BYTES}")
     return body
+
+
+def _next_members(packed: bytes, room: int) -> bytes:
+    """A gzip file may be several, one behind another (RFC 1952, 2.2); what else is behind one is not read."""
+    parts: list[bytes] = []
+    if packed.startswith(_GZIP):
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file, suppress(EOFError, OSError, zlib.error):
+            while room > 0 and (part := file.read1(room)):
+                parts.append(part)
+                room -= len(part)
+    return b"".join(parts)
 
 
 def _narrow(text: bytes) -> bytes:

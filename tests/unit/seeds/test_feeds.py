@@ -220,6 +220,13 @@ def test_an_item_of_json_without_a_page_here_leads_to_the_one_elsewhere() -> Non
     ]
 
 
+def test_a_gzip_sitemap_of_several_members_is_read_to_its_end() -> None:
+    whole = b"<urlset><url><loc>http://h/1</loc></url><url><loc>http://h/2</loc></url></urlset>"
+    members = b"".join(gzip.compress(whole[at : at + 30]) for at in range(0, len(whole), 30))
+    assert parse_sitemap(members, "http://h/").locs == ["http://h/1", "http://h/2"]
+    assert parse_sitemap(members[:-9] + b"junk", "http://h/").locs == ["http://h/1", "http://h/2"]
+
+
 def test_sitemaps_are_bounded() -> None:
     bomb = gzip.compress(b"\0" * (60 << 20), 9)
     with pytest.raises(SitemapError, match="too_large"):
