@@ -163,8 +163,11 @@ def documents(
                 tally.documents += 1
                 yield document
 
-    for name in files:
-        yield from counted(name, opened(name), report, tally)
+    try:
+        for name in files:
+            yield from counted(name, opened(name), report, tally)
+    finally:
+        archives.close()
 
 
 def vertical_rows(

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -651,3 +652,13 @@ def test_pdf_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert found[0]["text"].splitlines() == ["Umbiko", *ZULU]
         assert found[2]["text"] == ENGLISH[0]
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+def test_what_counts_documents_leaves_no_process_that_reads_pdf(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", [exchange("a", document([Piece(ZULU[0])]), "application/pdf")])
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    before = children.read_text(encoding="ascii")
+    tally = Tally()
+    [found] = documents([str(path)], Report(quiet=True), tally)
+    assert found.text == ZULU[0]
+    assert children.read_text(encoding="ascii") == before
