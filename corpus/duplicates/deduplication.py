@@ -26,7 +26,7 @@ import xxhash
 from corpus.duplicates.batch import Batch
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS, new_places
-from corpus.duplicates.rows import Rows, batches, keyed_rows
+from corpus.duplicates.rows import BATCH_BYTES, BESIDE_BYTES, Rows, batches, keyed_rows
 from corpus.errors import Fault, UsageFault
 from corpus.report import Report
 from corpus.verbatim import VerbatimDocument, VerbatimReader
@@ -39,8 +39,6 @@ NEAR = 0.5
 WORDS_A_RUN = 5
 _DOCUMENT, _PARAGRAPH = 1, 2
 """Seeds of hashes: keys of documents and of paragraphs are no keys of the other kind."""
-_BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
-"""What is judged at once, and what a document takes beside its bytes."""
 
 UNIT_REASONS = {
     "duplicate": "the same text as one before",
@@ -235,8 +233,8 @@ def _batches(read: Iterator[VerbatimDocument]) -> Iterator[list[VerbatimDocument
     size_bytes = 0
     for one in read:
         batch.append(one)
-        size_bytes += _BESIDE_BYTES + len(one.whole)
-        if size_bytes >= _BATCH_BYTES:
+        size_bytes += BESIDE_BYTES + len(one.whole)
+        if size_bytes >= BATCH_BYTES:
             yield batch
             batch, size_bytes = [], 0
     if batch:

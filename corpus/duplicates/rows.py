@@ -16,8 +16,8 @@ from corpus.errors import Fault, FormatError
 from corpus.sources import BOM, MAX_LINE, TOO_LONG, line_batches
 from sieve.fingerprint import Fingerprints
 
-_BATCH_BYTES, _BESIDE_BYTES = 1 << 20, 64
-"""What is judged at once, and what a row takes beside its bytes."""
+BATCH_BYTES, BESIDE_BYTES = 1 << 20, 64
+"""What is judged at once, and what a row, or a document, takes beside its bytes."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Rows:
 
     @property
     def size_bytes(self) -> int:
-        return sum(map(len, self.lines)) + _BESIDE_BYTES * len(self.lines)
+        return sum(map(len, self.lines)) + BESIDE_BYTES * len(self.lines)
 
     @property
     def keys(self) -> Fingerprints:
@@ -81,7 +81,7 @@ def batches(read: Iterable[Rows]) -> Iterator[Rows]:
         batch.lines += rows.lines
         batch.digests += rows.digests
         size_bytes += rows.size_bytes
-        if size_bytes >= _BATCH_BYTES:
+        if size_bytes >= BATCH_BYTES:
             yield batch
             batch, size_bytes = Rows(), 0
     if batch.lines:

@@ -6,7 +6,6 @@ For tools that change rows and leave all others as they are, structures that nob
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -14,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from corpus.errors import Fault, FormatError
+from relevance.language.alphabet import unescaped
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 PARAGRAPHS = HEADINGS | {"p", "head"}
@@ -24,7 +24,6 @@ _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
 _BEGIN, _END = (re.compile(mark, re.I) for mark in (rb"<doc[\s>]", rb"</doc[\s>]"))
 _SHORT = 40
-_NO_CHARACTER = re.compile(r"&#\d{10,}+;?")  # html.unescape makes an int of it, however long
 
 
 class Tag(NamedTuple):
@@ -88,11 +87,6 @@ def columns_of(row: str) -> Columns:
             count = int(length[1])
         (links if link or length else others).append(column)
     return Columns(form, tuple(others), url, count, tuple(links))
-
-
-def unescaped(written: str) -> str:
-    """A value of an attribute without its entities."""
-    return html.unescape(_NO_CHARACTER.sub("\ufffd", written))
 
 
 class Nesting:
