@@ -302,14 +302,10 @@ def _identify(given: argparse.Namespace) -> int:
         if Path(error.language).is_file():
             raise RelevanceError(f"{error.language} is taken for a language: files come before --languages") from error
         raise
+    show = _print_words if given.by_word else _print_likely if given.likely else _print_languages
     lines = _Lines(given.files)
     for some in lines:
-        if given.by_word:
-            _print_words(some, given.languages, model, given.json)
-        elif given.likely:
-            _print_likely(some, given.languages, model, given.json)
-        else:
-            _print_languages(some, given.languages, model, given.json)
+        show(some, given.languages, model, given.json)
         sys.stdout.flush()
     return FAULTS if lines.faults else GOOD
 
