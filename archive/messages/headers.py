@@ -30,14 +30,14 @@ class Headers:
                 fields.append((name.strip(), [value.strip()]))
         return cls([(name, " ".join(filter(None, pieces))) for name, pieces in fields])
 
-    def get(self, name: str, default: str = "") -> str:
-        """The first value of that name."""
+    def get(self, name: str) -> str:
+        """The first value of that name, "" without."""
         if self._first is None:
             first: dict[str, str] = {}
             for key, value in self.pairs:
                 first.setdefault(key.lower(), value)
             self._first = first
-        return self._first.get(name.lower(), default)
+        return self._first.get(name.lower(), "")
 
     def get_all(self, name: str) -> list[str]:
         wanted = name.lower()

@@ -173,12 +173,12 @@ def _xz_filters(level: int) -> list[dict[str, int]]:
     return [chosen]
 
 
-def train_dictionary(records: Sequence[bytes], size: int = _DICTIONARY_BYTES) -> bytes:
+def train_dictionary(records: Sequence[bytes]) -> bytes:
     """A zstd dictionary for records like these; empty when there are too few to learn from."""
     if len(records) < _MIN_SAMPLES:
         return b""
     try:
-        return zstandard.train_dictionary(size, list(records)).as_bytes()
+        return zstandard.train_dictionary(_DICTIONARY_BYTES, list(records)).as_bytes()
     except zstandard.ZstdError:
         return b""
 
