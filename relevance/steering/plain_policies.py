@@ -21,7 +21,7 @@ _KINDS = {int: "whole number", float: "number"}
 
 def option(options: Mapping[str, Any], name: str, default: Any, least: float = 0.0, most: float = inf) -> Any:
     value = options.get(name, default)
-    if type(value) is not type(default) and not (isinstance(default, float) and isinstance(value, int)):
+    if type(value) not in ((int, float) if isinstance(default, float) else (int,)):
         raise PolicyError(f"option {name}: {value!r} is no {_KINDS[type(default)]}")
     if not 0 <= value < inf:
         raise PolicyError(f"option {name}: {value!r} is below 0 or has no end")

@@ -97,6 +97,8 @@ def test_unknown_policies_and_options_are_named() -> None:
         make_policy("yield", "zul", (), {"tunel": 1})
     with pytest.raises(PolicyError, match="below 0"):
         make_policy("threshold", "zul", (), {"share": -1.0})
+    with pytest.raises(PolicyError, match="share: True is no number"):
+        make_policy("threshold", "zul", (), {"share": True})
     for language in ("tlh", "und"):
         with pytest.raises(PolicyError, match=f"does not know '{language}'"):
             make_policy("yield", language)
