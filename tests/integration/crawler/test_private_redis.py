@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from typing import IO, Any
 import pytest
 from scrapy.settings import Settings
 
-from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.embedded_redis import EmbeddedRedis, EmbeddedRedisError, find_server
 from crawler.state.redis_link import RedisUnreachableError, private_neighbours, redis_home
 
 
@@ -114,3 +115,46 @@ def test_in_a_folder_with_a_long_path_it_is_found_by_all(tmp_path: Path) -> None
         pid = server.server_pid()
         assert pid
         assert EmbeddedRedis(folder).server_pid() == pid
+
+
+def put_on_path(folder: Path, lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ``redis-server`` of a few lines of shell."""
+    folder.mkdir(exist_ok=True)
+    (folder / "redis-server").write_text(f"#!/bin/sh\n{lines}\n")
+    (folder / "redis-server").chmod(0o700)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_a_server_that_would_not_see_the_data_of_a_newer_one_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis 6.2 knows no log in parts: it would begin without any data, as if the crawl had never been."""
+    says = 'test "$1" != --version || {{ echo "Redis server v={}"; exit; }}\nexec {} "$@"'
+    real, home = find_server(), tmp_path / "redis"
+    with EmbeddedRedis(home):
+        pass
+    (home / "appendonlydir").mkdir(exist_ok=True)
+    (home / "appendonlydir" / "appendonly.aof.manifest").touch()
+    put_on_path(tmp_path / "bin", says.format("6.2.14 sha=0:0", real), monkeypatch)
+    before = (home / "redis.log").read_bytes()
+    with pytest.raises(EmbeddedRedisError, match=r"are of a Redis 7 or later, and .*/redis-server is 6\.2\.14, which"):
+        EmbeddedRedis(home).enter()
+    assert (home / "redis.log").read_bytes() == before
+    (home / "appendonlydir" / "appendonly.aof.manifest").unlink()
+    with EmbeddedRedis(home) as server:  # its own data
+        assert server.server_pid()
+
+
+def test_a_server_that_ends_beside_the_data_of_another_names_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddedRedis(tmp_path):
+        pass
+    (ran,) = re.findall(r"(\w+ version=[\d.]+), bits", (tmp_path / "redis.log").read_text())
+    ends = "test \"$1\" = --version || echo '7:C # {}, bits=64, commit=0' >> redis.log; exit 1"
+    other = rf"status 1 \(it is Redis 5\.0\.1; that of {ran.replace(' version=', ' ')}, which wrote these data, "
+    for starts, said in (("Redis version=5.0.1", other), ("Redis version=5.0.1", other), (ran, "status 1; its log")):
+        with monkeypatch.context() as patch:
+            put_on_path(tmp_path / "bin", ends.format(starts), patch)
+            with pytest.raises(EmbeddedRedisError, match=said):
+                EmbeddedRedis(tmp_path).enter()
