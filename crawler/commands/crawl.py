@@ -13,6 +13,8 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 
 from crawler.errors import PreflightError
 
+_AGAIN_S = 0.5
+
 
 class Command(ScrapyCrawl):
     """Run a crawl of seeds/<name>.toml, or a spider, by name."""
@@ -48,6 +50,7 @@ class Command(ScrapyCrawl):
         except PreflightError as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
             sys.exit(1)
+        self._held.callback(_raise_no_more)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self._spider is None:
@@ -67,12 +70,26 @@ class Command(ScrapyCrawl):
 def _leave_at_signals(name: str) -> None:
     """End this process with 0 at Ctrl-C and SIGTERM, with a line, wherever it is by then: what it holds is let go."""
 
-    def leave(_number: int, _frame: object) -> None:
+    heard: list[int] = []
+
+    def leave(number: int, _frame: object) -> None:
         # No KeyboardInterrupt: of one that comes amid an exec(), and each import of dataclasses has many, Python ends
         # as if nobody had caught it. Nor does Scrapy catch any between its calls of a command.
-        print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)
+        if not heard:
+            print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)
+        heard[:] = [number]
+        # What is raised while an object is thrown away (`__del__`) Python drops, and goes on: raised again until it
+        # ends, or until Scrapy hears it.
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         sys.exit(0)
 
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(heard[0]))
+    atexit.register(_raise_no_more)
     signal.signal(signal.SIGTERM, leave)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)
+
+
+def _raise_no_more() -> None:
+    """It ends: what it holds is let go undisturbed, however long that takes."""
+    signal.setitimer(signal.ITIMER_REAL, 0)

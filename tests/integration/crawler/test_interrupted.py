@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +86,31 @@ def test_a_redis_that_is_waited_for(
             begun.kill()
     assert begun.returncode == status, told
     assert [line for line in told.splitlines() if "Waiting for Redis" not in line] == [said]
+
+
+def test_a_signal_is_heard_that_comes_while_an_object_is_thrown_away() -> None:
+    """As connections of the client are, all the time; Python drops what is raised there."""
+    program = """
+import atexit, signal, time
+from crawler.commands.crawl import _leave_at_signals
+
+class Gone:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+def close():
+    time.sleep(1)
+    print("closed")
+
+atexit.register(close)
+_leave_at_signals("x")
+Gone()
+time.sleep(100)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "closed\n"), done.stderr
+    assert done.stderr.startswith("scrapy crawl x: interrupted before it began\nException ignored in:")
+    assert done.stderr.count("interrupted") == 1
 
 
 def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(

@@ -76,8 +76,8 @@ def loaded_by(code: str) -> list[str]:
 
 @pytest.fixture
 def own_signals() -> Iterator[None]:
-    """Whatever a test makes of them, SIGTERM and SIGINT are as before when it has ended."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    """Whatever a test makes of them, signals are as before when it has ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():
@@ -90,7 +90,8 @@ def own_signals() -> Iterator[None]:
 def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
     number: signal.Signals, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    left, at_exit = Mock(), list[Any]()
+    timers: list[float] = []
+    left, at_exit = Mock(side_effect=lambda *_: timers.append(signal.getitimer(signal.ITIMER_REAL)[0])), list[Any]()
 
     def stop(where: str) -> None:
         if where == place:
@@ -119,9 +120,10 @@ def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
         execute()
     assert ended.value.code == 0
     assert capsys.readouterr().err == "scrapy crawl zulu: interrupted before it began\n"
-    for call in at_exit:
+    for call in reversed(at_exit):
         call()
     assert left.called, "its private Redis is ended, too"
+    assert timers == [0.0], "and nothing is raised amid that"
 
 
 def test_every_outcome_and_trap_has_a_meaning() -> None:
