@@ -10,13 +10,15 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.errors import FrontierElsewhere, FrontierFull, FrontierUnavailable
 
 # A server that is there but can keep nothing now: its disk is full, its replicas or its primary are gone, a long script
-# keeps it busy, its operator has ended ours as one, or it forgot ours just when it had been told it anew. Looked for in
-# the text, since a script gives them on in its own words; Valkey calls itself by its own name there.
+# keeps it busy, its operator has ended ours as one, it forgot ours just when it had been told it anew, or keys go to
+# another node of its Cluster. Looked for in the text, since a script gives them on in its own words; Valkey calls
+# itself by its own name there.
 _REFUSALS = (
     "MISCONF", "NOREPLICAS", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "is busy running", "Script killed by",
+    "non local key",
 )  # fmt: skip
 _REFUSAL_TYPES = (
     redis.exceptions.ReadOnlyError,
@@ -53,6 +55,11 @@ def answering(crawl: str) -> Iterator[None]:
         yield
     except (redis.ConnectionError, redis.TimeoutError) as error:
         raise FrontierUnavailable(crawl, str(error)) from error
+    except redis.exceptions.AskError as error:
+        node = f"{error.host}:{error.port}"
+        if isinstance(error, redis.exceptions.MovedError):
+            raise FrontierElsewhere(crawl, node) from error
+        raise FrontierUnavailable(crawl, f"its keys are being moved to another node of its Cluster, {node}") from error
     except redis.ResponseError as error:
         if "OOM" in str(error) or isinstance(error, redis.OutOfMemoryError):
             raise FrontierFull(crawl, str(error)) from error

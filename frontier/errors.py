@@ -24,6 +24,15 @@ class FrontierUnavailable(FrontierError):  # noqa: N818
         self.cause = cause
 
 
+class FrontierElsewhere(FrontierUnavailable):
+    """The keys that were asked for lie on another `node` of a Redis Cluster, HOST:PORT."""
+
+    def __init__(self, crawl: str, node: str) -> None:
+        cause = f"its keys lie on another node of this Redis Cluster, {node}, which REDIS_URL must name"
+        super().__init__(crawl, cause)
+        self.node = node
+
+
 class FrontierFull(FrontierError):  # noqa: N818
     """Redis is at its memory limit: nothing was taken in, nothing is lost, leases and reports go on.
 
@@ -57,6 +66,9 @@ class OptOutsDamaged(FrontierError):  # noqa: N818
 class OptOutsElsewhere(FrontierError):  # noqa: N818
     """The opt-outs of all crawls lie on another node of a Redis Cluster than the one that was asked."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(f"in this Redis Cluster each crawl has its own opt-outs: --crawl NAME, for each ({cause})")
-        self.cause = cause
+    def __init__(self, node: str) -> None:
+        super().__init__(
+            "in this Redis Cluster each crawl has its own opt-outs: --crawl NAME, for each "
+            f"(those of all crawls lie on its node {node})"
+        )
+        self.node = node

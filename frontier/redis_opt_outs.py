@@ -21,7 +21,7 @@ import redis
 
 from frontier import opt_outs, wire
 from frontier.answering import answering
-from frontier.errors import OptOutsDamaged, OptOutsElsewhere
+from frontier.errors import FrontierElsewhere, OptOutsDamaged, OptOutsElsewhere
 from frontier.keys import OPT_OUTS_OF_ALL, Keys
 from frontier.opt_outs import Rule, Table
 
@@ -88,8 +88,10 @@ class RedisOptOuts:
         try:
             with answering(self._crawl):
                 yield
-        except redis.exceptions.MovedError as error:
-            raise OptOutsElsewhere(str(error)) from error
+        except FrontierElsewhere as error:
+            if self._key != OPT_OUTS_OF_ALL:
+                raise
+            raise OptOutsElsewhere(error.node) from error
         except redis.ResponseError as error:
             if "WRONGTYPE" in str(error):  # also in what a script says
                 raise OptOutsDamaged(self._key) from error

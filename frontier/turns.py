@@ -34,12 +34,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import redis
-
 from frontier import scripts, wire
 from frontier.answering import answering
 from frontier.config import FrontierConfig
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierElsewhere, FrontierUnavailable
 from frontier.outcomes import OUTCOMES, RETRY_AFTER_CAP_MS
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Bound, Grant, Kind, Lease, Outcome
@@ -222,7 +220,7 @@ class TurnTakingFrontier(RedisFrontier):
                 answer = self._turns(
                     keys=[PREFIX], args=[wire.encode([self.crawl, warnings, ends, asks]), *self._moment()]
                 )
-        except redis.exceptions.MovedError:  # a Cluster: other crawls lie elsewhere, too
+        except FrontierElsewhere:  # a Cluster: other crawls lie elsewhere, too
             return [0] * (3 * len(asks))
         return [int(instant) for instant in wire.decode(answer)]
 

@@ -20,7 +20,7 @@ from crawler.console.crawl_state import Action
 from crawler.console.terminal import clock
 from crawler.errors import PreflightError
 from crawler.fetch.opt_outs import read_opt_outs
-from crawler.state.redis_link import client, ping
+from crawler.state.redis_link import client, is_cluster, ping
 from crawler.state.run_record import crawls_of
 from frontier.errors import OptOutsElsewhere
 from frontier.opt_outs import opt_out_rules
@@ -76,7 +76,7 @@ def opt_out(action: Action, prefix: str, opts: argparse.Namespace) -> None:
             except OSError as error:
                 action.note(f"it holds, but could not be noted in {scope.log}: {error}")
         action.note(f"that is what begins with {', '.join(sorted(rules))}; {_BESIDE}")
-        if not scope.crawl and _is_cluster(scope.server):
+        if not scope.crawl and is_cluster(scope.server):
             action.note(_CLUSTER)
 
 
@@ -85,7 +85,7 @@ def show_opt_outs(action: Action, opts: argparse.Namespace) -> None:
     with _scope(action, opts) as scope:
         crawls = ["", scope.crawl] if scope.crawl else ["", *scope.others]
         rows = [(crawl, rule) for crawl in crawls for rule in scope.rules(crawl)]
-        if not scope.crawl and _is_cluster(scope.server):
+        if not scope.crawl and is_cluster(scope.server):
             action.note(_CLUSTER)
     if opts.json:
         for crawl, rule in rows:
@@ -156,9 +156,3 @@ def _spelled_out(prefixes: Iterable[str]) -> set[str]:
 
 def _named(crawl: str) -> str:
     return f"crawl {crawl}" if crawl else "all crawls of this Redis"
-
-
-def _is_cluster(server: redis.Redis) -> bool:
-    with contextlib.suppress(redis.RedisError):  # one that does not tell
-        return bool(server.info("cluster").get("cluster_enabled"))
-    return False

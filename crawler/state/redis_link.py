@@ -174,6 +174,13 @@ def memory_facts(url: str) -> dict[str, Any]:
         return {}
 
 
+def is_cluster(server: redis.Redis) -> bool:
+    """Whether it is a node of a Redis Cluster; of one that does not tell, no."""
+    with contextlib.suppress(redis.RedisError):
+        return bool(server.info("cluster").get("cluster_enabled"))
+    return False
+
+
 def without_password(url: str) -> str:
     """`url` fit for logs, also where a password that was not percent-encoded makes it another URL than was meant."""
     scheme, slashes, rest = url.partition("://")

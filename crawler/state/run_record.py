@@ -110,9 +110,9 @@ class RunRecord:
             self._record = replace(record, started_ms=now_ms)
             gone = [one.worker for one in _read(self._client, crawl) if not one.runs(now_ms)]
             self._write(now_ms)
-            self._client.sadd(_CRAWLS, crawl)
             if gone:
                 self._client.hdel(_key(crawl), *gone)
+            self._client.sadd(_CRAWLS, crawl)  # last: another node of a Cluster may have it
 
     def refresh(self) -> None:
         """Note that the worker still runs; costs nothing when that was noted a moment ago."""
@@ -160,6 +160,10 @@ def crawls_of(url: str) -> list[str]:
                     hidden = error
             if hidden and not found:
                 raise hidden
+    except redis.exceptions.AskError:
+        raise RedisUnreachableError(
+            f"{without_password(url)} is a node of a Redis Cluster, and no list of its crawls is there: --crawl NAME"
+        ) from None
     except redis.RedisError as error:
         cause = forbidden(error) or error
         raise RedisUnreachableError(f"{without_password(url)} does not tell its crawls ({_CRAWLS}): {cause}") from None

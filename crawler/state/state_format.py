@@ -11,7 +11,7 @@ import redis
 from crawler.errors import PreflightError
 from crawler.state.redis_link import client, forbidden, refuse_evicting
 from frontier.answering import answering
-from frontier.errors import FrontierUnavailable
+from frontier.errors import FrontierElsewhere, FrontierUnavailable
 from frontier.keys import Keys
 from sieve.fleet.keys import RedisKeys
 
@@ -108,6 +108,8 @@ def ensure_format(url: str, crawl: str, *, patient: bool = True, begin: bool = T
                     raise FrontierUnavailable(crawl, str(error)) from None
                 logger.warning("Waiting for Redis: %s", error)
                 time.sleep(_LOADING_PAUSE_S)
+            except redis.exceptions.AskError as error:
+                raise PreflightError(str(FrontierElsewhere(crawl, f"{error.host}:{error.port}"))) from None
             except redis.RedisError as error:
                 gone = isinstance(error, redis.ConnectionError | redis.TimeoutError)
                 if gone and not isinstance(error, redis.AuthenticationError):

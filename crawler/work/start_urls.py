@@ -2,7 +2,8 @@
 
 Entries are URLs or JSON objects with a "url". They enter the sieve like seeds: known ones are not fetched again. An
 entry leaves the list only after the sieve has it, and is then removed by its value, so that nothing is lost by a kill,
-nor by other workers or clients that push and take at either end at the same time.
+nor by other workers or clients that push and take at either end at the same time. In a Cluster, where that name may lie
+on another node than the crawl, the list is ``{zulu}:start_urls`` then.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import redis
 
 from frontier.answering import answering
-from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.errors import FrontierElsewhere, FrontierFull, FrontierUnavailable
 from frontier.payload import pack
 from frontier.types import Candidate
 from sieve.errors import LinkError
@@ -57,6 +58,10 @@ class StartUrls:
             with answering(self._crawl):
                 moved = self._move()
         except (FrontierUnavailable, FrontierFull, LinkError) as error:
+            if isinstance(error, FrontierElsewhere) and self.key != (beside := f"{{{self._crawl}}}:start_urls"):
+                logger.info("%s lies on another node of this Redis Cluster; the list is %s here", self.key, beside)
+                self.key, self._next_s = beside, 0.0
+                return self.poll()
             if not self.waits:
                 logger.warning("%s waits: %s", self.key, error)
             self.waits = True

@@ -26,7 +26,14 @@ from crawler.pages.kept_log import KeptLog
 from crawler.pages.policy import open_policy, policy_name
 from crawler.pages.quality_caps import QualityCaps
 from crawler.records.provenance import MOST_PAYLOADS, MOST_SOURCES, Payloads, Sources, program_commit
-from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, private_neighbours, redis_home
+from crawler.state.redis_link import (
+    RedisHome,
+    RedisUnreachableError,
+    client,
+    is_cluster,
+    private_neighbours,
+    redis_home,
+)
 from crawler.state.run_record import RunRecord, worker_record
 from crawler.state.shared_table import SharedTable
 from crawler.state.state_format import StateWatch, ensure_format
@@ -53,6 +60,10 @@ _OPENING_PAUSES_S = (0.2, 1.0, 3.0)
 _OTHERS = (
     "Crawls beside this one run on a private Redis of their own: %s. A host that they want, too, is asked by each at "
     "its own pace; with one REDIS_URL they take turns"
+)
+_CLUSTER = (
+    "Redis is a node of a Cluster: crawls whose names lie on its other nodes know nothing of this one. A host that "
+    "they want, too, is asked by each at its own pace, and what has opted out of all crawls has to be said of each"
 )
 _BEGINS_ANEW = (
     "Redis knows nothing of crawl %r, whose archive is in %s: it begins anew at its seeds, without the opt-outs and "
@@ -100,6 +111,9 @@ class Stores:
             home = held(redis_home(settings, folder))
             if home.embedded and (others := private_neighbours(folder)):
                 logger.warning(_OTHERS, ", ".join(map(str, others)))
+            with closing(client(home.url)) as server:
+                if is_cluster(server):
+                    logger.warning(_CLUSTER)
             ensure_format(home.url, crawl, patient=False)
             watch = held(closing(StateWatch(home.url, crawl)))
             frontier = held(closing(open_frontier(settings, home, crawl, spec)))

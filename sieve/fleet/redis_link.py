@@ -227,6 +227,8 @@ class RedisLink:
             full = isinstance(error, redis.OutOfMemoryError) or "OOM" in str(error)  # a script gives it on in its words
             if full:
                 raise LinkFull(f"Redis is at its memory limit (raise maxmemory): {error}") from error
+            if isinstance(error, redis.exceptions.AskError):
+                raise LinkError(f"Redis: this Cluster has the keys on its node {error.host}:{error.port}") from error
             raise LinkError(f"Redis: {error}") from error
 
 

@@ -142,7 +142,7 @@ def test_of_what_is_no_table_that_is_said(fleet: Fleet, server: redis.Redis, cra
 
 
 def test_on_a_cluster_it_is_said_who_does_not_hear_of_it(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opt_outs, "_is_cluster", lambda server: True)
+    monkeypatch.setattr(opt_outs, "is_cluster", lambda server: True)
     assert "on its other nodes" in fleet.say("opt-out", "a.example")[1]
     assert "on its other nodes" not in fleet.say("opt-out", "a.example", crawl="zulu")[1]
 
