@@ -16,7 +16,7 @@ import os
 import re
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -47,6 +47,8 @@ _STAMP = re.compile("[0-9]{14}")
 _PLACE = re.compile("[0-9]{1,18}")
 _SCALARS = (str, int, float)
 _SHOWN = 80
+_TOLD = 10
+"""Of one file that is merged: a WARC file given by mistake has very many lines that are none of an index."""
 
 
 def timestamp(date: str) -> str:
@@ -230,7 +232,7 @@ def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Write an index: new file, fsync, rename. ArchiveFull, OSError: what was there before still is."""
-    fresh = path.with_name(path.name + "-new")
+    fresh = unfinished(path)
     try:
         with _taken(fresh) as file:
             try:
@@ -243,6 +245,11 @@ def write_lines(path: Path, lines: Iterable[bytes]) -> None:
                 raise
     except OSError as error:
         raise full_error(path, 0, error) from error
+
+
+def unfinished(path: Path) -> Path:
+    """What :func:`write_lines` writes until it is whole."""
+    return path.with_name(path.name + "-new")
 
 
 def _taken(path: Path) -> BinaryIO:
@@ -268,22 +275,33 @@ def index_file(path: Path, target: Path | None = None, name: str = "") -> list[D
         return reader.damages
 
 
-def merge(paths: Iterable[Path]) -> Iterator[bytes]:
-    """The lines of several sorted indexes as one sorted index. ArchiveError: one of them is not sorted, and an index is
-    searched by bisection."""
+def merge(paths: Iterable[Path], tell: Callable[[str], None]) -> Iterator[bytes]:
+    """The lines of several sorted indexes as one sorted index. ``tell`` hears, with file and line, of lines that are
+    none and are left out. ArchiveError: one of the files is not sorted, and an index is searched by bisection."""
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("rb")) for path in paths]
-        yield from heapq.merge(*map(_sorted_lines, files))
+        yield from heapq.merge(*(_sorted_lines(file, tell) for file in files))
 
 
-def _sorted_lines(file: BinaryIO) -> Iterator[bytes]:
+def _sorted_lines(file: BinaryIO, tell: Callable[[str], None]) -> Iterator[bytes]:
     before = b""
+    none = 0
     for number, read in enumerate(file, 1):
-        line = read if read.endswith(b"\n") else read + b"\n"
+        line = read.removeprefix(BOM_UTF8) if number == 1 else read  # in the midst of an index it would be of a key
+        line = line if line.endswith(b"\n") else line + b"\n"
+        try:
+            parse(line)
+        except ValueError as error:
+            none += 1
+            if none <= _TOLD:
+                tell(f"{file.name}:{number}: no line of an index: {error}")
+            continue
         if line < before:
             raise ArchiveError(f"{file.name}:{number}: not sorted by bytes, so no index (LC_ALL=C sort)")
         yield line
         before = line
+    if none > _TOLD:
+        tell(f"{file.name}: and {none - _TOLD:,} more lines that are none of an index")
 
 
 def lookup(path: Path, url: str) -> list[dict[str, str]]:

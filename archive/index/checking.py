@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +19,17 @@ _MOST_PLACES = 256
 _OTHER_KEYS = (b"http://", b"https://")
 """Of a URL as it is, or in a form of SURT that keeps the scheme: nothing would be found by ours."""
 _SHOWN = 80
+_LONGEST_LINE = 1 << 16
+
+
+def begins_as_index(file: Path) -> bool:
+    """Is its first line one of an index, whatever it is called? Of what is no regular file: False; a pipe can be read
+    but once."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as lines, suppress(ValueError):
+        return bool(parse(lines.readline(_LONGEST_LINE)))
+    return False
 
 
 def check(path: Path, most_bytes: int = WHOLE_BYTES) -> frozenset[str]:

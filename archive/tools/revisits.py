@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from archive.errors import ArchiveError, Damage
 from archive.index.access import IDENTICAL
 from archive.index.cdxj import REVISIT, SUFFIX, file_lines, parse, payload_digest, timestamp
+from archive.index.checking import begins_as_index
 from archive.index.surt import surt
 from archive.messages.digests import split_digest, split_indexed
 from archive.reading.reader import Reader
@@ -23,7 +23,6 @@ from archive.reading.record import Record
 from archive.tools.verify import Problem
 
 _NOT_MODIFIED = "/revisit/server-not-modified"
-_LONGEST_LINE = 1 << 16
 
 Content = tuple[str, object]
 """The key of a URL, and what a capture of it must have: a digest, a date, or None for nothing more."""
@@ -113,13 +112,5 @@ def _index_of(file: Path) -> Path | None:
     """The index beside a file; the file itself where it is one, whatever it is called; None where there is none."""
     beside = file.with_name(file.name + SUFFIX)
     if file.suffix == SUFFIX or not beside.exists():
-        return file if file.suffix == SUFFIX or _begins_as_index(file) else None
+        return file if file.suffix == SUFFIX or begins_as_index(file) else None
     return beside
-
-
-def _begins_as_index(file: Path) -> bool:
-    if not file.is_file():  # what a pipe has can be read but once
-        return False
-    with file.open("rb") as lines, suppress(ValueError):
-        return bool(parse(lines.readline(_LONGEST_LINE)))
-    return False

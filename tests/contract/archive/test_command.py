@@ -9,7 +9,6 @@ import json
 import lzma
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -208,27 +207,6 @@ def test_nothing_is_written_over_unasked(path: Path, capsys: pytest.CaptureFixtu
     before = path.read_bytes()
     assert main(["repair", "--force", str(path), "-o", str(path)]) == USAGE
     assert path.read_bytes() == before
-
-
-def test_merging_into_one_of_the_indexes_loses_nothing(path: Path) -> None:
-    index = path.with_name(path.name + ".cdxj")
-    assert main(["index", "--merge", str(index), str(index), str(index.with_name("missing.cdxj"))]) == USAGE
-    assert len(index.read_bytes().splitlines()) == COUNT
-    assert main(["index", "--merge", str(index), str(index)]) == GOOD
-    assert len(index.read_bytes().splitlines()) == COUNT
-    assert not list(path.parent.glob("*-new"))
-
-
-def test_more_indexes_than_files_may_be_open_are_merged(tmp_path: Path) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for number in range(40):
-        (tmp_path / f"{number}.cdxj").write_bytes(b"%02d 20240101000000 {}\n" % number)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/proc/self/fd").iterdir())) + 20, hard))
-        assert main(["index", "--merge", str(tmp_path / "all"), *map(str, tmp_path.glob("*.cdxj"))]) == GOOD
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert len((tmp_path / "all").read_bytes().splitlines()) == 40
 
 
 @pytest.mark.parametrize("rest", ["", '{"url": "x"}', '{"offset": "x"}', "{broken", "[]"])
@@ -587,21 +565,6 @@ def test_a_copy_that_reads_back_differently_does_not_become_the_file(
     with pytest.raises(ConvertError, match="the copy reads back differently"):
         convert(path, tmp_path / "copy.warc")
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_indexes_that_are_none_are_not_merged(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    index = path.with_name(path.name + ".cdxj")
-    lines = index.read_bytes().splitlines(keepends=True)
-    one, two, merged = tmp_path / "one.cdxj", tmp_path / "two.cdxj", tmp_path / "all.cdxj"
-    one.write_bytes(b"".join(lines[::2]).rstrip(b"\n"))
-    two.write_bytes(b"".join(lines[1::2]))
-    assert main(["index", "--merge", str(merged), str(one), str(two)]) == GOOD
-    assert merged.read_bytes() == index.read_bytes()
-    two.write_bytes(b"".join(reversed(lines)))
-    assert main(["index", "--merge", str(merged), str(one), str(two)]) == FAULTS
-    assert f"{two}:2: not sorted" in capsys.readouterr().err
-    assert merged.read_bytes() == index.read_bytes()
-    assert not list(tmp_path.glob("*-new"))
 
 
 def test_what_servers_say_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
