@@ -94,10 +94,12 @@ class SieveTools(Action):
         for damage in damages:
             self.note(f"damage: {damage}")
         for reason in done.refused[:_SHOWN]:
-            print(f"refused: {reason}", file=sys.stderr)
+            self.note(f"refused: {reason}")
+        if more := len(done.refused[_SHOWN:]):
+            self.note(f"refused: and {more:,} more")
         counts = {"read": done.read, "known": done.known, "refused": len(done.refused)}
         self.tell(opts, counts, f"{done.read} URLs read, {done.known} known now, {len(done.refused)} refused")
-        self.exitcode = 0 if done.known and not damages else 1
+        self.exitcode = 0 if done.known and not damages and not done.refused else 1
 
 
 def _figure(value: object) -> str:

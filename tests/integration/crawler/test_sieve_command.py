@@ -141,8 +141,9 @@ def test_rebuilding_from_files_and_the_frontier(crawled: Path, run: Run, tmp_pat
     plain = tmp_path / "list.txt"
     plain.write_bytes("\n".join([*URLS[20:30], "", "http://host.example/{x}", "mailto:a@b"]).encode() + b"\n\xff\xfe\n")
     code, out, err = run("rebuild", str(cdxj), str(plain))
-    assert (code, out) == (0, "44 URLs read, 41 known now, 3 refused\n")
-    assert err.count("refused: ") == 3
+    assert (code, out) == (1, "44 URLs read, 41 known now, 3 refused\n"), "whoever waits for it is told of what is lost"
+    assert err.count("scrapy sieve: refused: ") == 3
+    assert "refused: neither http nor https: 'mailto:a@b'" in err
     assert run("contains", URLS[35])[0] == 0
     assert run("contains", "http://host.example/{x}")[0] == 0
 
@@ -162,6 +163,9 @@ def test_rebuilding_when_all_state_is_lost(run: Run, tmp_path: Path) -> None:
     plain.write_text("nothing here\n")
     assert run("rebuild", str(plain))[:2] == (1, "1 URLs read, 0 known now, 1 refused\n")
     assert json.loads(run("rebuild", str(plain), "--json")[1]) == {"read": 1, "known": 0, "refused": 1}
+    plain.write_text("\n".join(f"nothing {number}" for number in range(1010)))
+    told = run("rebuild", str(plain))[2].splitlines()
+    assert (len(told), told[-1]) == (6, "scrapy sieve: refused: and 1,005 more")
     plain.write_text("\n".join(URLS))
     assert run("rebuild", str(plain))[:2] == (0, "40 URLs read, 40 known now, 0 refused\n")
     assert run("contains", URLS[0])[0] == 0
