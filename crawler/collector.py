@@ -122,7 +122,7 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
 
     def work(log: Log, clients: _Clients) -> None:
-        sources = _addresses(options.input)
+        sources = _addresses(options.input, log)
         if options.output != "-" and not options.test:
             _expect_writable(Path(options.output))
         stays = options.append and options.output != "-" and Path(options.output).exists()
@@ -155,7 +155,7 @@ def page_downloader(argv: Sequence[str] | None = None) -> int:
         if Path(options.output).exists():
             finish(Path(options.output))
             raise CollectorError(f"-o {options.output}: exists")
-        urls = _addresses(options.input)
+        urls = _addresses(options.input, log)
         with one_archive(Path(options.output), suffix) as archive:
 
             def tell(url: str, problem: str, when: str = "") -> None:
@@ -275,12 +275,18 @@ async def _each(
         await client.close()
 
 
-def _addresses(inputs: Iterable[str]) -> list[str]:
-    """All addresses of the inputs, each once, in order."""
+def _addresses(inputs: Iterable[str], log: Log) -> list[str]:
+    """All addresses of the inputs, each once, in order; lines that are none are told. A list that cannot be read at all
+    is the caller's mistake, and raises."""
+
+    def tell(error: ListError) -> None:
+        log.say("-ERR", str(error))
+
     found: dict[str, None] = {}
     for path in _paths(inputs):
         body = sys.stdin.buffer.read() if path == "-" else read_some(Path(path))
-        found.update(dict.fromkeys(listed.url for listed in read_list(body, path)))
+        name = "standard input" if path == "-" else path
+        found.update(dict.fromkeys(listed.url for listed in read_list(body, name, tell)))
     return list(found)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lxml import etree
 from seeds.crawl.scope import host_of
 from seeds.errors import SeedsError
 from seeds.markup.references import mended
+from sieve.urls import UrlError, canonicalize
 
 __all__ = ["ListError", "Listed", "import_files", "quoted", "read_list", "read_some", "to_toml"]
 
@@ -46,13 +48,13 @@ class Listed:
 
 def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Listed]:
     """The feeds of an OPML document, or the addresses of a plain list (`#` begins a comment), each once; either may be
-    packed with xz. `tell`: of each line that is no address; by default the first is raised. ListError: none can be
-    read."""
+    packed with xz. `tell`: of each line or outline with what is no address, and of OPML that was cut short; by default
+    the first is raised. ListError: none can be read."""
     if body.startswith(_XZ):
         body = _unpacked(body, name)
     if len(body) > _MAX_BYTES:
         raise ListError(f"{name}: more than {_MAX_BYTES} bytes")
-    found = _opml(body, name) if _OPML.search(body, 0, 4096) else _plain(body, name, tell)
+    found = _opml(body, name, tell) if _OPML.search(body, 0, 4096) else _plain(body, name, tell)
     unique: dict[str, Listed] = {}
     for listed in found:
         unique.setdefault(listed.url, listed)
@@ -61,21 +63,17 @@ def read_list(body: bytes, name: str = "list", tell: Tell = _refuse) -> list[Lis
 
 def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
     """All lists together; of an address that stands in several the first counts. A plain list's group is its name.
-    `tell`: of each list, and each line, that cannot be read, of OPML that was cut short, and of lists that have no
-    address."""
+    `tell`: also of each list that cannot be read or has no address."""
     found: dict[str, Listed] = {}
     for path in paths:
         try:
-            body = read_some(path)
-            listed = read_list(body, str(path), tell)
+            listed = read_list(read_some(path), str(path), tell)
         except OSError as error:
             tell(ListError(f"{path}: {error.strerror or error}"))
             continue
         except ListError as error:
             tell(error)
             continue
-        if _OPML.search(body, 0, 4096) and not _OPML_END.search(body):
-            tell(ListError(f"{path}: OPML that ends before </opml>"))
         if not listed:
             tell(ListError(f"{path}: no address in it"))
         for one in listed:
@@ -121,7 +119,7 @@ def _unpacked(body: bytes, name: str) -> bytes:
     return b"".join(parts)
 
 
-def _opml(body: bytes, name: str) -> list[Listed]:
+def _opml(body: bytes, name: str, tell: Tell) -> list[Listed]:
     if any(tag.count(b"=") > _MOST_ATTRIBUTES for tag in body.split(b"<")):
         raise ListError(f"{name}: OPML with more than {_MOST_ATTRIBUTES} attributes in an element")
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -131,6 +129,8 @@ def _opml(body: bytes, name: str) -> list[Listed]:
         root = None
     if root is None:
         raise ListError(f"{name}: OPML that cannot be read")
+    if not _OPML_END.search(body):
+        tell(ListError(f"{name}: OPML that ends before </opml>"))
     found = []
     groups: dict[etree._Element | None, str] = {None: ""}  # a long name may stand above thousands
     for outline in root.iter("outline", "OUTLINE", "Outline"):
@@ -141,7 +141,9 @@ def _opml(body: bytes, name: str) -> list[Listed]:
             fields.get("xmlurl", ""),
         )
         parent = outline.getparent()
-        if host_of(url):
+        if url and not _is_address(url):
+            tell(ListError(f"{name}:{outline.sourceline}: not an address: {url[:80]!r}"))
+        elif url:
             if parent is not None and parent not in groups:
                 above = _fields(parent)
                 groups[parent] = above.get("text") or above.get("title", "")
@@ -159,11 +161,17 @@ def _plain(body: bytes, name: str, tell: Tell) -> list[Listed]:
         word = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if not word:
             continue
-        if not host_of(word) or re.search(r"[\s\x00-\x1f\x7f\ufffd]", word):
+        if not _is_address(word) or re.search(r"[\s\x00-\x1f\x7f\ufffd]", word):
             tell(ListError(f"{name}:{number}: not an address: {word[:80]!r}"))
             continue
         found.append(Listed(word))
     return found
+
+
+def _is_address(text: str) -> bool:
+    with suppress(UrlError):
+        return bool(canonicalize(text)) and bool(host_of(text))  # which is stricter about the slashes
+    return False
 
 
 def quoted(text: str) -> str:

@@ -171,6 +171,28 @@ def test_two_downloaders_of_one_archive_keep_apart(
     assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 0
 
 
+def test_a_line_that_is_no_address_is_told_and_the_rest_is_done(
+    web: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listing, links, output = tmp_path / "list", tmp_path / "links.txt", tmp_path / "x.warc.gz"
+    feed = next(feed.site.authority + feed.path for feed in web.web.feeds.all)
+    listing.write_text(f"# feeds\nwww.example.org/feed\n{feed}\nhttp://a.example:99999/\n")
+    wrong = [
+        f"-ERR {listing}:2: not an address: 'www.example.org/feed'",
+        f"-ERR {listing}:4: not an address: 'http://a.example:99999/'",
+    ]
+    assert link_collector(["-i", str(listing), "-o", str(links), *POLITE]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if line.startswith("-ERR")] == wrong
+    assert links.read_text().count("\n") == 6
+    assert page_downloader(["-i", str(listing), "-o", str(output), *POLITE]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if line.startswith("-ERR")] == wrong
+    assert any(line.startswith(f"+OK {feed}") for line in told)
+    with Reader(output) as reader:
+        assert feed in [record.url for record in reader if record.type == "response"]
+
+
 @pytest.mark.parametrize("wait", ["soon", "0", "-1", "nan", "3600"])
 def test_a_time_that_is_none_is_named(wait: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):

@@ -87,7 +87,9 @@ def test_plain_lists_and_opml(tmp_path: Path) -> None:
         '<outline xmlUrl="https://a.example/feed/"/><outline xmlUrl="javascript:x"/></outline></body></opml>',
         "utf-8",
     )
-    found = import_files([tmp_path / "cs_media.txt", tmp_path / "blogs.opml"])
+    told: list[ListError] = []
+    found = import_files([tmp_path / "cs_media.txt", tmp_path / "blogs.opml"], told.append)
+    assert [str(error) for error in told] == [f"{tmp_path / 'blogs.opml'}:1: not an address: 'javascript:x'"]
     assert found == [
         Listed("https://a.example/feed/", "", "cs_media"),
         Listed("http://b.example/rss", 'A "B"', "Izindaba"),
@@ -102,6 +104,8 @@ def test_plain_lists_and_opml(tmp_path: Path) -> None:
 def test_lists_may_be_packed() -> None:
     one, two = lzma.compress(b"https://a.example/\n"), lzma.compress(b"https://b.example/\n")
     assert [listed.url for listed in read_list(one + b"\0" * 4 + two)] == ["https://a.example/", "https://b.example/"]
+    with pytest.raises(ListError, match="ends before </opml>"):
+        read_list(lzma.compress(b'<opml><body><outline xmlUrl="https://c.example/"/>'))
 
 
 def test_no_more_is_read_of_a_list_than_it_may_have() -> None:
@@ -161,7 +165,7 @@ def test_what_cannot_be_read_keeps_no_other_address_out(tmp_path: Path) -> None:
     for name, body in zip(
         names[:4],
         (
-            b"https://a.example/\nnot an address\nhttps://b.example/\nftp://c.example/\n",
+            b"https://a.example/\nnot an address\nhttps://b.example/\nftp://c.example/\nhttp://e.example:99999/\n",
             b'<opml><body><outline xmlUrl="https://c.example/"/><outline xmlU',
             b"# nothing\n",
             b"\xfd7zXZ\0junk",
@@ -176,6 +180,7 @@ def test_what_cannot_be_read_keeps_no_other_address_out(tmp_path: Path) -> None:
     assert [line.removeprefix(f"{tmp_path}/") for line in told] == [
         "a.txt:2: not an address: 'not an address'",
         "a.txt:4: not an address: 'ftp://c.example/'",
+        "a.txt:5: not an address: 'http://e.example:99999/'",
         "cut.opml: OPML that ends before </opml>",
         "empty.txt: no address in it",
         "junk.txt.xz: ends within its xz stream",
