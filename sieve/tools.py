@@ -120,14 +120,17 @@ def _repair(folder: Path) -> Iterator[Finding]:
     if manifest is None:
         yield Finding(str(folder / MANIFEST), "made again from the runs, with the seed kept in SEED")
     names = [name for name, _ in manifest["runs"]] if manifest else [path.name for path in folder.glob("*.run")]
+    facts = manifest["facts"] if manifest else {SALVAGED: 0}
     parts: list[Fingerprints] = []
     for name in names:
         keys, lost = salvage(folder / name)
         parts.append(np.array(keys))
         if lost:
             yield Finding(str(folder / name), f"kept {len(keys)} keys, lost {lost}", lost)
+        if SALVAGED in facts:
+            facts[SALVAGED] += lost
     keys = np.concatenate([*parts, np.zeros(0, np.uint64)])
-    make_again(folder, distinct(np.sort(keys)), manifest["facts"] if manifest else {SALVAGED: True})
+    make_again(folder, distinct(np.sort(keys)), facts)
 
 
 def _manifest_of(folder: Path) -> dict[str, Any] | None:

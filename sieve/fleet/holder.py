@@ -8,7 +8,8 @@ the holder is thrown away and made anew from what is committed. Two ways to keep
 * on the holder's disk: new fingerprints stay in ``fresh`` until a run that has them is on disk, whose manifest says the
   epoch up to which it is complete. ``home`` in Redis names the store, so that no other disk is taken for it, and
   ``stored`` how far it has come, so that no older copy of it is: each is refused, as is a Redis that has come less far
-  than the store, until :func:`sieve.fleet.remaking.remake` has made the store again.
+  than the store, until :func:`sieve.fleet.remaking.remake` has made the store again. Of a store that was put together
+  again without its manifest, which does not say its epoch, the keys are counted: they must be as many as were admitted.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import itertools
 import secrets
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -190,12 +192,11 @@ class Holder:
             )
         if self._in_redis:
             _copy(link, store)
-        elif stored < (needed := link.stored()) and ("epoch" in store.facts or SALVAGED not in store.facts):
+        elif stored < (needed := link.stored()) and not says_no_epoch(store.facts):
             raise StoreError(
                 f"the seen URLs in {folder} are those up to epoch {stored}, but Redis has left those up to {needed} to "
                 f"them (the folder has lost data, or is an older copy): {_WAY_OUT}"
             )
-        store.sweep()
         seen = Seen(store, config)
         for element in link.fresh():
             (epoch,) = EPOCH.unpack_from(element)
@@ -203,7 +204,28 @@ class Holder:
             self._fresh.add(epoch, keys)
             if epoch > stored:
                 seen.recover(keys, known=True)
+        if says_no_epoch(store.facts):
+            _expect_all(seen, link.tally().seen)
+        store.sweep()
         return seen
+
+
+def says_no_epoch(facts: Mapping[str, Any]) -> bool:
+    """Whether these are the facts of a store on disk that was put together again without its manifest, and to which
+    nothing was added since."""
+    return SALVAGED in facts and "epoch" not in facts
+
+
+def _expect_all(seen: Seen, admitted: int) -> None:
+    """StoreError when there are fewer fingerprints than were ever admitted, or more."""
+    lost = int(seen.store.facts[SALVAGED])
+    if len(seen) <= admitted <= len(seen) + lost:
+        return
+    fault = "Redis has lost data" if len(seen) > admitted else "runs are missing"
+    raise StoreError(
+        f"the seen URLs in {seen.store.folder}, put together again without their MANIFEST, are {len(seen)}, but Redis "
+        f"counts {admitted} ({fault}, or it is an older copy): {_WAY_OUT}"
+    )
 
 
 def _copy(link: RedisLink, store: RunStore) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from sieve.disk.files import FolderLock, load
 from sieve.errors import StoreError
 from sieve.fingerprint import Fingerprints
-from sieve.fleet.holder import EPOCH, name_store, store_id
+from sieve.fleet.holder import EPOCH, name_store, says_no_epoch, store_id
 from sieve.fleet.redis_link import RedisLink
 from sieve.queues.items import Fingerprinter, chosen_items
 from sieve.sets.runs import salvage
@@ -34,7 +34,7 @@ def remake(
     ours = store_id(folder) == home
     lock = FolderLock(folder)
     try:
-        parts = [*_earlier(folder, epoch), *_fresh(link)] if ours else list(_fresh(link))
+        parts = [*(_earlier(folder, epoch, link.tally().seen) if ours else ()), *_fresh(link)]
         parts += (fingerprinter.batch(chosen_items(*pair)).keys for pair in link.ready())
         parts += (fingerprinter.batch(urls).keys for urls in known if urls)
         keys = distinct(np.sort(np.concatenate([*parts, np.zeros(0, np.uint64)])))
@@ -45,13 +45,19 @@ def remake(
     return len(keys)
 
 
-def _earlier(folder: Path, epoch: int) -> Iterator[Fingerprints]:
-    """What a store that is not ahead of `epoch` has. DamagedError."""
+def _earlier(folder: Path, epoch: int, admitted: int) -> Iterator[Fingerprints]:
+    """What a store that is not ahead of `epoch` has; of one that does not say its own, that has not more than the
+    `admitted`. DamagedError."""
     manifest = load(folder / MANIFEST)
-    if manifest is not None and manifest["facts"].get("epoch", 0) <= epoch:
-        for name, _ in manifest["runs"]:
-            if (folder / name).exists():
-                yield np.array(salvage(folder / name)[0])
+    if manifest is None:
+        return
+    facts = manifest["facts"]
+    count = sum(count for _, count in manifest["runs"])
+    if count > admitted if says_no_epoch(facts) else facts.get("epoch", 0) > epoch:
+        return
+    for name, _ in manifest["runs"]:
+        if (folder / name).exists():
+            yield np.array(salvage(folder / name)[0])
 
 
 def _fresh(link: RedisLink) -> Iterator[Fingerprints]:

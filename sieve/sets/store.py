@@ -24,7 +24,8 @@ from sieve.sets.runs import Run, RunWriter
 
 MANIFEST = "MANIFEST"
 SALVAGED = "salvaged"
-"""A fact of a store whose manifest was lost and made again from its runs: what else it said is not known."""
+"""A fact of a store whose manifest was lost and made again from its runs: the keys that were lost with damaged blocks
+and told. What else the manifest said is not known."""
 _PIECE_KEYS = 1 << 16
 _LIKE_SIZE = 1.5
 _VERSION = 1

@@ -27,7 +27,8 @@ from sieve.fleet.decider import Decider
 from sieve.fleet.holder import CHUNK_KEYS
 from sieve.fleet.keys import RedisKeys
 from sieve.fleet.redis_sieve import RedisSieve
-from sieve.tools import fleet_stats, folder_stats, rebuild
+from sieve.sets.runs import HEAD_BYTES
+from sieve.tools import fleet_stats, folder_stats, rebuild, repair
 from tests.integration.crawler.harness import wait_for
 
 URLS = [f"http://example.org/{number}" for number in range(30_000)]
@@ -295,6 +296,69 @@ def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
         sieve.flush()
         assert sieve.drain() == URLS[:80]
     assert int(client.hget(keys.state, "stored") or 0) == folder_stats(folder)["facts"]["epoch"]
+
+
+def test_an_older_copy_without_its_manifest_is_refused_after_a_repair(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    """What was put together again does not say how far it has come, but Redis knows how many it must be."""
+    folder = tmp_path / "sieve"
+    spec = f"&dir={folder}&run=8"
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:100])
+        sieve.flush()
+    copy = copied(folder, "copy")
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:200])
+        sieve.flush()
+        assert len(sieve.drain()) == 200
+    whole = copied(folder, "whole")
+    put_back(folder, copy)
+    (folder / "MANIFEST").unlink()
+    repair(folder)
+    runs = sorted(path.name for path in folder.glob("*.run"))
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        said = r"without their MANIFEST, are 100, but Redis counts 200 \(runs are missing, or .*scrapy sieve rebuild"
+        with pytest.raises(StoreError, match=said):
+            sieve.contains(URLS[0])
+        assert sorted(path.name for path in folder.glob("*.run")) == runs
+        assert rebuild(sieve, URLS[90:199]).known == 199
+        assert [sieve.contains(url) for url in (URLS[0], URLS[198], URLS[199])] == [True, True, False]
+    put_back(folder, whole)
+    damaged = max(folder.glob("*.run"), key=lambda path: path.stat().st_size)
+    damaged.write_bytes(damaged.read_bytes()[:HEAD_BYTES] + b"\xff" + damaged.read_bytes()[HEAD_BYTES + 1 :])
+    (folder / "MANIFEST").unlink()
+    assert sum(finding.lost_keys for finding in repair(folder)) > 0
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        known = sum(map(sieve.contains, URLS[:200]))
+        assert known < 200, "what was lost with a damaged run was told, and makes it no older copy"
+
+
+def test_a_folder_without_its_manifest_that_is_ahead_of_redis_is_refused_after_a_repair(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sieve"
+    spec = f"&dir={folder}&run=8"
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:50])
+        sieve.flush()
+    saved = {name: client.dump(name) or b"" for name in client.scan_iter()}
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[50:90])
+        sieve.flush()
+        assert len(sieve.drain()) == 90
+    client.flushall()
+    for name, value in saved.items():
+        client.restore(name, 0, value)
+    (folder / "MANIFEST").unlink()
+    repair(folder)
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        with pytest.raises(StoreError, match=r"are 90, but Redis counts 50 \(Redis has lost data"):
+            sieve.contains(URLS[0])
+        assert rebuild(sieve, URLS[:10]).known == 50
+        sieve.enqueue(URLS[40:80])
+        sieve.flush()
+        assert sieve.drain() == URLS[:80], "what Redis has lost is found again"
 
 
 def test_a_lost_folder_is_made_again_and_not_under_a_worker(
