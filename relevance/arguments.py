@@ -145,7 +145,7 @@ def _identify_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("files", nargs="*", type=Path, default=[STDIN], help="text files; - or none: standard input")
     sub.add_argument("--model", default="southern", help="southern, afriweb (the thesis' method) or a model file")
     sub.add_argument(
-        "--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3); behind the files"
+        "--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3, not und); behind the files"
     )
     each = sub.add_mutually_exclusive_group()
     each.add_argument("--by-word", action="store_true", help="label every word instead")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from relevance.types import UNDETERMINED
+
 
 class RelevanceError(Exception):
     """Root of the room's errors."""
@@ -21,10 +23,14 @@ class TrainingError(RelevanceError):
 
 
 class UnknownLanguageError(RelevanceError):
-    """A language that the model has no class for."""
+    """A language that the model has no class for; also "und", which is what is in none of those that it knows: of a
+    text in a language that was not named, the likest of those that were is the answer, and nothing could be "und"."""
 
     def __init__(self, language: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"the model knows no {language!r}; it knows {' '.join(known)}")
+        why = f"the model knows no {language!r}"
+        if language == UNDETERMINED:
+            why = f"{language!r} is no language to choose, but the answer for none of those known when all may be given"
+        super().__init__(f"{why}; it knows {' '.join(known)}")
         self.language = language
         self.known = known
 

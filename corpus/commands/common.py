@@ -116,7 +116,14 @@ def languages_of(options: argparse.Namespace) -> tuple[frozenset[str], Identifie
     """The languages that were asked for, and what names them. UsageFault for one that the model does not know."""
     model = load(options.model) if options.model else shipped()
     known = sorted({label for label in model.labels if label != UNDETERMINED})
+    if not all(part.strip(",") for part in options.language):
+        raise UsageFault("--language: an empty code")  # as of a variable that is not set: it would be all languages
     languages = frozenset(code for part in options.language for code in part.split(",") if code)
+    if UNDETERMINED in languages:
+        raise UsageFault(
+            f"--language {UNDETERMINED}: no language, but text in none of those known; without --language all text is "
+            "kept, each paragraph of the JSON lines with its language"
+        )
     for code in sorted(languages - set(known)):
         hint = "" if options.model else "; of a model of your own: --model FILE"
         meant = of_html_tag(code.lower())  # lang="zu" is in all pages and in vertical text

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language.alphabet import words
 from relevance.language.model import STEP, Model, chosen
+from relevance.types import UNDETERMINED
 
 STAY = 0.8
 SETTLED = 0.05
@@ -49,8 +50,9 @@ def labels_by_word(
         raise ModelError(model, "does not label words")
     model = chosen(model)
     allowed = frozenset(languages or ())
-    if unknown := sorted(allowed.difference(model.labels)):
-        raise UnknownLanguageError(unknown[0], tuple(dict.fromkeys(model.labels)))
+    known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
+    if unknown := sorted(allowed.difference(known)):
+        raise UnknownLanguageError(unknown[0], known)
     tokens = words(text)
     if not tokens:
         return []

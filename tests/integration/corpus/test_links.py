@@ -334,6 +334,8 @@ def test_damage_is_reported_and_what_is_sound_is_kept(tmp_path: Path, capsys: py
         (["{warc}", "-o", "out.jsonl", "--header"], "--header: only of tsv"),
         (["{warc}", "-o", "out.tsv", "--wikipedia", "Zulu!"], "is no edition"),
         (["{warc}", "-o", "out.tsv", "--language", "xx"], "--language xx: not one of"),
+        (["{warc}", "-o", "out.tsv", "--language", "zul,und"], "--language und: no language, but text in none"),
+        (["{warc}", "-o", "out.tsv", "--language", ""], "--language: an empty code"),
         (["{warc}", "-o", "out.tsv", "--language", "st"], '(did you mean "sot"?)'),
         (["{warc}", "-o", "out.tsv", "--wikipedia", "zul"], "'zul' is no edition of Wikipedia; zu is the one"),
         (["{warc}", "-o", "out.tsv", "--processes", "-1"], "--processes: from 0 to"),

@@ -1,5 +1,6 @@
 import random
 import re
+from collections.abc import Callable
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,16 @@ def test_languages_limit_the_answer() -> None:
     assert relevance.identify([text], languages=["xho", "ssw"])[0].language in ("xho", "ssw")
     with pytest.raises(relevance.UnknownLanguageError):
         relevance.identify([text], languages=["tlh"])
+
+
+@pytest.mark.parametrize("ask", [relevance.identify, relevance.codes, relevance.probabilities])
+def test_what_is_in_no_language_cannot_be_chosen(ask: Callable[..., object]) -> None:
+    """With isiZulu named, isiXhosa would be called that, and not what was named as anything else."""
+    for languages in (["und"], ["zul", "und"]):
+        with pytest.raises(UnknownLanguageError, match=r"'und' is no language to choose, .*; it knows zul xho"):
+            ask(["Ngiyabonga kakhulu"], languages=languages)
+    with pytest.raises(UnknownLanguageError, match="'und' is no language to choose"):
+        labels_by_word("Ngiyabonga kakhulu", ["zul", "und"])
 
 
 def test_family_share_falls_with_foreign_words() -> None:
