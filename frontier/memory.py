@@ -23,6 +23,7 @@ MOST_OPTED_OUT_AT_ONCE = 100
 NEVER = 2**62
 MOST_CREDIT = 16
 MORE_MS = 10 * SECOND
+ASK_AGAIN_MS = SECOND
 
 
 class MemoryFrontier(MemoryTables):
@@ -47,6 +48,10 @@ class MemoryFrontier(MemoryTables):
         if self._better_ms > now_ms + self.config.better_wait_ms + MINUTE:  # the clock was put back
             self._better_ms = 0
         self._credited_ms = min(self._credited_ms, now_ms)
+        if (room := self._room()) <= 0:
+            due_ms = self._next_due_ms(now_ms)
+            return Grant((), now_ms, None if due_ms is None else max(due_ms, now_ms + ASK_AGAIN_MS))
+        limit = min(limit, room)
         horizon_ms = now_ms + ahead_ms
         self._promote(now_ms, horizon_ms)
         line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
@@ -214,6 +219,12 @@ class MemoryFrontier(MemoryTables):
         if budget.max_seconds and self.started_ms and now_ms - self.started_ms >= budget.max_seconds * SECOND:
             return "seconds"
         return ""
+
+    def _room(self) -> int:
+        """How many leases there may be besides those that are held: each is a page at most, so that with them there are
+        never more than the budget has."""
+        most = self.config.budget.max_pages
+        return most - self.totals["pages"] - len(self.held) if most else NEVER
 
     # -- ends of leases --------------------------------------------------------------------------------------------
 

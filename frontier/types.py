@@ -177,7 +177,9 @@ class HostPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of the whole crawl, checked in each lease; 0 means none. Seconds count from the first lease."""
+    """Limits of the whole crawl, checked in each lease; 0 means none. Seconds count from the first lease. There are
+    never more than `max_pages` pages: where as many are under way as there may be still, there is no lease until one of
+    these has ended. What is under way may exceed `max_bytes`."""
 
     max_pages: int = 0
     max_bytes: int = 0

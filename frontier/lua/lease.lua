@@ -7,6 +7,7 @@
 -- An authority that has opted out costs O(URLs parked) besides.
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
+local ASK_AGAIN_MS = 1000
 local slow -- the functions of the slow way; to define them costs as much as two leases
 
 local function slow_way()
@@ -14,11 +15,22 @@ local function slow_way()
   return slow
 end
 
+-- whether as many are leased as there may be pages still
+local all_under_way = false
+
+-- A lease is a page at most: with those that others hold there are never more than the budget has. What of them becomes
+-- none leaves room for others.
 local function spent_budget()
   local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited')
   sequence = tonumber(meta[4] or 0)
   line.go_on(tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now))
-  if SETTINGS.max_pages > 0 and tonumber(meta[1] or 0) + meta_add.pages >= SETTINGS.max_pages then return 'pages' end
+  if SETTINGS.max_pages > 0 then
+    local left = SETTINGS.max_pages - tonumber(meta[1] or 0) - meta_add.pages
+    if left <= 0 then return 'pages' end
+    left = left - call('ZCOUNT', PREFIX .. 'due', LEASED, '+inf')
+    all_under_way = left <= 0
+    ARGS.limit = min(ARGS.limit, left)
+  end
   if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
   if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
   return '', meta[3]
@@ -91,7 +103,7 @@ call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes th
 local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
-if closed == '' and clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then
+if closed == '' and not all_under_way and clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then
   grant_better()
   if SETTINGS.least_credit then grant_least() end
   if granted > 0 then
@@ -109,5 +121,6 @@ if closed == '' then
     if due and due < LEASED then turn = max(now, min(due, turn or due)) end
   end
   next_due = turn or -1
+  if all_under_way and turn then next_due = max(turn, now + ASK_AGAIN_MS) end
 end
 return cmsgpack.pack({ leases, now, next_due, closed, opt_outs.damaged, clock.ahead, clock.late })

@@ -1279,6 +1279,25 @@ def test_budgets_close_the_crawl(make: Make, clock: Clock, budget: Budget, close
     assert (grant.leases, grant.closed) == ((), closed)
 
 
+def test_no_more_is_under_way_than_the_budget_has_pages_left(make: Make, clock: Clock) -> None:
+    frontier = make(FrontierConfig(obey_robots=False, budget=Budget(max_pages=3)))
+    frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B, C, "http://d.example") for n in range(3)])
+    leases = frontier.lease(10).leases
+    assert len(leases) == 3
+    grant = frontier.lease(10)
+    assert (grant.leases, grant.closed, grant.next_due_ms) == ((), "", clock.now_ms + 1000), "they are waited for"
+    assert frontier.report([Outcome(leases[0].token, "ok"), Outcome(leases[1].token, "dns")]) == [True, True]
+    frontier.release([leases[2].token])
+    leases = frontier.lease(10).leases
+    assert len(leases) == 2, "what became no page leaves its place to others"
+    clock.forward(leases[0].expires_ms - clock.now_ms + 10_000)
+    leases = frontier.lease(10).leases
+    assert len(leases) == 2, "so does a worker that died"
+    frontier.report([Outcome(lease.token, "http_404") for lease in leases])
+    grant = frontier.lease(10)
+    assert (grant.leases, grant.closed) == ((), "pages")
+
+
 def test_people_can_pause_resume_park_and_drop(make: Make, clock: Clock) -> None:
     frontier = make(FREE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])

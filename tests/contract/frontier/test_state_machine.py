@@ -69,7 +69,7 @@ class Histories(RuleBasedStateMachine):
     @initialize(
         obey=st.booleans(),
         host_urls=st.sampled_from([0, 6]),
-        budget=st.sampled_from([0, 0, 0, 20]),
+        budget=st.sampled_from([0, 0, 0, 5, 20]),
         own=st.booleans(),
         least=st.sampled_from([1.0, 0.0, 0.1, 0.4]),
     )

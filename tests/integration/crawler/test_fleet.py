@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.crawler.fleet import Disturber, fleet, judge, spec
+from tests.web.web import CRAWL_FILE
 
 
 def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -> None:
@@ -25,6 +26,18 @@ def test_a_stopped_worker_gives_its_leases_back_within_seconds(tmp_path: Path) -
         findings, proof = judge(crawl)
         assert findings.ok, findings.to_json()
         assert proof.ok, proof.short[:5]
+
+
+def test_a_budget_of_pages_is_kept_by_all_workers_together(tmp_path: Path) -> None:
+    """Each of them has room for every host at once."""
+    with fleet(spec(hosts=20, pages=120), tmp_path) as crawl:
+        seeds = crawl.running.folder / CRAWL_FILE
+        seeds.write_text(seeds.read_text().replace("[crawl]", "[crawl]\nmax_pages = 30", 1))
+        for _ in range(2):
+            crawl.start()
+        assert crawl.wait() == [0, 0]
+        assert sum(entry.path != "/robots.txt" for entry in crawl.requests()) == 30
+        assert "The crawl's budget of pages is spent" in crawl.logs()
 
 
 @pytest.mark.slow
