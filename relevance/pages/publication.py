@@ -154,7 +154,7 @@ class _Reader:
     def _title(self, site: str) -> str:
         named = map(clean, self._said(_TITLE)[:MOST_LOOKED_AT])
         firsts: list[str] = []
-        sites = [site]
+        sites = [site, *_hosts(self._origin.url)]
         for node in self._tree.css("h1")[:MOST_LOOKED_AT]:
             text, href = _heading(node)
             (sites if self._leads_up(href) else firsts).append(text)

@@ -1,7 +1,8 @@
 """The title of a page's text: what its `<title>` says, without the name of the site that most have before or behind it.
 
 Nothing is made up: the result is the `<title>`, or the part of it that the page also names as its title (`og:title`, a
-first-level heading) where a mark stands between that and the rest, or what is left of it without the site's name.
+first-level heading) where a mark stands between that and the rest, or what is left of it without the site's name. Where
+the `<title>` is nothing but that name, as on sites that have one for all pages, it is what else the page names.
 
 Guarantee: linear in the title.
 """
@@ -27,9 +28,11 @@ def own_title(
     some of which may be the site's name; `sites`: names of the site, as far as known; `lesser`: headings of other
     levels: where the rest of the title is one of them, that of the first level may be a site's name all the same."""
     names, heads, owners = _lines(named), _lines(headings), _lines(sites)
-    if not title:
-        return next(chain(names, heads), "")
     low, own = title.lower(), set(map(_letters, owners))
+    if not title or _letters(title) in own:
+        alone = heads if len(heads) == 1 or not title else []  # several may be of several texts
+        told = (text for text in chain(names, alone) if _letters(text) not in own)
+        return next(told, title or next(chain(names, heads), ""))
     if len(low) != len(title):
         return title
     for name in map(str.lower, names):

@@ -98,6 +98,25 @@ def test_a_page_without_a_title_has_what_it_names() -> None:
     assert own_title("", [], [], [NEWS]) == ""
 
 
+def test_a_title_that_is_the_name_of_the_site_alone_is_no_title_where_the_page_names_another() -> None:
+    """As of sites that have one `<title>`, or one og:title, for all their pages."""
+    for whole in ("", NEWS, NEWS.upper()):
+        assert own_title(whole, [NEWS], ["Izindaba zanamuhla"], [NEWS]) == "Izindaba zanamuhla"
+        assert own_title(whole, [NEWS, "Izindaba zanamuhla"], [], [NEWS]) == "Izindaba zanamuhla"
+        assert own_title(whole, [], [NEWS, "Izindaba zanamuhla", "Okunye"], [NEWS]) == (whole or "Izindaba zanamuhla")
+        assert own_title(whole, [NEWS], [NEWS], [NEWS]) == (whole or NEWS)
+    assert own_title(NEWS, [NEWS], ["Izindaba", "Ezemidlalo"], [NEWS]) == NEWS, "of several headings none"
+
+
+def test_a_host_has_the_name_of_its_site_too() -> None:
+    head = "<title>Umphakathi</title><meta property=og:title content=Umphakathi>"
+    url = "https://www.umphakathi.co.za/izindaba/1"
+    assert title(f"{head}<h1>Izindaba zanamuhla</h1>", url) == "Izindaba zanamuhla"
+    assert title(f"{head}<h1>Izindaba zanamuhla</h1>") == "Umphakathi"
+    assert title("<title>Izindaba zanamuhla | Umphakathi</title>", url) == "Izindaba zanamuhla"
+    assert title("<title>Izindaba zanamuhla - umphakathi.co.za</title>", url) == "Izindaba zanamuhla"
+
+
 def test_of_a_page() -> None:
     head = f"<title>Izindaba &amp; ezinye | {NEWS}</title><meta property=og:site_name content='{NEWS}'>"
     assert title(f"{head}<h1>{NEWS}</h1><h1>Izindaba &amp; <b>ezinye</b></h1>") == "Izindaba & ezinye"
