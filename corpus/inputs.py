@@ -96,6 +96,8 @@ def _listed(path: Path, suffixes: tuple[str, ...]) -> list[str]:
         lines = path.read_text(encoding="utf-8-sig", errors="surrogateescape").split("\n")
     except OSError as error:
         raise UsageFault(f"{path}: cannot read this list: {error}") from None
+    if any("\0" in line for line in lines):
+        raise UsageFault(f"{path}: is no list of names, one a line")
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not names:
         raise UsageFault(f"{path}: the list is empty")

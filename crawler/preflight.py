@@ -151,6 +151,8 @@ def _name_faults(settings: BaseSettings) -> list[str]:
 def _file_faults(settings: BaseSettings) -> list[str]:
     """Files that the settings name and that nothing reads before the crawl is under way."""
     faults = []
+    if not settings.get("DATA_DIR"):  # as of a variable that is not set: it is not the folder where one happens to be
+        faults.append("DATA_DIR is empty")
     if path := settings.get("FETCH_CA_FILE"):
         try:
             ssl.create_default_context(cafile=path)

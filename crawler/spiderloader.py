@@ -74,6 +74,8 @@ def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str,
 
 def _spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str], *, stays: bool) -> type[Spider]:
     if "seeds" in arguments:
+        if not arguments["seeds"]:  # as of a variable that is not set
+            raise PreflightError("-a seeds=FILE: an empty name")
         return spider_of(load_crawl(arguments["seeds"]), stays=stays)
     if stays and not name:
         raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")

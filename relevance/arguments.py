@@ -83,18 +83,29 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _named(text: str) -> str:
+    """What names a file or folder: an empty name, as of a variable that is not set, is not the folder where one is."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
+
+
+def _path(text: str) -> Path:
+    return Path(_named(text))
+
+
 def _train_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("data", type=Path, help="folder with <source>/<language>.txt, one sentence or paragraph a line")
+    sub.add_argument("data", type=_path, help="folder with <source>/<language>.txt, one sentence or paragraph a line")
     sub.add_argument(
         "--description",
-        type=Path,
+        type=_path,
         default=DESCRIPTION,
         help="TOML: classes, sources, settings (default: that of the shipped model)",
     )
     sub.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=_path,
         metavar="FILE",
         help="model file to write (default: beside the description, .model)",
     )
@@ -102,7 +113,7 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--min-count", type=_times, metavar="N", help="keep n-grams of order 3 and up seen so often (1: all)"
     )
-    sub.add_argument("--card", type=Path, help="write a model card: figures on --dev and --leave-out")
+    sub.add_argument("--card", type=_path, help="write a model card: figures on --dev and --leave-out")
     sub.add_argument(
         "--dev", action="append", default=[], metavar="SOURCE", help="folder of data that --card measures on"
     )
@@ -114,8 +125,8 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def _eval_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("data", type=Path, help="folder with <source>/<language>.txt")
-    sub.add_argument("--model", type=Path, help="model file (default: the shipped one)")
+    sub.add_argument("data", type=_path, help="folder with <source>/<language>.txt")
+    sub.add_argument("--model", type=_path, help="model file (default: the shipped one)")
     sub.add_argument(
         "--source", action="append", default=[], help="folder of data (may be repeated; default: all dev-*)"
     )
@@ -135,15 +146,17 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
         "them to another language",
     )
     sub.add_argument(
-        "--description", type=Path, help="what --leave-out and --parts train by (default: as the shipped model)"
+        "--description", type=_path, help="what --leave-out and --parts train by (default: as the shipped model)"
     )
     sub.add_argument("--json", action="store_true", help="one JSON object a line")
     sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
 
 
 def _identify_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("files", nargs="*", type=Path, default=[STDIN], help="text files; - or none: standard input")
-    sub.add_argument("--model", default="southern", help="southern, afriweb (the thesis' method) or a model file")
+    sub.add_argument("files", nargs="*", type=_path, default=[STDIN], help="text files; - or none: standard input")
+    sub.add_argument(
+        "--model", type=_named, default="southern", help="southern, afriweb (the thesis' method) or a model file"
+    )
     sub.add_argument(
         "--languages", nargs="+", metavar="CODE", help="choose among these only (ISO 639-3, not und); behind the files"
     )
@@ -161,7 +174,7 @@ def _words_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _export_arguments(sub: argparse.ArgumentParser) -> None:
     _model_arguments(sub)
-    sub.add_argument("out", type=Path, help="file to write")
+    sub.add_argument("out", type=_path, help="file to write")
     sub.add_argument("--order", type=_positive, default=3, metavar="N", help="1 to the model's own (default: 3)")
 
 
@@ -169,7 +182,7 @@ def _model_arguments(sub: argparse.ArgumentParser) -> None:
     """Of commands that look into a model."""
     sub.add_argument("language", help="one that the model has (ISO 639-3)")
     sub.add_argument(
-        "--model", type=Path, default=SHIPPED, metavar="FILE", help="model file (default: the shipped one)"
+        "--model", type=_path, default=SHIPPED, metavar="FILE", help="model file (default: the shipped one)"
     )
 
 

@@ -268,10 +268,11 @@ def _taken(path: Path) -> BinaryIO:
 
 def index_file(path: Path, target: Path | None = None, name: str = "") -> list[Damage]:
     """Write the index of a file beside it (or to ``target``); returns the damage met. ``name``: that the file will
-    have."""
+    have. A damaged one without any record gets none: it may be of another kind, an index itself."""
     with Reader(path) as reader, closing(IndexBuilder()) as builder:
         builder.add_file(reader, name or path.name)
-        builder.write(target or path.with_name(path.name + SUFFIX))
+        if reader.begun or not reader.damages:
+            builder.write(target or path.with_name(path.name + SUFFIX))
         return reader.damages
 
 

@@ -64,7 +64,7 @@ class Reader:
         self.stored_as = "none"
         self.dictionary = b""
         self._logged = 0
-        self._begun = offset > 0  # what lies before has records
+        self.begun = offset > 0  # whether a record was found: what lies before has some
         self._types = frozenset(kind.lower() for kind in types) if types is not None else None
         self._sound = sound
         self._owned = isinstance(source, str | Path)
@@ -115,14 +115,14 @@ class Reader:
     def __iter__(self) -> Iterator[Record]:
         while True:
             record = self._next()
-            if record is None and not (self._begun or self.damages or self.path.endswith(OPEN)):
+            if record is None and not (self.begun or self.damages or self.path.endswith(OPEN)):
                 self.damages.append(Damage(self.path, 0, -1, NO_RECORD))
             if len(self.damages) > self._logged:
                 self._log()
             if record is None:
                 self.close()
                 return
-            self._begun = True
+            self.begun = True
             wanted = self._types is None or record.type in self._types
             if wanted and not (self._sound and record.damage is not None):
                 yield record

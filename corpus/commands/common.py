@@ -97,6 +97,19 @@ def summarise(report: Report, text: str, left_out: Sequence[str], damages: int, 
         report.warn(f"{damages} damaged places" + (f", {failed} records that failed" if failed else ""))
 
 
+def named(text: str) -> str:
+    """The type of an argument that names a file or folder: an empty name, as of a variable that is not set, is neither
+    the folder where one happens to be nor that nothing was asked for."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    return text
+
+
+def named_path(text: str) -> Path:
+    """The same as a path."""
+    return Path(named(text))
+
+
 def language_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--language",
@@ -109,7 +122,7 @@ def language_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def model_argument(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--model", type=Path, metavar="FILE", help="language model (default: the shipped one)")
+    sub.add_argument("--model", type=named_path, metavar="FILE", help="language model (default: the shipped one)")
 
 
 def languages_of(options: argparse.Namespace) -> tuple[frozenset[str], Identifier]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, summarise
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, named, named_path, summarise
 from corpus.duplicates.deduplication import NEAR, PARAGRAPH_REASONS, UNIT_REASONS, Deduplication, Rules
 from corpus.duplicates.kept import Kept
 from corpus.duplicates.paragraphs import LONG_CHARACTERS
@@ -38,7 +38,7 @@ Exit code: 0 all good, 1 something was damaged (what was good is in the output),
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="OUT", help="file (.xz .gz .zst: compressed), or -")
-    sub.add_argument("--state", type=Path, metavar="DIR", help="folder that remembers what each output has")
+    sub.add_argument("--state", type=named_path, metavar="DIR", help="folder that remembers what each output has")
     sub.add_argument("--near", action="store_true", help="also paragraphs of which most was there before")
     sub.add_argument(
         "--threshold",
@@ -53,7 +53,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
         help=f"letters from which a paragraph is judged by itself (default {LONG_CHARACTERS})",
     )
     sub.add_argument("--columns", metavar="N,N", help="tab-separated rows: equal when these columns are (from 1)")
-    sub.add_argument("--dropped", metavar="FILE", help="also write what was left out, and why, as JSON lines")
+    sub.add_argument(
+        "--dropped", type=named, metavar="FILE", help="also write what was left out, and why, as JSON lines"
+    )
     sub.add_argument("--json", action="store_true", help="the summary as one JSON object on standard error")
 
 

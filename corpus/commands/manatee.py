@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, expect_vertical
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, expect_vertical, named_path
 from corpus.errors import UsageFault
 from corpus.inputs import VERTICAL_SUFFIXES, expand
 from corpus.outputs import STDOUT, open_output
@@ -28,7 +28,9 @@ Exit code: 0 all good, 1 some of the input was damaged or no vertical text (the 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="OUT", help="file (.xz .gz .zst: compressed), or -")
-    sub.add_argument("--registry", type=Path, metavar="FILE", help="also write the configuration of this corpus there")
+    sub.add_argument(
+        "--registry", type=named_path, metavar="FILE", help="also write the configuration of this corpus there"
+    )
     sub.add_argument(
         "--columns",
         default=DEFAULT_COLUMNS,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from archive.tools.remove import below
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, summarise
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, named, summarise
 from corpus.errors import UsageFault
 from corpus.inputs import STDIN
 from corpus.outputs import open_output
@@ -50,7 +50,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--published", metavar="WHEN", help="published so, as the page or a feed says; others are left out"
     )
-    sub.add_argument("--ids", metavar="FILE", help="only documents with these ids, one a line")
+    sub.add_argument("--ids", type=named, metavar="FILE", help="only documents with these ids, one a line")
     sub.add_argument("--per-host", metavar="N", help="at most so many of each host, drawn at random")
     sub.add_argument("--sample", metavar="N|N%", help="so many of these, or such a share, drawn at random")
     sub.add_argument("--seed", default="0", metavar="N", help="of what is drawn (default 0): another one, another draw")

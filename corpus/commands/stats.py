@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Column, Table
 
 from archive.terminal import printable
-from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, model_argument
+from corpus.commands.common import FAULTS, GOOD, expect_form, expect_target, model_argument, named_path
 from corpus.errors import UsageFault
 from corpus.inputs import ARCHIVE_SUFFIXES, DOCUMENT_SUFFIXES, expand
 from corpus.outputs import COMPRESSED, expect_stdout
@@ -37,7 +36,7 @@ tabs between.
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="one JSON object")
     sub.add_argument("--top", type=int, default=20, metavar="N", help="rows of each table (default 20; 0: all)")
-    sub.add_argument("--plot", type=Path, metavar="PNG", help="also draw a picture")
+    sub.add_argument("--plot", type=named_path, metavar="PNG", help="also draw a picture")
     model_argument(sub)
     sub.add_argument("--jsonl", action="store_true", help="standard input has JSON lines, whatever it begins with")
 

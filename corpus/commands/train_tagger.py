@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from corpus.commands.common import GOOD, expect_target
+from corpus.commands.common import GOOD, expect_target, named
 from corpus.errors import FormatError, UsageFault
 from corpus.inputs import expand
 from corpus.outputs import COMPRESSED, STDOUT, expect_stdout, open_output
@@ -31,7 +31,9 @@ _SUFFIXES = tuple(kind + stored for kind in (".conllu", ".txt") for stored in ("
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
-    sub.add_argument("--heldout", metavar="FILE", help="text that is not trained on: measure the model on it")
+    sub.add_argument(
+        "--heldout", type=named, metavar="FILE", help="text that is not trained on: measure the model on it"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -30,11 +30,14 @@ class SiteMaps:
 
 def walk_site(homepage: str, fetch: Fetch) -> SiteMaps:
     """The sitemaps that robots.txt names, and those at well-known addresses (a missing one of these is no problem)."""
-    root = sitemaps.well_known(homepage)[0].rpartition("/")[0]
+    well_known = sitemaps.well_known(homepage)
+    if not well_known:
+        return SiteMaps(problems={homepage: "not_http"})
+    root = well_known[0].rpartition("/")[0]
     robots = fetch(f"{root}/robots.txt")
     named = sitemaps.in_robots(robots.body, robots.url) if robots.ok else []
     found = walk(named, fetch)
-    guessed = [url for url in sitemaps.well_known(homepage) if url not in found.read and url not in found.problems]
+    guessed = [url for url in well_known if url not in found.read and url not in found.problems]
     more = walk(guessed, fetch)
     found.read += [url for url in more.read if url not in found.read]
     for url, entry in more.pages.items():

@@ -267,7 +267,7 @@ def test_a_file_without_a_record_is_damaged(tmp_path: Path, data: bytes, capsys:
     for words in (["convert", "--to", "gz"], ["remove", "a.example"]):
         assert main([*words, str(path)]) == FAULTS
         assert f"{path} cannot be converted: {path}:0: no record in the file" in capsys.readouterr().err
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty.warc", "empty.warc.cdxj"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_just_begun_has_no_record_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -467,6 +467,17 @@ def test_an_empty_name_is_not_the_folder_one_is_in(
     assert main([str(path) if word == "FILE" else word for word in words]) == USAGE
     assert "an empty name" in capsys.readouterr().err
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_what_has_no_record_gets_no_index(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a pattern that takes the indexes in, too: each would have got one of its own, an empty one."""
+    before = sorted(path.parent.iterdir())
+    path.with_name("empty").touch()
+    assert main(["index", *map(str, sorted(path.parent.iterdir()))]) == FAULTS
+    err = capsys.readouterr().err
+    assert f"damage: {path}.cdxj:0: no record begins with" in err
+    assert f"damage: {path.with_name('empty')}:0: no record in the file" in err
+    assert sorted(path.parent.iterdir()) == [*before, path.with_name("empty")]
 
 
 @pytest.mark.parametrize("command", ["ls", "verify", "stats"])

@@ -159,6 +159,7 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
+        ("DATA_DIR", "", "DATA_DIR is empty"),
         ("FETCH_CA_FILE", "/nowhere.pem", "FETCH_CA_FILE /nowhere.pem: No such file"),
         ("FETCH_CA_FILE", __file__, "no PEM certificate in it"),
         ("FRONTIER_OPT_OUT_FILE", "/nowhere.txt", "FRONTIER_OPT_OUT_FILE /nowhere.txt: No such file"),

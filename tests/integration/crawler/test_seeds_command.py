@@ -98,6 +98,13 @@ def test_pages_are_those_of_the_sitemaps(web: Running) -> None:
     assert "http://127.70.0.99:9/: no sitemap" in none.stderr
 
 
+@pytest.mark.parametrize("url", ["example.org", "ftp://example.org/", ""])
+def test_of_what_is_no_address_no_page_is_looked_for(url: str) -> None:
+    found = seeds("pages", url)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.splitlines()[1:] == [f"{url}: not_http", f"{url}: no sitemap"]
+
+
 def test_discover_names_languages_by_the_model_of_the_crawl(tmp_path: Path) -> None:
     page = f"<!DOCTYPE html><title>x</title><body><p>{CZECH}.</p></body>"
 

@@ -283,3 +283,16 @@ def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
     assert failed.returncode == 2
     assert "bytes, over 10 without any n-gram of 3 letters" in failed.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.toml", "src"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["train", ""], ["train", ".", "-o", ""], ["train", ".", "--description", ""], ["eval", ""]),
+        *(["eval", ".", "--model", ""], ["identify", ""], ["identify", "--model", ""], ["words", "zul", "--model", ""]),
+        ["export-arpa", "zul", ""],
+    ],
+)
+def test_an_empty_name_is_not_the_folder_one_is_in(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert ": an empty name\n" in capsys.readouterr().err

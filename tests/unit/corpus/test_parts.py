@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import gzip
 import io
 import json
 import os
@@ -384,6 +385,34 @@ def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, capsys: pytest.Captur
     assert "from 1 records of 2 files" in err
     assert main(["extract", str(archive), "-o", ""]) == 2
     assert "an empty name of a file to write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["dedup", "x.jsonl", "-o", "y.jsonl", option, ""] for option in ("--state", "--dropped")),
+        ["select", "x.jsonl", "-o", "y.jsonl", "--ids", ""],
+        ["stats", "x.jsonl", "--plot", ""],
+        ["extract", "x.warc", "-o", "y.jsonl", "--model", ""],
+        ["manatee", "x.vert", "-o", "y.vert", "--registry", ""],
+        ["train-tagger", "x.txt", "-o", "y.udpipe", "--heldout", ""],
+    ],
+)
+def test_an_empty_name_is_neither_the_folder_one_is_in_nor_nothing_asked_for(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a variable that is not set: without --ids all would be selected, the state would be any folder's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.jsonl").write_text('{"id": "1", "url": "http://a.example/", "text": "a"}\n')
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith(f"argument {words[-2]}: an empty name\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
+
+
+def test_a_list_of_names_that_is_none_is_told_in_few_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(gzip.compress(b"WARC/1.0\r\n" * 9, mtime=0))
+    assert main(["extract", f"@{tmp_path / 'a.warc.gz'}", "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert capsys.readouterr().err == f"corpus: {tmp_path / 'a.warc.gz'}: is no list of names, one a line\n"
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,6 +167,12 @@ def test_wrong_policy_options_are_one_line(tmp_path: Path) -> None:
     check(settings, find_spider(found, "ndwedwe", {}))
 
 
+def test_an_empty_name_of_a_seed_file_is_told(tmp_path: Path) -> None:
+    found, _ = loader(tmp_path)
+    with pytest.raises(PreflightError, match="-a seeds=FILE: an empty name"):
+        find_spider(found, "ndwedwe", {"seeds": ""})
+
+
 def test_unknown_policy_options_and_flags_are_named(tmp_path: Path) -> None:
     toml = GOOD.format(contact='contact = "me@a.test"') + "\n[relevance]\nbogus = 1\n"
     (tmp_path / "ndwedwe.toml").write_text(toml)
