@@ -18,6 +18,8 @@ from crawler.console.terms import COLUMNS, COUNTS, meaning
 from crawler.state.redis_link import fullness
 from frontier.types import Waiting
 
+_MOST_ROWS = 1 << 40
+"""Redis takes no number of more than 64 bits."""
 _WIDE = 110
 _LEAST = {"host": 20, "state": 13}
 
@@ -34,6 +36,7 @@ class Frontier(Action):
         steering = ("peek", "release", "drop", "pause", "resume")
         if opts.limit < 1:
             raise UsageError(f"--limit {opts.limit}: at least 1 row must be shown")
+        opts.limit = min(opts.limit, _MOST_ROWS)
         if opts.withdraw and args[:1] != ["opt-out"]:
             raise UsageError("--withdraw: only an opt-out can be withdrawn")
         if len(args) == 2 and args[0] == "opt-out":

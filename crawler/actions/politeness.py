@@ -54,7 +54,7 @@ class Politeness(Action):
         proofs: dict[str, Proof] = {}
         # A request that is read twice, of a file that is named twice, would be no delay at all.
         named = list({file.resolve(): file for name in args[1:] for file in _files(Path(name))}.values())
-        hosts = authorities(opts.host) if opts.host else ()
+        hosts = () if opts.host is None else authorities(opts.host)
         if named:
             archive = self._of_files(named, opts)
         else:

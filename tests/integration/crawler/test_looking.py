@@ -245,6 +245,7 @@ def test_an_opt_out_by_mistake_is_withdrawn_by_its_own_name(crawl: Crawl, tmp_pa
             "nowhere.example: this crawl knows no such host (name it as `scrapy frontier hosts` does, with its port)",
         ),
         (("hosts", "--limit", "0"), 2, "at least 1 row"),
+        (("hosts", "--limit", "9" * 20), 0, "host"),
         (("nonsense",), 2, "scrapy frontier status|hosts"),
     ],
 )
@@ -261,3 +262,4 @@ def test_nothing_to_check_is_no_proof(crawl: Crawl, tmp_path: Path) -> None:
     assert "no such WARC" in look(crawl, "politeness", "verify", str(tmp_path / "none.warc")).stderr
     (tmp_path / "none").mkdir()
     assert "no closed WARC files in" in look(crawl, "politeness", "verify", str(tmp_path / "none")).stderr
+    assert "'' is neither a host" in look(crawl, "politeness", "verify", "--host", "").stderr, "not all hosts"
