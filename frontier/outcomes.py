@@ -60,6 +60,8 @@ class Row:
 
 
 _DONE = Row(heals=True, page=True)
+REQUISITE = "requisite"
+"""The result of what a page embeds that was answered; :data:`OUTCOMES` has the others behind it and a colon."""
 _NOT_SENT = Row(sent=False)
 
 OUTCOMES: dict[str, Row] = {
@@ -72,7 +74,6 @@ OUTCOMES: dict[str, Row] = {
     "http_4xx": _DONE,
     "http_other": _DONE,
     "unwanted": _DONE,
-    "requisite": Row(heals=True),  # what a page embeds: no page of budgets and yields
     "too_large": _DONE,
     "part": _DONE,  # a 206 that nobody asked for: archived, and else of no use
     "http_429": Row(retries=14, base_ms=MINUTE, cap_ms=DAY, rest_base_ms=MINUTE, rest_cap_ms=DAY),
@@ -105,6 +106,15 @@ OUTCOMES: dict[str, Row] = {
     "opted_out": _NOT_SENT,
 }
 
+
+def of_requisite(result: str) -> str:
+    """The result for what a page embeds: whatever comes of it, it is no page of budgets and yields."""
+    if not OUTCOMES[result].page:
+        return result
+    return REQUISITE if result == "ok" else f"{REQUISITE}:{result}"
+
+
+OUTCOMES |= {of_requisite(result): replace(found, page=False) for result, found in OUTCOMES.items() if found.page}
 
 MOST_RETRIES = max(found.retries for found in OUTCOMES.values())
 

@@ -104,6 +104,7 @@ WORDS = {
 }
 
 _BEGINNINGS = {
+    "requisite:": "what a kept page embeds: ",
     "robots:": "robots.txt: ",
     "gave_up:": "given up, last: ",
     "dropped:": "not even parked: ",
@@ -111,6 +112,7 @@ _BEGINNINGS = {
 
 
 _BEGUN = {
+    "requisite:RESULT": "of what a kept page embeds: no page of budgets",
     "robots:RESULT": "of a request for robots.txt",
     "gave_up:RESULT": "not tried again: the last of its tries ended so",
     "dropped:RULE": "not even parked, since the host has many such URLs",

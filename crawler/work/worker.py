@@ -26,6 +26,7 @@ from archive import ArchiveError, ArchiveFull
 from crawler.errors import PreflightError
 from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished
+from crawler.pages.requisites import is_requisite
 from crawler.preflight import settings_faults
 from crawler.signals import stopping
 from crawler.state.folder import data_folder
@@ -39,7 +40,7 @@ from crawler.work.stores import Stores, open_patiently
 from crawler.work.teller import Reported
 from frontier.clock_line import uptime_s
 from frontier.errors import FrontierFull, FrontierUnavailable
-from frontier.outcomes import DAY, SECOND
+from frontier.outcomes import DAY, SECOND, of_requisite
 from frontier.redis_frontier import RedisFrontier
 from frontier.types import Bound, Candidate, Grant, Lease, RobotsRecord
 from sieve.errors import LinkError
@@ -242,6 +243,8 @@ class Worker:
         if lease.token not in self._held or lease.token in self._ended:
             return
         self._ended.add(lease.token)
+        if is_requisite(lease) and finding.verdict is None:
+            finding.result = of_requisite(finding.result)
         self._finished.append(Finished(lease, finding, capture))
         self._to_commit.set()
 

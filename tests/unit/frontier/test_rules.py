@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from frontier import FrontierConfig, TrapLimits, UnknownOutcome
 from frontier.audit import AuditRow, Gaps, verify, verify_plain
 from frontier.keys import Keys
-from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, row
+from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, of_requisite, row
 from frontier.traps import SKETCH_WIDTH, check, sketch_places
 
 SITE = "http://example.org"
@@ -36,6 +38,15 @@ def test_rows_are_sane() -> None:
         assert not found.page or found.sent, name
     with pytest.raises(UnknownOutcome):
         row("fine")
+
+
+def test_what_a_page_embeds_is_no_page_whatever_comes_of_it() -> None:
+    for name, found in OUTCOMES.items():
+        other = OUTCOMES[of_requisite(name)]
+        assert other == replace(found, page=False), name
+    assert [of_requisite(name) for name in ("ok", "redirect", "http_503")] == [
+        "requisite", "requisite:redirect", "http_503",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
