@@ -22,6 +22,7 @@ from relevance.pages.blocks import FULL, Block, Gatherer, is_running, judged, ru
 from relevance.pages.carried import MOST_COMPARED, in_state, is_shown, markup, squeezed
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import NEVER_TEXT, flattened, is_usual
+from relevance.pages.frames import frames
 from relevance.pages.head import Head, read_head
 from relevance.pages.licences import LICENCES
 from relevance.pages.linked_data import BODY, FREE, LinkedData
@@ -195,13 +196,8 @@ def _links(tree: LexborHTMLParser, nav: Navigation) -> tuple[list[Link], frozens
         context = "nav" if identity in inside else "main"
         href = (attributes.get("href") or "").strip()
         links.append(Link(href, text, rel.lower().strip(), context, language.lower().strip()))
-    links += _frames(tree)[: MAX_LINKS - len(links)]
+    links += [Link(address, title) for address, title in frames(tree)[: MAX_LINKS - len(links)]]
     return links, frozenset(identity for identity, node in zip(identities, nodes, strict=True) if not _is_own(node))
-
-
-def _frames(tree: LexborHTMLParser) -> list[Link]:
-    found = (node.attributes for node in tree.css("frame[src],iframe[src],embed[src],object[data]"))
-    return [Link((one.get("src") or one.get("data") or "").strip(), one.get("title") or "") for one in found]
 
 
 def _is_own(link: LexborNode) -> bool:

@@ -1,8 +1,9 @@
 """What a page embeds, and a browser fetches to show it: pictures, styles, scripts, fonts, sound and film.
 
 For archives that are to show pages as they looked. Guarantees: addresses as written, white space trimmed, each once, in
-the order in which they are found; also where scripts put off loading a picture. Frames and embedded documents are none:
-they have texts of their own, and are among the links of a page. Linear in the page.
+the order in which they are found; also where scripts put off loading a picture. Frames and embedded documents are none
+(but for what says that it is a picture, a film or a game): they have texts of their own, and are among the links of a
+page. Linear in the page.
 
 Source: the HTML Standard's list of attributes that are URLs; CSS Syntax 3 for ``url()`` and ``@import``. As wget's
 ``--page-requisites`` and Heritrix' embeds (hop type E).
@@ -17,9 +18,13 @@ from selectolax.lexbor import LexborNode
 
 from relevance.pages.encoding import decode
 from relevance.pages.flattened import is_usual
+from relevance.pages.frames import may_have_text
 from relevance.pages.page import MAX_BODY, tree_of
 
-_HREF = {"link": ("href",), "image": ("href", "xlink:href"), "use": ("href", "xlink:href")}
+_HREF = {
+    **{"object": ("data",), "embed": ("src",), "link": ("href",)},
+    **{"image": ("href", "xlink:href"), "use": ("href", "xlink:href")},
+}
 _SRC = ("src", "poster", "background", "data-src", "data-lazy-src", "data-original")
 _SRCSET = ("srcset", "imagesrcset", "data-srcset", "data-lazy-srcset")
 _RELATIONS = frozenset(
@@ -27,7 +32,7 @@ _RELATIONS = frozenset(
 ) | {"modulepreload"}
 _TELLING = (
     "link[href],img,source,video,audio,track,script[src],input[type=image],image,use,"
-    "body[background],table[background],td[background],style,[style*=url]"
+    "body[background],table[background],td[background],style,[style*=url],embed[src],object[data]"
 )
 _CANDIDATE = re.compile(r"([^\s,](?:\S*[^\s,])?)[^,]*+")
 """One of a srcset, which ends with a comma behind white space or its width; a comma within is the address' own."""
@@ -63,6 +68,8 @@ def _embedded(node: LexborNode) -> Iterator[str]:
         yield from _styled(node.text())
     if style := attributes.get("style"):
         yield from _styled(style)
+    if tag in ("object", "embed") and may_have_text(node):
+        return
     if tag == "link" and _RELATIONS.isdisjoint((attributes.get("rel") or "").lower().split()):
         return
     for name in _HREF.get(tag, _SRC):

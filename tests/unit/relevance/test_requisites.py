@@ -24,6 +24,10 @@ ELEMENTS = [
     ("<p style=\"background: url('a.png')\">", ["a.png"]),
     ("<style>@import 'a.css'; b { background: url(b.png) }</style>", ["a.css", "b.png"]),
     ("<a href=a.jpg>a</a><iframe src=b></iframe><embed src=c.pdf><object data=d.pdf></object>", []),
+    (
+        "<object data=a.svg type=image/svg+xml></object><embed type='video/mp4' src=b><iframe type=image/png src=c>",
+        ["a.svg", "b"],
+    ),
 ]
 
 
@@ -66,6 +70,12 @@ def test_frames_and_embedded_documents_are_links() -> None:
     html = (
         "<frameset><frame src=a title=Izindaba></frameset>",
         "<a href=a>b</a><iframe src=c title=Ividiyo></iframe><embed src=d.pdf><object data=e.pdf></object>",
+        "<object data=a type='application/pdf'></object><object data=b.svg type=image/svg+xml></object>"
+        "<embed src=c.swf type=application/x-shockwave-flash><embed src=d type='Text/HTML; charset=utf-8'>",
     )
     found = [[(link.href, link.text) for link in read_page(page.encode(), "https://a.example/").links] for page in html]
-    assert found == [[("a", "Izindaba")], [("a", "b"), ("c", "Ividiyo"), ("d.pdf", ""), ("e.pdf", "")]]
+    assert found == [
+        [("a", "Izindaba")],
+        [("a", "b"), ("c", "Ividiyo"), ("d.pdf", ""), ("e.pdf", "")],
+        [("a", ""), ("d", "")],
+    ]
