@@ -23,6 +23,7 @@ RECORD_REASONS = {
     "status": "the answer was not 200",
     "media_type": "neither HTML nor plain text nor PDF",
     "robots_txt": "a robots.txt",
+    "requisite": "what a page embeds, so the crawl says: a script, the answer for a picture that is missing",
     "robots_meta": "the page asks robots not to keep it (noindex, noarchive)",
     "damaged": "its bytes in the archive are damaged",
     "binary": "said to be text, but its bytes are not",

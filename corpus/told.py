@@ -1,7 +1,8 @@
 """What a crawl knew of a page beyond the page, from the metadata record that stands behind its capture.
 
 That is when the page was published, as the feed says that led to it. It counts where the page does not say so itself,
-under the rules for what pages say (:mod:`relevance.pages.publication`).
+under the rules for what pages say (:mod:`relevance.pages.publication`). And that it is no page, but was fetched since
+one embeds it (``kind: requisite``): a script that is served as plain text is no document.
 
 Guarantees: records stay in their order; at most :data:`_MOST_HELD` are held back at a time, and only behind a document.
 """
@@ -19,6 +20,7 @@ from relevance.pages.instants import instant, is_after
 from relevance.pages.publication import is_start_or_list
 
 _PUBLISHED = re.compile(rb"(?:\A|\n)feed-published:[ \t]*([ -~]{1,40})\r?(?:\n|\Z)")
+_REQUISITE = re.compile(rb"(?:\A|\n)kind:[ \t]*requisite[ \t]*\r?(?:\n|\Z)")
 _BEHIND = frozenset(("request", "metadata"))
 _MOST_HELD = 4
 
@@ -26,19 +28,19 @@ Found = tuple[Record, Read]
 
 
 def with_what_is_told(found: Iterable[Found]) -> Iterator[Found]:
-    """The same, documents without a date of publication with that which the metadata record behind them has."""
+    """The same, documents with what the metadata record behind them says."""
     held: list[Found] = []
     for record, read in found:
         if held and record.type in _BEHIND and len(held) < _MOST_HELD:
             held.append((record, read))
             if record.type == "metadata" and record.field("WARC-Concurrent-To") == held[0][0].id:
-                held[0] = (held[0][0], _dated(held[0][1], feed_published(record)))
+                held[0] = (held[0][0], _told(held[0][1], record))
                 yield from held
                 held.clear()
             continue
         yield from held
         held.clear()
-        if read.document is not None and not read.document.published:
+        if read.document is not None:
             held.append((record, read))
         else:
             yield record, read
@@ -61,6 +63,10 @@ def dated(document: Document, day: str) -> Document:
     return replace(document, published=day, published_from=FEED)
 
 
-def _dated(read: Read, day: str) -> Read:
+def _told(read: Read, metadata: Record) -> Read:
     assert read.document is not None  # only behind such something is held
-    return replace(read, document=dated(read.document, day))
+    if metadata.in_memory and metadata.damage is None and _REQUISITE.search(metadata.block()):
+        return Read(reason="requisite", notes=read.notes)
+    if read.document.published:
+        return read
+    return replace(read, document=dated(read.document, feed_published(metadata)))

@@ -160,6 +160,20 @@ def test_every_compression_gives_the_same(tmp_path: Path, compression: str) -> N
     assert len(row["id"]) == 36
 
 
+def test_what_a_page_embeds_is_no_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script that is served as plain text, and what a site says in place of a picture."""
+    script = exchange("a.js", f"var a = '{ZULU[0]}'".encode(), "text/plain")
+    missing = exchange("a.png", page(ENGLISH[0]).encode())
+    dated = '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2023-11-30"}</script>'
+    framed = exchange("b.png", page(ENGLISH[1], more=dated).encode())
+    said = [replace(one, kind="requisite") for one in (script, missing, framed)]
+    path = write(tmp_path / "w", [*said, exchange("1", page(*ZULU).encode())])
+    for processes in (1, 2):
+        assert run("extract", path, "-o", tmp_path / "out.jsonl", "--processes", processes, "--json") == 0
+        assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == ["https://a.example/1"]
+        assert summary(capsys)["dropped"]["requisite"] == 3
+
+
 def test_what_stands_apart_from_an_article_is_kept_on_demand(tmp_path: Path) -> None:
     article = f"<div>{''.join(f'<p>{text}</p>' for text in ZULU)}</div>"
     teaser, comment = "Lo mbhalo usekhasini elilandelayo.", "Ngiyabonga ngale ndaba emnandi."
