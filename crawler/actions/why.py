@@ -76,8 +76,8 @@ def gather(state: CrawlState, url: str, canonical: str, tell: Tell) -> dict[str,
     waiting, told = found.waiting, fetches[-1].told if fetches else {}
     source = waiting.source if waiting else told.get("source", "")
     depth = waiting.depth if waiting else _number(told.get("depth", ""))
-    refused = _refused(state, found, depth)
     admitted = True if waiting or fetches or found.place == "leased" else _admitted(state, url)
+    refused = _refused(state, found, depth, admitted)
     return {
         "url": url,
         "answer": _answer(found, fetches, refused, admitted, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
@@ -150,13 +150,14 @@ def _terms(state: CrawlState, waiting: Waiting) -> dict[str, float]:
     return policy.explain(waiting.url, link.since_relevant, link.bucket)
 
 
-def _refused(state: CrawlState, found: Explanation, depth: int) -> str:
+def _refused(state: CrawlState, found: Explanation, depth: int, admitted: bool | None) -> str:
     """The rule that speaks against the URL: trap, opt-out, seed file, robots.txt; "" for none. A scope says where links
-    may lead: it is not asked of what the seed file names, nor of what waits already."""
+    may lead: it is not asked of what the seed file names, nor of what was `admitted` (an item of a feed, what a page
+    embeds)."""
     if found.refused:
         return found.refused
     spec = state.spec
-    if spec is not None and not (found.waiting or spec.may_follow(found.url, depth) or _is_named(spec, found.url)):
+    if spec is not None and not (admitted or spec.may_follow(found.url, depth) or _is_named(spec, found.url)):
         return f"scope: outside what {spec.path or spec.name} allows"
     return f"robots.txt {found.robots}" if found.robots.startswith("denied") else ""
 

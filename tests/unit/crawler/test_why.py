@@ -78,7 +78,7 @@ def test_what_was_found_once_is_told_apart_from_what_never_was(admitted: bool | 
 
 
 def test_the_scope_is_that_of_links(tmp_path: Path) -> None:
-    """What the seed file names is fetched wherever it lies, and so is what waits already."""
+    """What the seed file names is fetched wherever it lies, and so is what was let in, as pictures of pages are."""
     seeds = tmp_path / "zulu.toml"
     seeds.write_text(
         '[crawl]\nname = "zulu"\nlanguage = "zul"\n[[feed]]\nurl = "https://a.example/feed"\n'
@@ -86,10 +86,13 @@ def test_the_scope_is_that_of_links(tmp_path: Path) -> None:
     )
     state = Mock(spec=CrawlState)
     state.spec = load_crawl(seeds)
-    assert _refused(state, DONE, 0).startswith("scope: outside what ")
-    assert _refused(state, replace(DONE, url="https://a.example/feed"), 0) == ""
-    assert _refused(state, replace(DONE, waiting=Waiting(URL, Kind.PAGE, "", 0, 1.0, 0, 0)), 0) == ""
-    assert _refused(state, replace(DONE, refused="opted_out:https://a.example/"), 0).startswith("opted_out:")
+    for admitted in (False, None):
+        assert _refused(state, DONE, 0, admitted).startswith("scope: outside what ")
+        assert _refused(state, replace(DONE, url="https://a.example/feed"), 0, admitted) == ""
+    assert _refused(state, DONE, 0, True) == ""
+    denied = replace(DONE, robots="denied: Disallow: /")
+    assert _refused(state, denied, 0, True) == "robots.txt denied: Disallow: /"
+    assert _refused(state, replace(DONE, refused="opted_out:https://a.example/"), 0, True).startswith("opted_out:")
 
 
 def test_a_feed_steers_no_terminal() -> None:
