@@ -28,7 +28,14 @@ from crawler.pages.findings import Finding
 from crawler.pages.link_memo import NO_LINK, LinkMemo, read_link_memo
 from crawler.pages.own_requests import is_on_site, without_secrets
 from crawler.pages.quality_caps import NEAR_IDENTICAL, quality_fields
-from crawler.pages.requisites import is_requisite, requisites, wants_requisites
+from crawler.pages.requisites import (
+    is_requisite,
+    is_style_sheet,
+    may_be_page,
+    may_be_shown,
+    requisites,
+    wants_requisites,
+)
 from crawler.pdf_documents import is_document
 from crawler.work.worker import Worker
 from frontier.types import Candidate, Kind, Lease
@@ -98,6 +105,7 @@ class FocusMiddleware:
             return
         finding = Finding(answers.result_of(response))
         finding.retry_after_ms = answers.retry_after_ms(response, self._now_ms)
+        finding.shown = is_requisite(lease) and answers.may_keep(self._told(response))
         if finding.result == "redirect":
             self._follow_redirect(response, lease, finding)
         elif lease.kind is Kind.ROBOTS:
@@ -156,14 +164,21 @@ class FocusMiddleware:
         assert response.request is not None
         return response.request
 
+    def _told(self, response: Response, meta: frozenset[str] = frozenset()) -> frozenset[str]:
+        """The robots directives of an answer, and of its page where that has some."""
+        return answers.directives(response, meta, self._user_agent)
+
     # Kinds of answers
 
     def _read_page(self, response: Response, lease: Lease, finding: Finding) -> None:
         page = self._page(response, finding)
         if page is None:
             finding.result = "unwanted" if finding.result == "ok" else finding.result
+            shown = may_be_shown(answers.header(response, "Content-Type"), self._worker.stores.spec)
+            finding.shown = shown and answers.may_keep(self._told(response))
             return
-        directives = answers.directives(response, page.robots_meta, self._user_agent)
+        directives = self._told(response, page.robots_meta)
+        finding.shown &= answers.may_keep(directives)
         finding.title = page.title
         fetched_before = read_link_memo(lease.memo) is None
         finding.page_mark = b"" if fetched_before else page_mark(page)  # a page like itself is no trap
@@ -177,10 +192,11 @@ class FocusMiddleware:
         verdict, quality = self._worker.stores.quality.look(lease, page, verdict, fetched_before)
         finding.verdict, finding.quality = verdict, None if fetched_before else quality
         # A spider without a seed file says itself which links it wants; there is no scope to go by.
-        if answers.may_follow(directives) and self._worker.stores.spec is not None:
-            finding.links = self._links(page, response, lease, verdict)
         if verdict.keep and wants_requisites(self._worker.stores.spec, directives):
-            finding.links += self._embedded(page, response, lease)
+            # First: what is also linked to comes out of the sieve as what comes first, and would be left as no page.
+            finding.links = self._embedded(page, response, lease)
+        if answers.may_follow(directives) and self._worker.stores.spec is not None:
+            finding.links += self._links(page, response, lease, verdict)
         finding.metadata = page_metadata(page, verdict, quality)
         if published := published_of(lease.memo):
             finding.metadata = {**finding.metadata, "feed-published": published}
@@ -197,11 +213,22 @@ class FocusMiddleware:
 
     def _read_requisite(self, response: Response, lease: Lease, finding: Finding) -> None:
         """What a kept page embeds is archived, whatever it is; style sheets lead to more."""
-        finding.result = "requisite" if finding.result == "ok" else finding.result
         content_type, spec = answers.header(response, "Content-Type"), self._worker.stores.spec
-        if spec is not None and media_type(content_type) == "text/css":
+        found = replace(lease, memo=b"")
+        if may_be_page(response.url, content_type, lease.depth, spec) and self._is_new(response, found):
+            self._request(response).callback = None  # the spider's own, as of any page
+            self._read_page(response, found, finding)
+            return
+        if is_style_sheet(response.url, content_type) and wants_requisites(spec, self._told(response)):
+            assert spec is not None
             addresses = stylesheet_requisites(response.body, content_type)
             finding.links = requisites(addresses, response.url, response.url, lease, spec)
+
+    def _is_new(self, response: Response, lease: Lease) -> bool:
+        """Whether it is a page with a text of its own, not one that a site gives for all that is missing."""
+        page = self._page(response, Finding("ok"))
+        mark = page_mark(page) if page is not None else b""
+        return mark != b"" and not self._repeats(lease, mark)
 
     def _page(self, response: Response, finding: Finding) -> Page | None:
         """What is read of an answer; None: it is no page, or a document that cannot be read."""

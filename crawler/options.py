@@ -145,7 +145,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "WARC_KEEP",
         "fetched",
-        "Which answers are archived: fetched (all) or kept (relevant pages, feeds, sitemaps, robots.txt).",
+        "Which answers are archived: fetched (all) or kept (relevant pages and what they embed, feeds, sitemaps, "
+        "robots.txt).",
     ),
     Option(
         "WARC_EARLIER",

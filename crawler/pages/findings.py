@@ -25,7 +25,7 @@ class Finding:
     marks are near-identical (b"": not marked). `again_in_ms` and `memo` are for URLs that are visited again and
     again (feeds, and articles that are looked at again), `not_modified` for a 304 among them: the record whose
     content is still valid. `quality`: of a page that is kept for the first time; `claimed`: the fleet's counts in
-    which it is.
+    which it is. `shown`: what pages embed, or may embed, and is to be archived for it.
     """
 
     result: str
@@ -45,6 +45,7 @@ class Finding:
     warnings: tuple[str, ...] = ()
     feed_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     not_modified: RevisitTarget | None = None
+    shown: bool = False
 
 
 @dataclass(slots=True)

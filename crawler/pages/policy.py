@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
 from relevance.language.model import Model, load
+from relevance.pages.page import Page
 from relevance.steering.policies import make_policy, options_of
-from relevance.steering.policy import Policy
+from relevance.steering.policy import Counts, LinkContext, PageContext, Policy, Verdict
 from seeds.crawl import Crawl
 
 DEFAULT_POLICY = "yield"
+BEHIND = 0.87
+"""The best priority of a link where what pages embed goes first: that of the second band."""
 
 
 def policy_options(settings: BaseSettings) -> dict[str, int | float | str]:
@@ -55,6 +59,11 @@ def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     Options of the seed file that the policy chosen by the setting does not have are left out; any other unknown one is
     an error. Without a seed file there is no language to look for, and everything is kept.
     """
+    policy = _open_policy(settings, spec)
+    return BehindRequisites(policy) if spec is not None and spec.page_requisites else policy
+
+
+def _open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     model = model_of(settings, spec)
     if spec is None:
         return make_policy(policy_name(settings, spec), "", model=model)
@@ -63,3 +72,31 @@ def open_policy(settings: BaseSettings, spec: Crawl | None) -> Policy:
     if name != (spec.policy or DEFAULT_POLICY):  # the seed file's options were meant for the policy it names
         options = {option: value for option, value in options.items() if option in options_of(name)}
     return make_policy(name, spec.language, spec.siblings, {**options, **policy_options(settings)}, model)
+
+
+class BehindRequisites:
+    """A policy whose links leave the best priority band to what kept pages embed (:mod:`crawler.pages.requisites`)."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def judge(self, page: Page, context: PageContext) -> Verdict:
+        return self._policy.judge(page, context)
+
+    def link_priority(self, link: LinkContext) -> float:
+        return min(BEHIND, self._policy.link_priority(link))
+
+    def rank(self, links: Sequence[LinkContext]) -> list[tuple[float, str]]:
+        return [(min(BEHIND, score), bucket) for score, bucket in self._policy.rank(links)]
+
+    def rescore(self, queued: Sequence[tuple[str, int, str]]) -> list[float]:
+        return [min(BEHIND, score) for score in self._policy.rescore(queued)]
+
+    def explain(self, url: str, since_relevant: int, bucket: str) -> dict[str, float]:
+        return self._policy.explain(url, since_relevant, bucket)
+
+    def deltas(self) -> dict[str, tuple[int, ...]]:
+        return self._policy.deltas()
+
+    def absorb(self, counts: Counts) -> None:
+        self._policy.absorb(counts)

@@ -86,7 +86,7 @@ class Committer:
         for done in archived:
             assert done.capture is not None
             finding, source = done.finding, done.lease.source
-            kind = "requisite" if is_requisite(done.lease) else str(done.lease.kind)
+            kind = "requisite" if is_requisite(done.lease) and finding.verdict is None else str(done.lease.kind)
             if done.lease.kind is not Kind.ROBOTS:
                 finding.metadata = {**finding.metadata, "source": urls.get(source, source), "depth": done.lease.depth}
             exchange = exchange_of(done.capture, kind, finding.metadata, finding.not_modified)
@@ -123,8 +123,9 @@ class Committer:
         if done.capture is None or done.capture.answer is None:
             return False
         finding = done.finding
-        wanted = finding.not_modified is not None or (finding.verdict is not None and finding.verdict.keep)
-        return self.keep_all or done.lease.kind is not Kind.PAGE or is_requisite(done.lease) or wanted
+        wanted = finding.shown or finding.not_modified is not None
+        wanted |= finding.verdict is not None and finding.verdict.keep
+        return self.keep_all or done.lease.kind is not Kind.PAGE or wanted
 
     def _report(self, batch: Sequence[Finished], entries: Sequence[Entry], absences: int) -> list[bool]:
         tries = 0
