@@ -18,10 +18,11 @@ from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import started_us
 from crawler.harvest.site_sitemaps import ranked
 from crawler.pages import answers
+from crawler.pages.requisites import behind_requisites
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
 from frontier.robots import sitemaps
-from frontier.types import Lease
+from frontier.types import Kind, Lease
 from seeds.sitemaps.addresses import join
 
 logger = logging.getLogger(__name__)
@@ -65,6 +66,8 @@ class PollReader:
             logger.warning("Feed %s", warning)
         if polls.is_of_a_site(lease):
             finding.links = await ranked(finding.links, polled.new_items, lease.url, self._worker.stores.policy)
+        elif lease.kind is Kind.SITEMAP:
+            finding.links = behind_requisites(finding.links, self._worker.stores.spec)
         request.meta["finding"] = finding
         return response
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from crawler.pages.link_memo import REQUISITE_MARK
@@ -62,6 +63,13 @@ def is_style_sheet(url: str, content_type: str) -> bool:
 def may_be_shown(content_type: str, spec: Crawl | None) -> bool:
     """Whether pages may embed what is of this type and is no page, though a link led there first."""
     return spec is not None and spec.page_requisites and _SHOWN.match(media_type(content_type)) is not None
+
+
+def behind_requisites(named: list[Candidate], spec: Crawl | None) -> list[Candidate]:
+    """What a sitemap names, of which there may be fifty thousand, behind what its pages embed."""
+    if spec is None or not spec.page_requisites:
+        return named
+    return [replace(one, score=min(BEHIND, one.score)) if one.kind is Kind.PAGE else one for one in named]
 
 
 def requisites(addresses: Sequence[str], base: str, source: str, lease: Lease, spec: Crawl) -> list[Candidate]:

@@ -9,6 +9,8 @@ from collections import Counter
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import pytest
+
 from archive import Reader
 from archive.messages.fields import pairs_of
 from tests.integration.crawler.harness import FORGETFUL, QUICK, ROOT, environment, run, scrapy, wait_for
@@ -147,19 +149,23 @@ def test_a_picture_that_is_met_as_a_link_is_archived(tmp_path: Path) -> None:
     assert told["/both.png"]["kind"] == "requisite"
 
 
-def test_a_budget_of_pages_leaves_no_page_without_its_pictures(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["links", "sitemap"])
+def test_a_budget_of_pages_leaves_no_page_without_its_pictures(how: str, tmp_path: Path) -> None:
     """But the last ones; and what is missing or has moved counts no more than what is there."""
     links = "".join(f'<a href="/{number}">{number}</a>' for number in range(30))
+    named = "".join(f"<url><loc>http://{HERE}:PORT/{number}</loc></url>" for number in range(30))
     gone = "".join(f'<img src="/gone{number}"><img src="/away{number}">' for number in range(6))
     pages = {
-        "/": page("start", links + gone),
+        "/": page("start", links * (how == "links") + gone),
+        "/map": ("application/xml", f"<urlset>{named}</urlset>".encode()),
         **{f"/{number}": page(f"{number}", f'<img src="/{number}.png">') for number in range(30)},
         **{f"/away{number}": (f"/gone{number}", b"") for number in range(6)},
     }
     with served(pages) as web:
-        asked = crawl(web, tmp_path, more="max_pages = 10")
-    fetched = [path for path in asked if path in pages and not path.startswith("/away")]
-    assert len(fetched) == 10
+        sitemap = f'[[sitemap]]\nurl = "http://{HERE}:{web.port}/map"\n' * (how == "sitemap")
+        asked = crawl(web, tmp_path, more=f"max_pages = 10\n{sitemap}")
+    fetched = [path for path in asked if path in pages and not path.startswith(("/away", "/map"))]
+    assert len(fetched) == 10 - (how == "sitemap")
     assert status(tmp_path)["pages"] == 10
     assert {path + ".png" for path in fetched[1:7]} <= set(asked)
 

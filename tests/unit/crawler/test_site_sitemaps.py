@@ -14,6 +14,7 @@ from crawler.harvest.polls import Polls
 from crawler.harvest.site_sitemaps import sitemaps_of
 from crawler.pages.findings import Finding
 from crawler.pages.link_memo import read_link_memo
+from crawler.pages.policy import BEHIND
 from crawler.poll_reader import PollReader
 from crawler.work.worker import Worker
 from frontier.payload import source_tag
@@ -96,7 +97,8 @@ def answered(
 ) -> Finding:
     """What came of a sitemap's poll."""
     worker = Mock(spec=Worker, robots=AsyncMock(return_value=None))
-    worker.stores.polls = Polls(settings(), parse_crawl(HEAD + tables))
+    worker.stores.spec = parse_crawl(HEAD + tables)
+    worker.stores.polls = Polls(settings(), worker.stores.spec)
     worker.stores.policy = make_policy(policy, "zul")
     lease = Lease("t", url, Kind.SITEMAP, HOME, "", 0, 0, source=source, depth=depth, memo=memo)
     request = Request(url, meta={"lease": lease})
@@ -257,6 +259,8 @@ def test_a_sitemap_that_the_seed_file_names_leads_anywhere_first_of_all() -> Non
     listed = f'[[sitemap]]\nurl = "{HOME}/one.xml"\n'
     links = polled(f"{HOME}/one.xml", "seed", urls("https://b.example/1"), SITE + listed)
     assert [(link.url, link.score) for link in links] == [("https://b.example/1", 1.0)]
+    [link] = polled(f"{HOME}/one.xml", "seed", urls("https://b.example/1"), f"page_requisites = true\n{SITE}{listed}")
+    assert link.score == BEHIND, "but what its pages embed"
 
 
 def test_when_news_was_published_goes_along() -> None:
