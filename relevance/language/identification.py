@@ -61,14 +61,14 @@ NO_WORDS = Identification(UNDETERMINED, 0.0, 0.0, 0.0, 0)
 
 
 def sampled(text: str) -> str:
-    """The text, or SAMPLE_SLICES pieces of it where it is long; pieces begin and end at white space."""
+    """The text, or SAMPLE_SLICES pieces of it where it is long: from the middle of each of its equal parts, as its
+    beginning and end are often of another language (letterheads, imprints). Pieces begin and end at white space."""
     if len(text) <= LONG:
         return text
-    piece = SAMPLE_LETTERS // SAMPLE_SLICES
-    stride = (len(text) - piece) // (SAMPLE_SLICES - 1)
+    piece, stride = SAMPLE_LETTERS // SAMPLE_SLICES, len(text) // SAMPLE_SLICES
     parts = []
-    for k in range(SAMPLE_SLICES):
-        part = text[k * stride : k * stride + piece]
+    for start in range((stride - piece) // 2, SAMPLE_SLICES * stride, stride):
+        part = text[start : start + piece]
         parts.append(" ".join(part.split()[1:-1]) or part)
     return " ".join(parts)
 
@@ -280,30 +280,38 @@ def _hardly_apart(costs: Costs, siblings: Sequence[int], rows: Sequence[int]) ->
 
 
 def identify(
-    texts: Iterable[str], languages: Collection[str] | None = None, model: str | Model = "southern"
+    texts: Iterable[str], languages: Iterable[str] | None = None, model: str | Model = "southern"
 ) -> list[Identification]:
     """The language of each text, in order.
 
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
     thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
-    listed = _list(texts, languages)
+    listed, asked = _list(texts), limits(languages)
     if model == "afriweb":
         return thesis_model().identify(listed)
-    return _identifier(chosen(model), frozenset(languages) if languages else None)(listed)
+    return _identifier(chosen(model), asked)(listed)
 
 
-def _list(texts: Iterable[str], languages: object) -> list[str]:
-    """The texts; TypeError for what are none, and for one string instead of languages."""
+def _list(texts: Iterable[str]) -> list[str]:
+    """The texts; TypeError for what are none."""
     if isinstance(texts, str | bytes):
         raise TypeError("texts is one string: its letters would be taken for texts; give a list")
     texts = list(texts)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"texts[{place}] is no string but of type {type(text).__name__}")
-    if isinstance(languages, str):
-        raise TypeError("languages is one string: its letters would be taken for languages; give a list")
     return texts
+
+
+def limits(languages: Iterable[str] | None) -> frozenset[str] | None:
+    """The languages asked for, given as anything that gives strings; None for all. TypeError for what are none."""
+    if isinstance(languages, str | bytes):
+        raise TypeError("languages is one string: its letters would be taken for languages; give a list")
+    asked = frozenset(() if languages is None else languages)
+    if wrong := [type(one).__name__ for one in asked if not isinstance(one, str)]:
+        raise TypeError(f"languages has one that is no string but of type {wrong[0]}")
+    return asked or None
 
 
 @lru_cache(maxsize=16)
@@ -311,14 +319,14 @@ def _identifier(model: Model, languages: frozenset[str] | None) -> Identifier:
     return Identifier(model, languages)
 
 
-def codes(texts: Iterable[str], languages: Collection[str] | None = None, model: str | Model = "southern") -> list[str]:
+def codes(texts: Iterable[str], languages: Iterable[str] | None = None, model: str | Model = "southern") -> list[str]:
     """The languages alone."""
     return [found.language for found in identify(texts, languages, model)]
 
 
 def probabilities(
     texts: Iterable[str],
-    languages: Collection[str] | None = None,
+    languages: Iterable[str] | None = None,
     model: str | Model = "southern",
     least: float = 0.01,
 ) -> list[dict[str, float]]:
@@ -327,7 +335,7 @@ def probabilities(
 
     Short texts are often of several languages at once. ModelError for "afriweb", which weighs none against another.
     """
-    listed = _list(texts, languages)
+    listed, asked = _list(texts), limits(languages)
     if model == "afriweb":
         raise ModelError(model, "knows no probabilities")
-    return [*_identifier(chosen(model), frozenset(languages) if languages else None).probabilities(listed, least)]
+    return [*_identifier(chosen(model), asked).probabilities(listed, least)]

@@ -15,7 +15,7 @@ language.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language.alphabet import words
+from relevance.language.identification import limits
 from relevance.language.model import STEP, Model, chosen
 from relevance.types import UNDETERMINED
 
@@ -38,18 +39,16 @@ Shares = npt.NDArray[np.floating[Any]]
 
 
 def labels_by_word(
-    text: str, languages: Collection[str] | None = None, model: str | Model = "southern"
+    text: str, languages: Iterable[str] | None = None, model: str | Model = "southern"
 ) -> list[tuple[str, str]]:
     """(word in lower case, language) in order; `languages` limits the choice (none: all). `model`: the shipped one or
     another loaded one. Cost: about 60 microseconds and 700 bytes a word."""
     if not isinstance(text, str):
         raise TypeError(f"text is no string but of type {type(text).__name__}")
-    if isinstance(languages, str):
-        raise TypeError("languages is one string: its letters would be taken for languages; give a list")
+    allowed = limits(languages) or frozenset()
     if model == "afriweb":
         raise ModelError(model, "does not label words")
     model = chosen(model)
-    allowed = frozenset(languages or ())
     known = tuple(dict.fromkeys(label for label in model.labels if label != UNDETERMINED))
     if unknown := sorted(allowed.difference(known)):
         raise UnknownLanguageError(unknown[0], known)

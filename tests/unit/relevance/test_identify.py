@@ -207,6 +207,23 @@ def test_what_is_in_no_language_cannot_be_chosen(ask: Callable[..., object]) -> 
         labels_by_word("Ngiyabonga kakhulu", ["zul", "und"])
 
 
+def test_languages_may_be_anything_that_gives_strings() -> None:
+    text = sentences("sot", random.Random(5), 40)
+    names = ("xho", "sot")
+    for make in (list, tuple, set, iter, np.array, dict.fromkeys, lambda some: (one for one in some)):
+        assert relevance.codes([text], make(names)) == ["sot"]
+        assert [*relevance.probabilities([text], make(names), least=0)[0]] == ["sot", "xho"]
+        assert {label for _, label in labels_by_word(text, make(names))} <= {*names}
+    for none in ((), [], np.array([]), iter(())):
+        assert relevance.codes([text], none) == ["sot"]
+        assert labels_by_word("umuntu", none) == labels_by_word("umuntu")
+    for ask in (relevance.identify, relevance.codes, relevance.probabilities):
+        with pytest.raises(TypeError, match="one that is no string but of type NoneType"):
+            ask([text], ["zul", None])  # type: ignore[list-item]
+        with pytest.raises(TypeError, match="languages is one string"):
+            ask([text], b"zul")  # type: ignore[arg-type]
+
+
 def test_family_share_falls_with_foreign_words() -> None:
     zulu, english = sentences("zul", random.Random(6), 100), sentences("eng", random.Random(6), 100)
     pure, mixed = relevance.identify([zulu, zulu + " " + english])
@@ -222,11 +239,22 @@ def test_zimbabwean_ndebele_needs_a_long_text() -> None:
 
 
 def test_long_texts_are_sampled_from_all_parts() -> None:
-    zulu, english = sentences("zul", random.Random(8), 3000), sentences("eng", random.Random(8), 1000)
+    zulu = sentences("zul", random.Random(8), 3000)
     assert len(sampled(zulu)) < 1500
-    assert english[-300:].split()[-2] in sampled(zulu + " " + english)
+    quarters = [sentences("eng", random.Random(n), 400)[:2000] for n in range(4)]
+    found = sampled("".join(quarters))
+    for quarter in quarters:
+        assert quarter[900:1100].split()[3] in found
     assert set(sampled("ngiyabonga\n" * 1000).split()) == {"ngiyabonga"}
     assert relevance.codes([zulu]) == ["zul"]
+
+
+@pytest.mark.parametrize("language", ["zul", "xho", "sot", "afr"])
+@pytest.mark.parametrize("size", [400, 3000])
+def test_a_letterhead_and_an_imprint_of_another_language_do_not_decide(language: str, size: int) -> None:
+    head, foot = sentences("eng", random.Random(1), 60)[:300], sentences("eng", random.Random(2), 60)[-300:]
+    documents = [f"{head}\n{sentences(language, random.Random(n), size)}\n{foot}" for n in range(40)]
+    assert relevance.codes(documents) == [language] * 40
 
 
 def test_a_restart_of_the_word_memory_changes_nothing(monkeypatch: Any) -> None:
