@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from corpus.errors import Fault, FormatError
-from relevance.language.alphabet import unescaped
+from relevance.language.noise import unescaped
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 PARAGRAPHS = HEADINGS | {"p", "head"}

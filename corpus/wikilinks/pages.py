@@ -23,8 +23,8 @@ from corpus.records import Read, capture_of, document_of, never_failing, page_of
 from corpus.selection import main_blocks
 from corpus.wikilinks.address import target_of
 from corpus.wikilinks.choice import of_wikimedia
-from relevance.language.alphabet import unescaped
 from relevance.language.identification import Identifier
+from relevance.language.noise import unescaped
 from relevance.pages.encoding import Decoded, decode
 from relevance.pages.page import MAX_BODY
 

@@ -19,10 +19,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from html import unescape
 
 import numpy as np
 import numpy.typing as npt
+
+from relevance.language.noise import MARK, opened, quiet
 
 BOUNDARY = 1
 OTHER_LATIN = 62
@@ -34,8 +35,7 @@ MAX_WORD = 40
 
 _WORD = re.compile(r"[^\W\d_²³¹¼½¾]+")  # figures that \d does not have
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
-_MARK = r"\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-_MARKS = re.compile(f"[{_MARK}]")
+_MARKS = re.compile(f"[{MARK}]")
 _SHAPE = (
     r"\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2134"
     r"\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a5"
@@ -50,24 +50,11 @@ _CYRILLIC, _LATIN = (
 _LOOK_ALIKE = re.compile(f"(?<=[a-z])[{_CYRILLIC}]+|[{_CYRILLIC}]+(?=[a-z])")
 _AS_LATIN = str.maketrans(_CYRILLIC, _LATIN)
 _LOOKING_LATIN = frozenset(_CYRILLIC + _CYRILLIC.upper())
-_OTHERWISE = re.compile(f"[{_MARK}{_SHAPE}{_CYRILLIC}{_CYRILLIC.upper()}]")
+_OTHERWISE = re.compile(f"[{MARK}{_SHAPE}{_CYRILLIC}{_CYRILLIC.upper()}]")
 """Any of these; one search for all takes a third of the time of three."""
 _SIGNS = re.compile(r"[^\w\s\x00-\x7f]{31,}")
 _MARKS_OF_A_LETTER = 30
 """The standard's bound for a stream, too (Unicode, annex 15)."""
-_PATH = re.compile(r"\.[a-z]{2,6}/")
-"""The end of a host in a URL without a scheme."""
-# Each is tried once a run of signs and never goes back (++): a page of a million of them takes no longer than one of
-# words.
-_URLS = r"(?:https?://|www\.)\S+|(?<![\w.-])[\w-]++(?:\.[\w-]++)++/\S*"
-_MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
-_NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
-"""html.unescape makes an int of it, which Python refuses to do with thousands of digits."""
-_TAGS = r"(?<!\w)(?:RT )?@\w+|(?<!\w)#\w+"
-"""Also the RT (again) of a tweet: it stands before a name."""
-_TAG = re.compile(r"(?<![\w/?&=-])#(\w+)")
-_NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
-"""Where the next word of a tag begins, as in #NgiyabongaKakhulu."""
 _WESTERN = ("latin-1", "cp1252")
 """Encodings of most text in our languages, the faster one first, by which its letters are found as bytes."""
 _HYPHEN = b"\xad"
@@ -82,42 +69,6 @@ def _letter_table(encoding: str) -> bytes:
 
 
 _LETTERS = {encoding: _letter_table(encoding) for encoding in _WESTERN}
-
-
-@lru_cache(maxsize=16)
-def _noise(urls: bool, mails: bool, tags: bool, entities: bool) -> re.Pattern[str]:
-    kinds = {_URLS: urls, _MAILS: mails, _TAGS: tags, _ENTITIES: entities}
-    return re.compile("|".join(kind for kind, there in kinds.items() if there))
-
-
-def _quiet(text: str) -> str:
-    """The text without what is no words; only what its signs allow is looked for, as the search is slow."""
-    if not ("/" in text or "@" in text or "#" in text or "&" in text or "www." in text):
-        return text
-    mails, entities = "@" in text, "&" in text
-    urls = "://" in text or "www." in text or bool(_PATH.search(text))
-    kinds = urls, mails, mails or "#" in text, entities
-    return _noise(*kinds).sub(_as_written if entities else " ", text) if any(kinds) else text
-
-
-def unescaped(text: str) -> str:
-    """The text with the characters that its references stand for, however long their numbers are."""
-    return unescape(_NO_CHARACTER.sub("\ufffd", text))
-
-
-def _as_written(noise: re.Match[str]) -> str:
-    """The letter or mark that an entity stands for, also one that was made an entity twice (`&amp;scaron;`)."""
-    if (found := noise[0])[0] == "&":
-        sign = unescaped(found.replace("amp;", ""))
-        if len(sign) == 1 and (sign.isalpha() or _MARKS.match(sign)):
-            return sign
-    return " "
-
-
-def _opened(text: str) -> str:
-    """The text with its tags as words; nothing where it has none."""
-    opened, tags = _TAG.subn(lambda tag: f" {_NEXT_WORD.sub(' ', tag[1])}", text)
-    return opened if tags else ""
 
 
 def composed(text: str) -> str:
@@ -146,7 +97,7 @@ def _first_marks(signs: re.Match[str]) -> str:
 def words(text: str) -> list[str]:
     """The words of a text in lower case. URLs, e-mail addresses and @names (RT @name, too) are no words, nor are #tags,
     unless there is nothing else."""
-    return _words(_quiet(text)) or _words(_quiet(_opened(text)))
+    return _words(quiet(text)) or _words(quiet(opened(text)))
 
 
 def _words(text: str) -> list[str]:
@@ -156,7 +107,7 @@ def _words(text: str) -> list[str]:
 
 def words_utf8(text: str) -> list[bytes]:
     """The same in UTF-8; sooner had than if each were encoded."""
-    return _words_utf8(_quiet(text)) or _words_utf8(_quiet(_opened(text)))
+    return _words_utf8(quiet(text)) or _words_utf8(quiet(opened(text)))
 
 
 def _words_utf8(text: str) -> list[bytes]:
@@ -181,12 +132,12 @@ def _western(text: str) -> tuple[bytes | None, str]:
 
 def _other_words(text: str) -> list[str]:
     if not (there := {*_OTHERWISE.findall(text)}):
-        return _WORD.findall(text.lower())
+        return _WORD.findall(text.replace("İ", "I").lower())
     if any(map(_SHAPES.match, there)):
         text = _SHAPES.sub(lambda letters: unicodedata.normalize("NFKC", letters[0]), text)
     if any(map(_MARKS.match, there)):
         text = _MARKS.sub("", composed(text))
-    text = text.lower()
+    text = text.replace("İ", "I").lower()  # else small İ is i and a mark, which parts words
     if there & _LOOKING_LATIN:
         text = _LOOK_ALIKE.sub(lambda letters: letters[0].translate(_AS_LATIN), text)
     return _WORD.findall(text)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from relevance.language.alphabet import unescaped
+from relevance.language.noise import unescaped
 from relevance.pages.linked_data import is_for_money
 from relevance.pages.states import LITTLE, Script, values
 
