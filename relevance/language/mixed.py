@@ -7,7 +7,9 @@ times. So in an isiZulu text with English in it a single English word is found, 
 not given to the other twenty languages that it could be in, too. What keeps the mixture plain:
 - a language must have won more than FEW words of the text, so single words hardly bring one in;
 - siblings seldom stand in one text, so of what siblings have together the strongest gets more than its part
-  (SHARPER), and single isiZulu words are not given to isiXhosa.
+  (SHARPER), and single isiZulu words are not given to isiXhosa;
+- where little is known of which sibling it is, the language that the model is made for is the better guess, as it is of
+  a whole text (relevance.language.calibration): it begins with WANTED times the share of each of the others.
 
 A word's label is its most probable language, not that of the most probable sequence. Pools ("und") compete like any
 language.
@@ -32,6 +34,7 @@ SETTLED = 0.05
 ROUNDS = 4
 FEW = 0.9
 SHARPER = 3.0
+WANTED = 2.0
 _LEAST = 1e-4
 """Of the mixture, for a language that has no word: it may come back."""
 
@@ -61,22 +64,28 @@ def labels_by_word(
     likely = np.exp(model.evidence(tokens)[:, columns].astype(np.float64) * -STEP)
     among = [model.classes[column] for column in columns]
     siblings = [[among.index(name) for name in group if name in among] for group in model.meta.get("siblings", ())]
-    shares = _made_of(likely, siblings)
+    wanted = model.meta.get("wanted", "")
+    shares = _made_of(likely, siblings, among.index(wanted) if wanted in among else -1)
     best = _by_word(likely, shares).argmax(axis=1).tolist()
     return [(word, model.labels[columns[place]]) for word, place in zip(tokens, best, strict=True)]
 
 
-def _made_of(likely: Shares, siblings: Sequence[Sequence[int]]) -> Shares:
-    """The share of each language in the text. likely: word x language, up to a factor a word."""
+def _made_of(likely: Shares, siblings: Sequence[Sequence[int]], wanted: int) -> Shares:
+    """The share of each language in the text. likely: word x language, up to a factor a word; wanted: the column of the
+    language that the model is made for, -1 for none."""
     count = likely.shape[1]
     shares = np.full(count, 1 / count)
-    for wanted in (FEW / 2, *[FEW] * (ROUNDS - 1)):
+    for group in siblings:
+        if wanted in group:
+            shares[group] *= len(group) / (len(group) - 1 + WANTED)
+            shares[wanted] *= WANTED
+    for least in (FEW / 2, *[FEW] * (ROUNDS - 1)):
         found = _by_word(likely, shares).sum(axis=0)
         for group in siblings:
             together = found[group].sum()
             sharp = found[group] ** SHARPER
             found[group] = together * sharp / max(float(sharp.sum()), np.finfo(float).tiny)
-        found = np.maximum(found - wanted, 0) + _LEAST
+        found = np.maximum(found - least, 0) + _LEAST
         before, shares = shares, found / found.sum()
         if np.abs(shares - before).max() < SETTLED:
             break

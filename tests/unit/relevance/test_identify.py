@@ -306,6 +306,15 @@ def test_single_words_of_another_language_are_found_and_none_goes_to_a_sibling()
     assert {label for _, label in found} == {"zul"}
 
 
+def test_words_of_doubtful_siblings_go_to_the_language_that_the_model_is_made_for() -> None:
+    texts = ["I love you sthandwa sami see you tomorrow ekuseni", "Ngifuna i-airtime please"]
+    for text in texts:
+        labels = labels_by_word(text)
+        assert {label for _, label in labels} == {"zul", "eng"}
+        assert {label for _, label in labels_by_word(text, ["xho", "eng", "sot"])} <= {"xho", "eng"}
+    assert [label for _, label in labels_by_word("Enkosi kakhulu, I will call you ngomso")][:2] == ["xho", "xho"]
+
+
 def test_a_long_text_in_two_siblings_keeps_both() -> None:
     rng = random.Random(3)
     halves = [sentences(language, rng, 60) for language in ("zul", "xho")]
