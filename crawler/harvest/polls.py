@@ -23,8 +23,7 @@ from crawler.pages.link_memo import read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
-from relevance.steering.hints import NAMES
-from relevance.steering.languagetags import TAGS
+from relevance.steering.languagetags import NAMES, TAGS
 from seeds import harvest
 from seeds.crawl.model import Crawl, FeedSource, IndexSource
 from seeds.feeds.types import FeedEntry

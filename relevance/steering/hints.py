@@ -11,21 +11,9 @@ import xxhash
 
 from relevance.language.alphabet import words
 from relevance.language.identification import Identifier, sampled
-from relevance.steering.languagetags import TAGS, primary
+from relevance.steering.languagetags import NAMES, TAGS, primary
 from relevance.steering.policy import LinkContext
 
-NAMES = {
-    "zul": ("zulu", "isizulu"), "xho": ("xhosa", "isixhosa"), "nbl": ("ndebele", "isindebele"),
-    "ssw": ("swati", "siswati", "swazi"), "nde": ("ndebele", "sindebele"), "nso": ("sepedi", "pedi"),
-    "sot": ("sotho", "sesotho"), "tsn": ("tswana", "setswana"), "tso": ("tsonga", "xitsonga"),
-    "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "swa": ("swahili", "kiswahili"),
-    "sna": ("shona", "chishona"), "nya": ("chichewa", "chinyanja", "nyanja"), "kin": ("kinyarwanda", "ikinyarwanda"),
-    "lug": ("luganda", "oluganda"), "lin": ("lingala",), "ita": ("italian", "italiano"), "nld": ("dutch", "nederlands"),
-    "fra": ("french", "francais", "français"), "spa": ("spanish", "espanol", "español"),
-    "por": ("portuguese", "portugues", "português"), "deu": ("german", "deutsch"),
-    "ces": ("czech", "cesky", "česky", "čeština"), "slk": ("slovak", "slovensky", "slovenčina"),
-}  # fmt: skip
-"""The languages that the shipped model and seed files have, as links and URLs call them."""
 _OTHER_TEXT = (
     "en fr de es pt it nl ru pl cs sk ar he hi zh ja ko tr vi id ms sw sn ny rw lg ln am so ha yo ig om ti zu xh nr "
     "ss nd st tn ts ve af eng fra deu spa por ita nld ces slk swa sna nya kin lug lin zul xho nbl ssw nde sot tsn tso "
@@ -69,8 +57,7 @@ class Hints:
 
     def tag(self, language: str) -> int:
         """A language tag (hreflang, html lang)."""
-        first = primary(language)
-        if not first or first == "x":
+        if not (first := primary(language)):
             return NEITHER
         return OURS if first in self._ours else OTHER
 

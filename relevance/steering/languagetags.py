@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from relevance.pages.page import Page
 from relevance.steering.policy import PageContext
 
@@ -24,20 +26,41 @@ TAGS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 """ISO 639-3 -> the tag that HTML uses: ISO 639-1 where there is one, for any language that a crawl may want."""
 
 
+NAMES = {
+    "zul": ("zulu", "isizulu"), "xho": ("xhosa", "isixhosa"), "nbl": ("ndebele", "isindebele"),
+    "ssw": ("swati", "siswati", "swazi"), "nde": ("ndebele", "sindebele"), "nso": ("sepedi", "pedi"),
+    "sot": ("sotho", "sesotho"), "tsn": ("tswana", "setswana"), "tso": ("tsonga", "xitsonga"),
+    "ven": ("venda", "tshivenda"), "afr": ("afrikaans",), "eng": ("english",), "swa": ("swahili", "kiswahili"),
+    "sna": ("shona", "chishona"), "nya": ("chichewa", "chinyanja", "nyanja"), "kin": ("kinyarwanda", "ikinyarwanda"),
+    "lug": ("luganda", "oluganda"), "lin": ("lingala",), "ita": ("italian", "italiano"), "nld": ("dutch", "nederlands"),
+    "fra": ("french", "francais", "français"), "spa": ("spanish", "espanol", "español"),
+    "por": ("portuguese", "portugues", "português"), "deu": ("german", "deutsch"),
+    "ces": ("czech", "cesky", "česky", "čeština"), "slk": ("slovak", "slovensky", "slovenčina"),
+}  # fmt: skip
+"""The languages that the shipped model and seed files have, as links and URLs call them."""
+_ALL_NAMES = frozenset(name for some in NAMES.values() for name in some)
+_ENDS = re.compile(r"[\W\d_]")
+_SAY_NOTHING = frozenset(("und", "mul", "mis", "zxx"))
+"""Tags of no language in particular."""
+
+
 def primary(tag: str) -> str:
-    """The language of an HTML language tag, without region and the like, in lower case."""
-    return tag.lower().replace("_", "-").split("-")[0]
+    """The language of an HTML language tag, without region and the like, in lower case, or its name in place of a tag
+    ("isiZulu"); empty where it says none, as "x-default", "mul" and what a template left ("{{ lang }}", "undefined").
+    """
+    first = _ENDS.split(tag.strip().lower(), maxsplit=1)[0]
+    return first if (len(first) in (2, 3) and first not in _SAY_NOTHING) or first in _ALL_NAMES else ""
 
 
 def is_tag_of(tag: str, language: str) -> bool:
     """Whether an HTML language tag means a language, whatever its region."""
-    return primary(tag) in (language, TAGS.get(language, language))
+    return primary(tag) in (language, TAGS.get(language, language), *NAMES.get(language, ()))
 
 
 def declared(page: Page, context: PageContext, language: str) -> int:
-    """1: the page declares the language (html lang, Content-Language, og:locale), -1: only others, 0: nothing."""
+    """1: the page declares the language (html lang, Content-Language, og:locale), -1: only others, 0: none."""
     said = (page.html_lang, page.content_language, context.content_language, page.og_locale)
-    tags = [tag.strip() for some in said for tag in some.split(",") if tag.strip()]
+    tags = [tag for some in said for tag in some.split(",") if primary(tag)]
     if any(is_tag_of(tag, language) for tag in tags):
         return 1
     return -1 if tags else 0

@@ -112,7 +112,7 @@ class AfriwebPolicy(PlainPolicy):
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
         tag, ours = primary(page.html_lang), is_tag_of(page.html_lang, self.target.language)
-        if self.set > 1 and not ours and tag not in ("en", "eng") and (tag or self.set == 3):
+        if self.set > 1 and not ours and not is_tag_of(tag, "eng") and (tag or self.set == 3):
             return Verdict(False, "html_lang", found.language, terms(found), found.words)
         least = self.least_english if self.set == 3 and not ours else self.least
         keep = found.raw >= least

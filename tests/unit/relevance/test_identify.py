@@ -214,7 +214,8 @@ def test_languages_may_be_anything_that_gives_strings() -> None:
         assert relevance.codes([text], make(names)) == ["sot"]
         assert [*relevance.probabilities([text], make(names), least=0)[0]] == ["sot", "xho"]
         assert {label for _, label in labels_by_word(text, make(names))} <= {*names}
-    for none in ((), [], np.array([]), iter(())):
+    nothing: list[Any] = [(), [], np.array([]), iter(())]
+    for none in nothing:
         assert relevance.codes([text], none) == ["sot"]
         assert labels_by_word("umuntu", none) == labels_by_word("umuntu")
     for ask in (relevance.identify, relevance.codes, relevance.probabilities):

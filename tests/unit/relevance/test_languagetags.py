@@ -15,6 +15,21 @@ def test_a_page_declares_any_language_by_its_tag(language: str, tag: str) -> Non
     assert declared(Page("http://a.example/", html_lang="en"), PageContext(), language) == -1
 
 
+@pytest.mark.parametrize("tag", ["isiZulu", " Zulu ", "zu.UTF-8", "zu;q=1", "mul, zu", "zu@x"])
+def test_a_tag_that_is_written_otherwise_is_understood(tag: str) -> None:
+    assert declared(Page("http://a.example/", html_lang=tag), PageContext(), "zul") == 1
+    assert declared(Page("http://a.example/", html_lang=tag), PageContext(), "xho") == -1
+
+
+@pytest.mark.parametrize("tag", ["und", "mul", "zxx", "x-default", "*", "{{ lang }}", "undefined", "null", "_", "-zu"])
+def test_a_tag_that_says_no_language_declares_none(tag: str) -> None:
+    page = Page("http://a.example/", html_lang=tag)
+    assert declared(page, PageContext(), "zul") == declared(page, PageContext(content_language=tag), "zul") == 0
+    assert declared(page, PageContext(content_language="zu"), "zul") == 1
+    assert not is_tag_of(tag, "zul")
+    assert Hints("zul", (), Identifier(shipped())).tag(tag) == NEITHER
+
+
 def test_each_tag_means_one_language() -> None:
     assert len(TAGS) == len(set(TAGS.values())) == 184
     assert all(len(language) == 3 and len(tag) == 2 for language, tag in TAGS.items())
