@@ -33,7 +33,8 @@ EXTRA = "šžčêôëïéèḓṱḽṅṋüöäßñçàáíóúãõâîû"
 MAX_WORD = 40
 """Letters of a word that are looked at; what is longer is cut there."""
 
-_WORD = re.compile(r"[^\W\d_²³¹¼½¾]+")  # figures that \d does not have
+_WORD = re.compile(r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]+")
+"""Without figures that \\d does not have, what is raised behind figures (30ºC), and letters that cannot be seen."""
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
 _MARKS = re.compile(f"[{MARK}]")
 _SHAPE = (

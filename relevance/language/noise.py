@@ -28,22 +28,22 @@ _URLS = (
 )
 """At last what is left of an address that was cut off, as in tweets ("https…")."""
 _HOSTS = (
-    r"(?<![\w.-])(?:[\w-]++\.)++"
-    r"(?:com|org|(?<=\.co\.)[a-z]{2}|(?<=\.(?:com|org)\.)[a-z]{2})(?![\w-])"
+    r"(?<![\w.-])[\w-]++(?:\.[\w-]++)++"
+    r"(?:(?<=\.com)|(?<=\.org)|(?<=\.co\.[a-z]{2})|(?<=\.com\.[a-z]{2})|(?<=\.org\.[a-z]{2}))"
 )
 """Hosts alone ("isolezwe.co.za"), by ends that begin no sentence where the blank is missing: "info" and "net" are
 words."""
 _MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
 _TAGS = r"(?<!\w)(?:[rR][tT]:? )?@\w+|(?<!\w)#\w+"
 """Also the RT (again) of a tweet: it stands before a name."""
-_ELEMENTS = (
+ELEMENTS = (
     "a|abbr|article|aside|b|big|blockquote|body|br|button|caption|center|cite|code|col|dd|del|div|dl|dt|em|fieldset|"
     "figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|legend|li|link|main|"
     "mark|meta|nav|ol|option|p|picture|pre|q|s|script|section|select|small|source|span|strike|strong|style|sub|sup|"
     "svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video|url|user"
 )
 """And what collections of tweets have for an address and a name."""
-_MARKUP = rf"<(?:/?(?i:{_ELEMENTS})(?:[\s/][^<>]*+)?|!--[^<>]*+)>"
+_MARKUP = rf"<(?:/?(?ai:{ELEMENTS})(?:[\s/][^<>]*+)?|!--[^<>]*+)>"
 _ESCAPES = r"\\++(?:u[0-9a-fA-F]{4}|[nrt])"
 """Line ends and letters as JSON and programs write them."""
 _NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
@@ -80,8 +80,8 @@ def quiet(text: str) -> str:
     kinds = {
         _MARKUP: "<" in text,
         _URLS: urls,
-        _HOSTS: hosts,
         _MAILS: at,
+        _HOSTS: hosts,
         _TAGS: at or tag,
         _ENTITIES: entity,
         _ESCAPES: escape,

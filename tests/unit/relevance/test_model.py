@@ -24,6 +24,7 @@ from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
 from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words, words_utf8
 from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
+from relevance.language.noise import ELEMENTS
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
 from relevance.learning import training
@@ -49,6 +50,12 @@ def corpus() -> Any:
 def test_figures_are_no_letters() -> None:
     for text in ("12 km² ½ kilo¹ 3¾e", "12 km² ½ kilo¹ 3¾e ṱ"):  # in one byte a letter, and not
         assert words(text)[:3] == ["km", "kilo", "e"]
+    assert words("30ºC ku-1ª") == words("30°C ku-1") == ["c", "ku"]
+
+
+def test_what_cannot_be_seen_is_no_letter() -> None:
+    blanks = "\u115f\u1160\u3164\uffa0"
+    assert words(f"{blanks} umuntu\u3164šibe {blanks}") == ["umuntu", "šibe"]
 
 
 def test_words_are_never_glued() -> None:
@@ -148,6 +155,8 @@ SIGNS = [
     "&scaron;",
     "RT @",
     "\u2060",
+    "º",
+    "\u3164",
     "\U0001d41a",
     "\N{CYRILLIC SMALL LETTER A}",
     "\N{CYRILLIC SMALL LETTER DE}",
@@ -186,14 +195,17 @@ def without_noise(text: str) -> str:
             one = chr(int(some[-4:], 16))
         return one if len(one) == 1 and (one.isalpha() or re.match(MARKS, one)) else " "
 
-    urls = r"(?i:https?://|www\.)[^\s<>]+|(?<![\w.-])[\w-]+(?:\.[\w-]+)+/[^\s<>]*|(?<!\w)https?(?![\w-])|"
+    urls = (
+        r"(?:[hH][tT]{2}[pP][sS]?://|[wW]{3}\.)[^\s<>]+|(?<![\w.-])[\w-]+(?:\.[\w-]+)+/[^\s<>]*|(?<!\w)https?(?![\w-])|"
+    )
     with_path = "://" in text or "ww." in text or re.search(r"\.[a-zA-Z]{2,6}/", text)
     cut_off = "http" in text and set(text) & set("/@\u2026")
     hosts = r"(?<![\w.-])(?:[\w-]+\.)*[\w-]+\.(?:com|org|co\.[a-z]{2}|(?:com|org)\.[a-z]{2})(?!\.?[\w-])|"
     entities = r"&(?:(?:amp;)+(?!#?\w+;)|(?:amp;)*#?\w+;)|\\+(?:u[0-9a-fA-F]{4}|[nrt])"
-    markup = r"</?(?i:a|b|br|p)(?:[\s/][^<>]*)?>|"
-    names = r"\S+@\S+\.\S+|(?<!\w)(?:(?:[rR][tT]:? )?@|#)\w+|"
-    return re.sub(f"{markup}{urls if with_path or cut_off else ''}{hosts}{names}{entities}", sign, text)
+    markup = rf"</?(?ai:{ELEMENTS})(?:[\s/][^<>]*)?>|<!--[^<>]*>|"
+    mails = r"(?<!\S)\S+@\S+\.\S+|"
+    names = r"(?<!\w)(?:(?:[rR][tT]:? )?@|#)\w+|"
+    return re.sub(f"{markup}{urls if with_path or cut_off else ''}{mails}{hosts}{names}{entities}", sign, text)
 
 
 MARKS = r"[\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
@@ -207,9 +219,9 @@ def plain_words(text: str) -> list[str]:
     shown = re.sub(
         f"(?<=[a-z])[{alike}]+|[{alike}]+(?=[a-z])",
         lambda some: "".join(LOOK_ALIKE[letter] for letter in some[0]),
-        text.lower(),
+        text.replace("İ", "I").lower(),
     )
-    return re.findall(r"[^\W\d_²³¹¼½¾]+", shown)
+    return re.findall(r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]+", shown)
 
 
 @given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))

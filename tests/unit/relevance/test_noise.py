@@ -70,6 +70,8 @@ def test_addresses_are_no_words_however_they_are_written() -> None:
     assert words("RT @name: yebo baba https… http") == ["yebo", "baba"]
     assert words("rt @name yebo RT: @name") == ["yebo"]
     assert words("kwelinye.org.uk x.com.au a-b.c.co.bw umuntu") == ["umuntu"]
+    assert words("Funda ku-isolezwe.co.za. Bona (news24.com).") == ["funda", "bona"]
+    assert words("Bhala ku-a.co.za@b.org noma info.desk@isolezwe.co.za.") == ["bhala", "noma"]
     # A blank that is missing makes no host, nor does a name of the protocol that is part of a word.
     assert words("Ufike.Kodwa wahamba.info lona het.net nou co.za i-http-protocol") == [
         "ufike",
