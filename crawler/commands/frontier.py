@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from crawler.console.crawl_command import CrawlCommand, KeepsLines
 from crawler.console.terms import glossary
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
 
 
 class Command(CrawlCommand):
     """See crawler/actions/frontier.py."""
 
-    def action(self) -> type[Action]:
-        from crawler.actions.frontier import Frontier
-
-        return Frontier
+    action = "crawler.actions.frontier.Frontier"
 
     def syntax(self) -> str:
         return "status|hosts|parked|opt-outs | peek|release|drop|pause|resume|opt-out HOST  [--crawl NAME]"

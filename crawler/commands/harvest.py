@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from crawler.console.crawl_command import CrawlCommand
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
 
 
 class Command(CrawlCommand):
     """See crawler/actions/harvest.py."""
 
-    def action(self) -> type[Action]:
-        from crawler.actions.harvest import Harvest
-
-        return Harvest
+    action = "crawler.actions.harvest.Harvest"
 
     def syntax(self) -> str:
         return "status  [--crawl NAME] [--days N] [--by-day] [--plot] [--json]"

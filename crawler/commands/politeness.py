@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from crawler.console.crawl_command import CrawlCommand
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
 
 _MOST_S = 1e9
 
@@ -17,10 +13,7 @@ _MOST_S = 1e9
 class Command(CrawlCommand):
     """See crawler/actions/politeness.py."""
 
-    def action(self) -> type[Action]:
-        from crawler.actions.politeness import Politeness
-
-        return Politeness
+    action = "crawler.actions.politeness.Politeness"
 
     def syntax(self) -> str:
         return "verify  [WARC...]  [--host HOST] [--crawl NAME] [--delay S] [--ip-delay S] [--json]"

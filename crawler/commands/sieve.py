@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawler.console.crawl_command import CrawlCommand
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
 
 
 class Command(CrawlCommand):
     """See crawler/actions/sieve.py."""
 
-    def action(self) -> type[Action]:
-        from crawler.actions.sieve import SieveTools
-
-        return SieveTools
+    action = "crawler.actions.sieve.SieveTools"
 
     def syntax(self) -> str:
         return "stats|check|repair | contains URL | rebuild FILE...  [--crawl NAME]"

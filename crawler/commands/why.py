@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawler.console.crawl_command import CrawlCommand
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
 
 
 class Command(CrawlCommand):
     """See crawler/actions/why.py."""
 
-    def action(self) -> type[Action]:
-        from crawler.actions.why import Why
-
-        return Why
+    action = "crawler.actions.why.Why"
 
     def syntax(self) -> str:
         return "URL  [--crawl NAME] [--json]"

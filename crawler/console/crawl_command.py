@@ -1,16 +1,14 @@
 """The rim of the commands that look into a crawl: their words and options. Light, since Scrapy imports every command of
-a project before it runs one; what a command does is in ``crawler/actions`` and imported by :meth:`action`."""
+a project before it runs one; what a command does is in ``crawler/actions``, and imported when it is to be done."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
-
-if TYPE_CHECKING:
-    from crawler.console.crawl_state import Action
+from scrapy.utils.misc import load_object
 
 
 class CrawlCommand(ScrapyCommand):
@@ -19,6 +17,8 @@ class CrawlCommand(ScrapyCommand):
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+    action: ClassVar[str]
+    """What the command does: the name of an :class:`crawler.console.crawl_state.Action`."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -30,16 +30,12 @@ class CrawlCommand(ScrapyCommand):
         assert self.settings is not None
         name = type(self).__module__.rpartition(".")[2]
         try:
-            self.exitcode = self.action()(self.settings, name).perform(args, opts)
+            self.exitcode = load_object(self.action)(self.settings, name).perform(args, opts)
         except UsageError as error:
             if str(error):
                 raise
             said = f", not {' '.join(args)!r}" if args else ""
             raise UsageError(f"what stands above is wanted{said}; scrapy {name} --help explains it") from None
-
-    def action(self) -> type[Action]:
-        """What the command does."""
-        raise NotImplementedError
 
 
 class KeepsLines(ScrapyHelpFormatter):

@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ class CrawlState:
             return Sources(known).urls([source]).get(source) or url_of_source(self.folder / "warc", source, tell)
 
 
-class Action:
+class Action(ABC):
     """Base of what commands do with one crawl's shared state; `settings`: the project's and the command line's."""
 
     def __init__(self, settings: Settings, command: str) -> None:
@@ -107,9 +108,9 @@ class Action:
             self.exitcode = INTERRUPTED
         return self.exitcode
 
+    @abstractmethod
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         """What the command does; its errors become one line."""
-        raise NotImplementedError(f"{args} {opts}")
 
     @contextlib.contextmanager
     def state(self, opts: argparse.Namespace, *, anew: bool = False) -> Iterator[CrawlState]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sieve.disk.files import FolderLock, Place, Step, no_step
@@ -15,10 +16,8 @@ from sieve.types import Item
 _SLICE = 1 << 14
 
 
-class LocalSieve:
-    """Base of the kinds in a folder. A kind implements :meth:`_open`, :meth:`_take`, :meth:`_stored` and
-    :meth:`_shut`; one that lets URLs wait :meth:`flush` and :meth:`pending`, one that uses :meth:`_all_or_closed`
-    :meth:`_let_go`.
+class LocalSieve(ABC):
+    """Base of the kinds in a folder. One that lets URLs wait has :meth:`flush` and :meth:`pending` of its own.
 
     One thread at a time; one process at a time.
     """
@@ -83,14 +82,15 @@ class LocalSieve:
             self._lock.release()
 
     @contextlib.contextmanager
-    def _all_or_closed(self) -> Iterator[None]:
-        """An error half-way closes the sieve: opening it again is what puts its parts in step."""
+    def _all_or_closed(self, let_go: Callable[[], None]) -> Iterator[None]:
+        """An error half-way closes the sieve: opening it again is what puts its parts in step. `let_go` closes what
+        :meth:`_open` opened, but the queue, without completing anything."""
         try:
             yield
         except BaseException:
             self._closed = True
             try:
-                self._let_go()
+                let_go()
             finally:
                 self.ready.abandon()
                 self._lock.release()
@@ -105,19 +105,18 @@ class LocalSieve:
         if self._closed:
             raise ClosedError("the sieve is closed")
 
+    @abstractmethod
     def _open(self) -> None:
-        raise NotImplementedError
+        """Open what is in the folder; the lock is held."""
 
+    @abstractmethod
     def _take(self, batch: Batch) -> None:
-        raise NotImplementedError
+        """Put in a batch of at most 16,384 URLs."""
 
+    @abstractmethod
     def _shut(self) -> None:
-        raise NotImplementedError
+        """Complete and close what :meth:`_open` opened, but the queue."""
 
-    def _let_go(self) -> None:
-        """Close what :meth:`_open` opened, without completing anything."""
-        raise NotImplementedError
-
+    @abstractmethod
     def _stored(self) -> Place:
         """The place in the queue before which all fingerprints are stored elsewhere."""
-        raise NotImplementedError

@@ -75,7 +75,7 @@ class LsmSieve(LocalSieve):
             numbers = new.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
             fresh = batch.at(new)
-            with self._all_or_closed():
+            with self._all_or_closed(self._db.close):
                 self.ready.append(numbers, fresh)
                 self._step("ready")
                 self._put(fresh.keys)
@@ -95,9 +95,6 @@ class LsmSieve(LocalSieve):
         return Place(0, 0) if place is None else Place(*_PLACE.unpack(place))
 
     def _shut(self) -> None:
-        self._let_go()
-
-    def _let_go(self) -> None:
         self._db.close()
 
 

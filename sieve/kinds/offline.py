@@ -80,7 +80,7 @@ class OfflineSieve(LocalSieve):
         super().flush()
         if not self._a.now.count:
             return
-        with self._all_or_closed():
+        with self._all_or_closed(self._let_go):
             self._merge()
 
     def _merge(self) -> None:

@@ -17,6 +17,7 @@ from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
 import frontier.traps
 from crawler.actions.seeds import Seeds
@@ -48,12 +49,21 @@ def test_scrapy_does_not_import_the_crawler_to_list_its_commands() -> None:
     assert HEAVY.intersection(loaded) == set()
 
 
+@pytest.mark.parametrize("name", ["frontier", "harvest", "politeness", "sieve", "why"])
+def test_each_command_that_looks_at_a_crawl_names_what_it_does(name: str) -> None:
+    action = load_object(f"crawler.commands.{name}.Command").action
+    assert issubclass(load_object(action), Action)
+
+
 @pytest.mark.parametrize("error", [LinkError("connection refused"), FrontierUnavailable("zulu", "connection refused")])
 def test_a_redis_that_goes_away_under_a_command_is_one_line(
-    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Action, "work", Mock(side_effect=error))
-    assert Action(Settings(), "why").perform([], argparse.Namespace()) == 1
+    class Failing(Action):
+        def work(self, args: list[str], opts: argparse.Namespace) -> None:
+            raise error
+
+    assert Failing(Settings(), "why").perform([], argparse.Namespace()) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("scrapy why: ")
     assert "connection refused" in line
