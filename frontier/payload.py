@@ -126,10 +126,7 @@ def read_element(authority: str, data: bytes) -> Element:
     """Decode a queue element of `authority`."""
     bits, tries, score, depth = data[0], data[1], data[2], data[3]
     begin, end = _memo_places(data)
-    if bits & _FROM_URL:
-        source = _tag(bits & _FEED, data[4:12])
-    else:
-        source = "seed" if bits & _SEED else ""
+    source = _tag(bits & _FEED, data[4:12])
     memo = data[begin + 2 : end]
     rest = data[end:].decode("utf-8", "surrogatepass")
     url = rest if bits & _WHOLE else authority + rest
@@ -189,8 +186,7 @@ def is_least(score: float) -> bool:
 def source_tag(source: str) -> str:
     """What remains of a `source`: "", "seed", "feed", "#" or "feed:#" and the 16 hex digits of its URL's
     fingerprint."""
-    bits, fingerprint = _source_bits(source)
-    return {_NO_SOURCE: "", _SEED: "seed"}.get(bits) or ("" if not bits else _tag(bits, fingerprint))
+    return _tag(*_source_bits(source))
 
 
 @lru_cache(maxsize=4096)
@@ -210,6 +206,9 @@ def _source_bits(source: str) -> tuple[int, bytes]:
 
 
 def _tag(bits: int, fingerprint: bytes) -> str:
+    """`fingerprint` is that of a page or feed; anything of a source that has none."""
     if bits == _FEED:
         return "feed" if fingerprint == _NO_URL else f"feed:#{fingerprint.hex()}"
-    return f"#{fingerprint.hex()}"
+    if bits == _PAGE:
+        return f"#{fingerprint.hex()}"
+    return "seed" if bits == _SEED else ""

@@ -7,7 +7,7 @@ fragment; what is not http(s) or cannot be parsed is ``None`` in its place. Sour
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -100,14 +100,7 @@ def canonicalize(url: str, base: str | None = None) -> str:
 
 def resolve_many(urls: Iterable[str], base: str) -> list[str | None]:
     """Absolute URLs, as found, without fragment, in the order of `urls`; ``None`` for what is not http(s)."""
-    parsed = _base(base)
-    results: list[str | None] = []
-    for url in urls:
-        try:
-            results.append(_resolve(url, parsed))
-        except UrlError:
-            results.append(None)
-    return results
+    return _many(_resolve, urls, _base(base))
 
 
 def as_parsed(url: str) -> str:
@@ -118,11 +111,14 @@ def as_parsed(url: str) -> str:
 
 def canonicalize_many(urls: Iterable[str], base: str | None = None) -> list[str | None]:
     """Canonical forms in the order of `urls`; ``None`` for what has none. 0.5 to 4 us each."""
-    parsed = None if base is None else _base(base)
+    return _many(_canonical, urls, None if base is None else _base(base))
+
+
+def _many(form: Callable[[str, Base | None], str], urls: Iterable[str], base: Base | None) -> list[str | None]:
     results: list[str | None] = []
     for url in urls:
         try:
-            results.append(_canonical(url, parsed))
+            results.append(form(url, base))
         except UrlError:
             results.append(None)
     return results
