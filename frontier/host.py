@@ -11,16 +11,22 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from frontier.config import FrontierConfig
-from frontier.outcomes import DAY, Row, backoff_ms, forgiven
+from frontier.outcomes import DAY, MINUTE, SECOND, Row, backoff_ms, forgiven
 from frontier.payload import band, has_failed, section
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
+# The Lua scripts have these from here, too (frontier/scripts.py).
 UNPARKED_AT_ONCE = 16
 PARKED_AT_ONCE = 1000
+EXPIRED_AT_ONCE = 64
+OPTED_OUT_AT_ONCE = 100
 EQUAL_PAGES = "trap_equal_pages"
 MOST_SECTIONS = 8
 MOST_HOPS = 5
 REFRESH_SHARE = 4
+MOST_CREDIT = 16  # turns that those worth least may save up
+MORE_MS = 10 * SECOND  # until one is looked at again of which more is due than comes at a time
+PUT_BACK_MS = MINUTE  # a wait that is longer by so much is of a clock that was put back
 
 
 def _bands() -> list[deque[bytes]]:

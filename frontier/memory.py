@@ -12,17 +12,13 @@ from dataclasses import replace
 
 from frontier import admin, intake, opt_outs, reports
 from frontier.audit import AuditRow
-from frontier.host import Host
+from frontier.host import EXPIRED_AT_ONCE, MORE_MS, MOST_CREDIT, OPTED_OUT_AT_ONCE, PUT_BACK_MS, Host
 from frontier.memory_tables import Address, Held, MemoryTables
-from frontier.outcomes import DAY, MINUTE, SECOND
+from frontier.outcomes import DAY, SECOND
 from frontier.payload import Element, read_element, read_hop
 from frontier.types import BANDS, Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
 
-MOST_EXPIRED_AT_ONCE = 64
-MOST_OPTED_OUT_AT_ONCE = 100
 NEVER = 2**62
-MOST_CREDIT = 16
-MORE_MS = 10 * SECOND
 ASK_AGAIN_MS = SECOND
 
 
@@ -45,7 +41,7 @@ class MemoryFrontier(MemoryTables):
         self._collect_expired(now_ms)
         if closed := self._spent_budget(now_ms):
             return Grant((), now_ms, None, closed)
-        if self._better_ms > now_ms + self.config.better_wait_ms + MINUTE:  # the clock was put back
+        if self._better_ms > now_ms + self.config.better_wait_ms + PUT_BACK_MS:  # the clock was put back
             self._better_ms = 0
         self._credited_ms = min(self._credited_ms, now_ms)
         if (room := self._room()) <= 0:
@@ -178,7 +174,7 @@ class MemoryFrontier(MemoryTables):
         if host.wants_robots(due_ms, self.config):
             return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
-        for _ in range(MOST_OPTED_OUT_AT_ONCE):
+        for _ in range(OPTED_OUT_AT_ONCE):
             queue = host.next_queue()
             if queue is None:
                 break
@@ -238,7 +234,7 @@ class MemoryFrontier(MemoryTables):
             for token, held in self.held.items()
             if held.lease.expires_ms <= now_ms
         )
-        for expires_ms, _, token in expired[:MOST_EXPIRED_AT_ONCE]:
+        for expires_ms, _, token in expired[:EXPIRED_AT_ONCE]:
             ending = reports.Ending(Outcome(token, "expired"), now_ms, expires_ms, 1.0)
             reports.finish(self, self.held.pop(token), ending)
 

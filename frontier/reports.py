@@ -14,11 +14,10 @@ from frontier.intake import Arrival
 from frontier.memory_tables import Held, MemoryTables
 from frontier.outcomes import DAY, RETRY_AFTER_CAP_MS, Row, backoff_ms, row
 from frontier.payload import band, hop_element, read_element, read_hop, revised
-from frontier.traps import MARK_BYTES, MARKS_KEPT
+from frontier.traps import MARK_BYTES, MARKS_KEPT, SKETCHED_FROM
 from frontier.types import Kind, Lease, Outcome, RobotsRecord
 from sieve.urls import authority
 
-SKETCHED_FROM = 100
 MEMO_CAP = 65_535
 _REDIRECTED = ("robots_wait", "robots_later")
 """Why a host's pages wait while its robots.txt is found elsewhere: until that has answered, or may be asked for."""

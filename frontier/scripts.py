@@ -7,10 +7,10 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
+from frontier import host, outcomes, payload, traps
 from frontier.answering import ANSWER_WITHIN_S
 from frontier.config import FrontierConfig
 from frontier.keys import OPT_OUTS_OF_ALL
-from frontier.outcomes import DAY, FORGIVE_MS, RETRY_AFTER_CAP_MS, SECOND
 
 _COMMON = ("_clock", "_common")
 _VISITS = (*_COMMON, "_visits")
@@ -36,9 +36,33 @@ SLOW_PARTS = {
 }
 
 
+# What the frontier in memory goes by, too, and no crawl sets.
+_NUMBERS: dict[str, object] = {
+    "forgive": outcomes.FORGIVE_MS,
+    "retry_after_cap": outcomes.RETRY_AFTER_CAP_MS,
+    "most_doublings": outcomes.MOST_DOUBLINGS,
+    "day": outcomes.DAY,
+    "unparked_at_once": host.UNPARKED_AT_ONCE,
+    "parked_at_once": host.PARKED_AT_ONCE,
+    "expired_at_once": host.EXPIRED_AT_ONCE,
+    "opted_out_at_once": host.OPTED_OUT_AT_ONCE,
+    "equal_pages_reason": host.EQUAL_PAGES,
+    "most_sections": host.MOST_SECTIONS,
+    "section_bytes": payload.SECTION_BYTES,
+    "most_hops": host.MOST_HOPS,
+    "refresh_share": host.REFRESH_SHARE,
+    "most_credit": host.MOST_CREDIT,
+    "more": host.MORE_MS,
+    "put_back": host.PUT_BACK_MS,
+    "sketched_from": traps.SKETCHED_FROM,
+    "mark_bytes": traps.MARK_BYTES,
+    "marks_kept": traps.MARKS_KEPT,
+}
+
+
 def script_text(name: str, config: FrontierConfig) -> str:
     """Text of a script for a crawl with these settings."""
-    return f"local SETTINGS = {_literal(_settings(config))}\n{_body(name)}"
+    return f"local SETTINGS = {_literal({**_settings(config), **_NUMBERS})}\n{_body(name)}"
 
 
 def turns_text() -> str:
@@ -80,7 +104,7 @@ def _part(name: str) -> str:
 
 
 def _settings(config: FrontierConfig) -> dict[str, object]:
-    """What Lua needs of the settings."""
+    """What Lua needs of a crawl's settings."""
     unreachable = config.rule("robots_unreachable")
     return {
         "delay": config.delay_ms,
@@ -97,9 +121,6 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "hop_wait": config.robots_hop_wait_ms,
         "robots_base": unreachable.rest_base_ms,
         "robots_cap": unreachable.rest_cap_ms,
-        "forgive": FORGIVE_MS,
-        "retry_after_cap": RETRY_AFTER_CAP_MS,
-        "day": DAY,
         "trap_park": config.trap_park_ms,
         "host_urls": config.limits.host_urls,
         "query_variants": config.limits.query_variants,
@@ -112,7 +133,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "better_wait": config.better_wait_ms,
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,
-        "max_ms": config.budget.max_seconds * SECOND,
+        "max_ms": config.budget.max_seconds * outcomes.SECOND,
         "opt_outs_of_all": OPT_OUTS_OF_ALL,
         "answer_within": round(ANSWER_WITHIN_S * 1000),
         "audit": config.audit_rows if config.audit else False,

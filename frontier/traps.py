@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import xxhash
 
 SKETCH_WIDTH = 512
+SKETCHED_FROM = 100
 MARK_BYTES = 8
 MARKS_KEPT = 8
 

@@ -3,8 +3,9 @@
 --
 -- KEYS[1]  {crawl}:f:meta, which also gives the prefix of all other keys (see frontier/keys.py; all lie in one slot)
 -- ARGV[1]  msgpack: the transition's own arguments
--- ARGV[2], ARGV[3], ARGV[4]  what is known of now (_clock.lua)
--- SETTINGS the crawl's settings, a table that frontier/scripts.py writes in front: quicker than to unpack it
+-- ARGV[2] and on  what is known of now (_clock.lua)
+-- SETTINGS the crawl's settings, and numbers that no crawl sets, a table that frontier/scripts.py writes in front: quicker
+--          than to unpack it
 -- returns  msgpack
 --
 -- Units: instants in epoch ms, durations in ms. Everything read is kept in tables and written once by commit(). A call

@@ -5,11 +5,11 @@
 -- redirected target (an authority), target_is_whole (bit) and target_rest, of which its element there is made.
 -- rule: the result's row of the outcome table (frontier/outcomes.py, Row), with the same names.
 
-local ROBOTS, MOST_HOPS = 1, 5
+local ROBOTS = 1
 
 local function backoff(base, cap, doublings, jitter)
   local whole = base
-  if cap > 0 then whole = min(cap, base * 2 ^ min(doublings, 20)) end
+  if cap > 0 then whole = min(cap, base * 2 ^ min(doublings, SETTINGS.most_doublings)) end
   return floor(whole / 2 + whole / 2 * jitter)
 end
 
@@ -124,7 +124,7 @@ end
 
 local function end_robots(origin, hops, outcome, end_ms)
   local record = ensure_record(origin)
-  local is_redirect = outcome.result == 'robots_redirect' and outcome.target and hops < MOST_HOPS
+  local is_redirect = outcome.result == 'robots_redirect' and outcome.target and hops < SETTINGS.most_hops
   local waits = is_redirect and (outcome.retry_after_ms or 0) > 0
   local reason = record.others.rgr or ''
   if waits and hops > 0 then

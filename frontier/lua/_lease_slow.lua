@@ -1,7 +1,5 @@
 -- The slow way of lease.lua: everything that a lease may need, on whole records.
 
-local MORE_MS = 10000
-
 local function collect_expired(authorities)
   read_texts(authorities)
   for _, authority in ipairs(authorities) do
@@ -70,7 +68,7 @@ local function next_element(authority, record, due)
   end
   if robots_wanted(record.robots_ms, record.robots_expires_ms, record.others.rr or 0, due) then return '' end
   unpark(authority, record, due)
-  for _ = 1, 100 do
+  for _ = 1, SETTINGS.opted_out_at_once do
     local element = pop(authority, record)
     if not element then return nil end
     if not is_opted_out(rules, element) then return element end
@@ -164,7 +162,7 @@ end
 local function look_again(record)
   local first = record.others.pm
   if not first or not line.is_least(place_in_line(record)) then return false end
-  return first > horizon and first or now + MORE_MS
+  return first > horizon and first or now + SETTINGS.more
 end
 
 local function wait_for(ip, authority, record)

@@ -12,7 +12,7 @@ local line = {
 }
 local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
 local least = {} -- of those worth least places and waiters, one after another
-local HOT, MOST_CREDIT, EVERY_MS, PUT_BACK_MS = PREFIX .. 'hot', 16, SETTINGS.least_every, 60000
+local HOT, EVERY_MS = PREFIX .. 'hot', SETTINGS.least_every
 -- their places begin here; with a share of 1 nobody's
 local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
 local BELOW_LEAST = string.format('(%d', LEAST)
@@ -20,7 +20,7 @@ line.bound = LEAST
 
 -- from where the last call left it; but since the clock was put back nobody is waited for until it is there again
 function line.go_on(better, credit, credited)
-  if better <= now + SETTINGS.better_wait + PUT_BACK_MS then line.better = better end
+  if better <= now + SETTINGS.better_wait + SETTINGS.put_back then line.better = better end
   line.credit, line.credited = credit, min(credited, now)
 end
 
@@ -70,7 +70,7 @@ end
 function line.head_of_least(others)
   if least[1] then call('ZADD', HOT, unpack(least)) end
   local earned = others * SETTINGS.least_credit + max(0, now - line.credited) / EVERY_MS
-  line.credit, line.credited, line.bound = min(line.credit + earned, MOST_CREDIT), now, FAR
+  line.credit, line.credited, line.bound = min(line.credit + earned, SETTINGS.most_credit), now, FAR
   local turns = ARGS.limit - others
   if now < line.better then turns = min(turns, floor(line.credit)) end
   return turns > 0 and head(whole(LEAST), '+inf', turns) or {}, turns

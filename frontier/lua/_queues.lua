@@ -2,8 +2,8 @@
 
 -- A list costs some 150 bytes and a host may have eight, so what fits here must be many URLs; each lease copies it.
 local MOST_INLINE_BYTES = 2000
-local PARKED_AT_ONCE, UNPARKED_AT_ONCE = 1000, 16
-local EQUAL_PAGES, MOST_SECTIONS, SECTION_BYTES = 'trap_equal_pages', 8, 32
+local PARKED_AT_ONCE, UNPARKED_AT_ONCE = SETTINGS.parked_at_once, SETTINGS.unparked_at_once
+local EQUAL_PAGES = SETTINGS.equal_pages_reason
 
 -- elements (layout: frontier/payload.py) ------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ local function section_of(element)
   local path = path_of(element)
   local query = string.find(path, '?', 1, true)
   local first = string.match(sub(path, 1, (query or 0) - 1), '^/?([^/]*)/') or ''
-  return sub(first, 1, SECTION_BYTES) .. (query and '?' or '')
+  return sub(first, 1, SETTINGS.section_bytes) .. (query and '?' or '')
 end
 
 -- queues -------------------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ local function trap(authority, record, element, is_equal)
     local others = others_of(record)
     if (others.e or 0) <= now then others.e, others.es = now + SETTINGS.day, {} end
     local sections = others.es
-    if #sections < MOST_SECTIONS then sections[#sections + 1] = section_of(element) else others.es = nil end
+    if #sections < SETTINGS.most_sections then sections[#sections + 1] = section_of(element) else others.es = nil end
   end
   park_trapped(authority, record)
   return true

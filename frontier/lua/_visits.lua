@@ -39,7 +39,7 @@ local NEW, SERVED_BEFORE = '<BBI4I4Bc0H', '<BBddddI4c20I4I4Bc0ddBc0Bc0H'
 local LEASED_NOW = '<BBddddI4c20I4I4Bc0ddddI4BI4c0Bc0Bc0H'
 local AT = 64 -- who stands in 'due' and 'hot', a waiter, is an authority or '@ADDRESS'; this is the first byte of such
 local RECORD_KEY, ADDRESS_KEY = PREFIX .. 'a:', PREFIX .. 'i:'
-local MARKS_KEPT, MARK_BYTES = 8, 8
+local MARKS_KEPT, MARK_BYTES = SETTINGS.marks_kept, SETTINGS.mark_bytes
 local NO_OTHERS = {}
 local records, texts = {}, {} -- by authority; false: none, of a text also: it is a newcomer's
 local sets, sets_number = {}, 0 -- keys and values to be written
@@ -52,14 +52,14 @@ local function start_by(next_ms, address_next_ms, address_until_ms)
   return next_ms
 end
 
-local OBEY, REFRESH = SETTINGS.obey, SETTINGS.robots_refresh
+local OBEY, REFRESH, REFRESH_SHARE = SETTINGS.obey, SETTINGS.robots_refresh, SETTINGS.refresh_share
 
 -- whether a lease at `due` must be (no valid record) or should be (refresh) of its robots.txt; retry_ms: not before
 local function robots_wanted(robots_ms, robots_expires_ms, retry_ms, due)
   if not OBEY then return false end
   local left = robots_expires_ms - due
   if left <= 0 then return true end
-  return left < REFRESH and 4 * left <= robots_expires_ms - robots_ms - 4 and retry_ms <= due
+  return left < REFRESH and left < floor((robots_expires_ms - robots_ms) / REFRESH_SHARE) and retry_ms <= due
 end
 
 local DELAY, ADDRESS_DELAY = SETTINGS.delay, SETTINGS.address_delay

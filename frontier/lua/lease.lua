@@ -100,7 +100,7 @@ local function grant_least()
 end
 
 call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
-local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, 64)
+local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, SETTINGS.expired_at_once)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
 if closed == '' and not all_under_way and clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then

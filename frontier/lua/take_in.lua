@@ -4,7 +4,6 @@
 -- returns number queued or parked, or -1: somebody else took them, nothing done.
 -- Cost O(elements). Atomic, so that an entry leaves the ready queue exactly when it is in the frontier.
 
-local SKETCHED_FROM = 100
 local ready_key, taken_key = ARGS.ready, ARGS.ready and ARGS.ready .. ':taken'
 if ARGS.taken and tonumber(call('GET', taken_key) or 0) ~= ARGS.taken then return cmsgpack.pack(-1) end
 -- first of all a write that the memory limit refuses, so that it refuses all or nothing
@@ -13,7 +12,7 @@ call('HINCRBY', KEYS[1], 'intakes', 1)
 local function query_trap(authority, record, first, second)
   local others = others_of(record)
   others.qv = (others.qv or 0) + 1
-  if others.qv <= min(SKETCHED_FROM, SETTINGS.query_variants) then return '' end
+  if others.qv <= min(SETTINGS.sketched_from, SETTINGS.query_variants) then return '' end
   local seen = call('BITFIELD', PREFIX .. 'v:' .. authority, 'OVERFLOW', 'SAT',
     'INCRBY', 'u16', '#' .. first, 1, 'INCRBY', 'u16', '#' .. second, 1)
   return min(seen[1], seen[2]) > SETTINGS.query_variants and 'trap_query_variants' or ''
