@@ -102,7 +102,7 @@ class EmbeddedRedis:
             membership = failed.enter_context((self.folder / "members.lock").open("ab"))
             with self._start_lock():
                 fcntl.flock(membership, fcntl.LOCK_SH)
-                if not self._answers(hung=True):
+                if not self._sign():
                     self._start(binary)
             sync = LogSync(self.folder)
             sync.start()
@@ -115,7 +115,7 @@ class EmbeddedRedis:
         if self._membership is None:
             return False
         with self._start_lock():
-            if self._answers(hung=True):
+            if self._sign():
                 return False
             self._start(find_server())
             return True
@@ -178,18 +178,20 @@ class EmbeddedRedis:
             unix_socket_path=self.socket_path, socket_timeout=_ANSWER_WITHIN_S, retry=Retry(NoBackoff(), 0)
         )
 
-    def _answers(self, *, hung: bool = False) -> bool:
-        """`hung`: what to say of a server that takes connections and keeps silent."""
+    def _sign(self) -> str:
+        """Of a server: "ready", "loading" its data, "hung" when it takes connections and keeps silent; "" of none."""
         try:
             with self._client() as client:
                 client.ping()
-        except (redis.BusyLoadingError, redis.ResponseError):
-            return True  # it loads, or refuses writes since its disk is full: it is there
+        except redis.BusyLoadingError:
+            return "loading"
+        except redis.ResponseError:  # it refuses writes since its disk is full: it is there
+            return "ready"
         except redis.TimeoutError:
-            return hung
+            return "hung"
         except (redis.ConnectionError, FileNotFoundError):
-            return False
-        return True
+            return ""
+        return "ready"
 
     def _start(self, binary: Path) -> None:
         self._refuse_older(binary)
@@ -245,7 +247,8 @@ class EmbeddedRedis:
     def _await_start(self, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
-            if self._loaded():
+            sign = self._sign()
+            if sign == "ready":
                 # The child outlives this process on purpose; without this Popen would warn when collected.
                 process.returncode = 0
                 return
@@ -254,17 +257,10 @@ class EmbeddedRedis:
                     f"the private Redis in {self.folder} ended with status {process.returncode}{_another(log)}; "
                     f"its log: {log}"
                 )
-            if self._answers():  # it reads its data: a large crawl's takes as long as it takes
+            if sign == "loading":  # a large one takes as long as it takes
                 deadline = time.monotonic() + _START_WITHIN_S
             time.sleep(_POLL_S)
         raise EmbeddedRedisError(f"the private Redis in {self.folder} did not answer in time; its log: {log}")
-
-    def _loaded(self) -> bool:
-        try:
-            with self._client() as client:
-                return bool(client.ping())
-        except (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError, FileNotFoundError):
-            return False
 
     def _shut_down(self) -> None:
         pid = self.server_pid()

@@ -134,21 +134,21 @@ def test_a_private_redis_that_reads_its_data_for_long_is_waited_for(
     slow.write_text(f'#!/bin/sh\nexec {find_server()} "$@" {" ".join(SLOWLY)}\n')
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-    loaded, answers = EmbeddedRedis._loaded, 0
+    look, answers = EmbeddedRedis._sign, 0
 
-    def count(server: EmbeddedRedis) -> bool:
+    def count(server: EmbeddedRedis) -> str:
         nonlocal answers
-        if loaded(server):
-            return True
-        answers += server._answers()
-        return False
+        sign = look(server)
+        answers += sign == "loading"
+        return sign
 
     # By this clock 15 s lie between two answers that it still reads, less than what is waited for the next.
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 15 * answers, sleep=time.sleep)
-    monkeypatch.setattr(EmbeddedRedis, "_loaded", count)
+    monkeypatch.setattr(EmbeddedRedis, "_sign", count)
     monkeypatch.setattr("crawler.state.embedded_redis.time", clock)
     with EmbeddedRedis(slow_to_load) as server, redis.Redis.from_url(server.url) as client:
         assert client.dbsize() == 20
+    assert answers > 0
 
 
 def test_a_fleets_redis_that_reads_its_data_is_waited_for(slow_to_load: Path) -> None:
