@@ -16,7 +16,7 @@ from crawler.errors import PreflightError
 from crawler.preflight import check, take_folder
 from crawler.spiderloader import find_spider
 from crawler.state.folder import data_folder
-from crawler.state.redis_link import RedisUnreachableError, client, ping, redis_home, refuse_eviction
+from crawler.state.redis_link import RedisUnreachableError, client, memory_facts, ping, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
 from crawler.work.worker import FAULT, Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged, OptOutsElsewhere
@@ -34,7 +34,7 @@ def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: c
         check(settings, spider)
         if url := str(settings.get("REDIS_URL") or ""):  # a private one is kept in the folder
             ping(url)
-            refuse_eviction(url)
+            refuse_eviction(url, memory_facts(url))
         take_folder(settings, spider)
         home = held.enter_context(redis_home(settings, data_folder(settings, spider.name)))
         ensure_format(home.url, spider.name)

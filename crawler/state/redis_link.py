@@ -136,14 +136,9 @@ def forbidden(error: BaseException) -> str:
     return f"{error}: the ACL of this Redis must allow its user {needed}"
 
 
-def refuse_eviction(url: str) -> None:
+def refuse_eviction(url: str, memory: Mapping[str, Any]) -> None:
     """:class:`RedisUnreachableError` when the server throws keys away at its memory limit: a host's delay, or what has
-    been seen. One that does not tell is taken as it is."""
-    refuse_evicting(url, memory_facts(url))
-
-
-def refuse_evicting(url: str, memory: Mapping[str, Any]) -> None:
-    """The same, of what it says of its memory."""
+    been seen. `memory` is what it says of it (:func:`memory_facts`); one that does not tell is taken as it is."""
     policy = memory.get("maxmemory_policy", "noeviction")
     if memory.get("maxmemory") and policy != "noeviction":
         raise RedisUnreachableError(

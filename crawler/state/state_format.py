@@ -9,7 +9,7 @@ import time
 import redis
 
 from crawler.errors import PreflightError
-from crawler.state.redis_link import client, forbidden, refuse_evicting
+from crawler.state.redis_link import client, forbidden, refuse_eviction
 from frontier.answering import answering
 from frontier.errors import FrontierElsewhere, FrontierUnavailable
 from frontier.keys import Keys
@@ -67,7 +67,7 @@ class StateWatch:
         with answering(self._crawl):
             number = self._client.get(_key(self._crawl))
             with contextlib.suppress(redis.ResponseError):  # an ACL: one that does not tell is taken as it is
-                refuse_evicting(self._url, self._client.info("memory"))
+                refuse_eviction(self._url, self._client.info("memory"))
         if number is None:
             raise StateGoneError(self._crawl)
         self._checked = time.monotonic()

@@ -25,7 +25,7 @@ from crawler.preflight import check, take_folder
 from crawler.scheduler import FrontierScheduler
 from crawler.spiderloader import find_spider
 from crawler.state.embedded_redis import EmbeddedRedis
-from crawler.state.redis_link import RedisUnreachableError, ping, refuse_eviction
+from crawler.state.redis_link import RedisUnreachableError, memory_facts, ping, refuse_eviction
 from crawler.work.held import HeldLease
 from crawler.work.worker import Worker
 from frontier.config import FrontierConfig
@@ -130,7 +130,7 @@ def test_a_redis_that_cannot_be_reached(tmp_path: Path, seeds: Path) -> None:
 def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
     with EmbeddedRedis(tmp_path / "redis") as server, Redis.from_url(server.url) as client:
         client.config_set("maxmemory-policy", "allkeys-lru")
-        refuse_eviction(server.url)  # without a limit it never does
+        refuse_eviction(server.url, memory_facts(server.url))  # without a limit it never does
         client.config_set("maxmemory", "1gb")
         line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), REDIS_URL=server.url)
         assert not client.keys()
