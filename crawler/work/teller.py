@@ -116,11 +116,9 @@ class Teller:
             rescorer = self._rescorer
             await in_thread(thread, lambda: _rescore(rescorer, reported))
 
-    def tell(
-        self, reported: Sequence[Reported], learnt: Mapping[str, tuple[int, ...]] | None = None
-    ) -> dict[str, tuple[int, ...]]:
+    def tell(self, reported: Sequence[Reported], learnt: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """Tell of these pages, and what the policy has `learnt`; the fleet's totals of the same keys."""
-        tables = {**self._figures(reported), "yield": learnt or {}}
+        tables = {**self._figures(reported), "yield": learnt}
         once = Once(self._name, next(self._numbers))
         return self._patiently(lambda: self._frontier.add_counts(tables, once))["yield"]
 

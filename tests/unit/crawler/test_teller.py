@@ -73,7 +73,7 @@ def test_polls_are_counted_for_the_day_of_the_frontiers_clock() -> None:
     """By its own a worker's counts went to another day, and one that was months ahead forgot the tables there are."""
     frontier, feed = Told(), f"{HOST}/feed"
     finding = Finding("ok", feed_counts={feed: (1,)})
-    teller(frontier, Mock()).tell([Reported(Lease("2-0", feed, Kind.FEED, HOST, "", 0, 1), finding, 7)])
+    teller(frontier, Mock()).tell([Reported(Lease("2-0", feed, Kind.FEED, HOST, "", 0, 1), finding, 7)], {})
     assert frontier.get_counts("harvest:2026-09-21") == {feed: (1,)}
 
 
@@ -144,7 +144,7 @@ def test_other_crawls_do_not_wait_for_figures_that_a_full_redis_does_not_take(mo
     add_counts = Mock(side_effect=[FrontierFull("zulu", "OOM"), FrontierFull("zulu", "OOM"), {"yield": {}}])
     monkeypatch.setattr(frontier, "add_counts", add_counts)
     monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: None)
-    one.tell([page(1)])
+    one.tell([page(1)], {})
     assert frontier.calls == ["others"] * 3, "of what was reported meanwhile, too"
 
 
