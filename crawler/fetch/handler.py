@@ -31,7 +31,6 @@ from crawler.fetch.errors import (
     AbortedError,
     ConnectError,
     CutError,
-    FetchError,
     FetchTimeoutError,
     HungUpError,
     NotGrantedError,
@@ -173,17 +172,10 @@ class FetchHandler(BaseDownloadHandler):
             # Its end was reckoned by the setting; a project's spider or middleware may have put more into the meta.
             timeout_s = min(timeout_s, self._limits.timeout_s)
         deadline = time.monotonic() + timeout_s
-        scheme, host, port, address = key
         # A kept connection that the server closes at this very moment makes the request fail, and it is not sent a
         # second time: the server may have seen it, and the politeness delay has to pass first.
-        connection = kept = self._pool.take(key)
-        if connection is None:
-            tls = self._tls if scheme == "https" else None
-            try:
-                connection = await connect(address, port, host, tls, self._limits)
-            except (ConnectError, TlsError):
-                self._resolver.failed(host, address)
-                raise
+        kept = self._pool.take(key)
+        connection = kept or await self._connect(key)
         try:
             if (left_s := deadline - time.monotonic()) <= 0:
                 raise FetchTimeoutError(f"no time was left of {timeout_s:g} s when there was a connection")
@@ -194,24 +186,33 @@ class FetchHandler(BaseDownloadHandler):
         except BaseException:
             connection.close()
             raise
+        return await self._ask(connection, payload, left_s), connection
+
+    async def _connect(self, key: PoolKey) -> HttpConnection:
+        scheme, host, port, address = key
+        try:
+            return await connect(address, port, host, self._tls if scheme == "https" else None, self._limits)
+        except (ConnectError, TlsError):
+            self._resolver.failed(host, address)
+            raise
+
+    async def _ask(self, connection: HttpConnection, payload: bytes, left_s: float) -> Answer:
+        """Send, and wait for the answer; the server has a moment to notice where it was not taken whole."""
+        task = asyncio.current_task()
+        assert task is not None
         try:
             answer = await connection.exchange(payload, left_s)
-            if connection.hung_up:
-                await asyncio.sleep(_HANG_UP_S)
-            return answer, connection
-        except FetchError:
+        except BaseException as error:
             connection.close()
+            self._busy.discard(task)  # it was sent, and abort() must not make it seem as if it had not been
             await asyncio.sleep(_HANG_UP_S)
+            if isinstance(error, asyncio.CancelledError) and self._aborted:
+                raise HungUpError("the crawl is stopping") from None
             raise
-        except asyncio.CancelledError:
-            connection.close()
-            if not self._aborted:
-                raise
+        self._busy.discard(task)
+        if connection.hung_up:
             await asyncio.sleep(_HANG_UP_S)
-            raise HungUpError("the crawl is stopping") from None
-        except BaseException:
-            connection.close()
-            raise
+        return answer
 
     async def _last_look(self, grant: RequestGrant | None, url: str) -> None:
         """Before bytes leave: what has opted out meanwhile is not asked for, and a stopped process or a lost Redis must

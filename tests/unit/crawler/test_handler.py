@@ -15,7 +15,14 @@ from scrapy.http import Request
 
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
-from crawler.fetch.errors import CutError, FetchTimeoutError, RefusedAddressError, StaleLeaseError
+from crawler.fetch.errors import (
+    CutError,
+    FetchError,
+    FetchTimeoutError,
+    HungUpError,
+    RefusedAddressError,
+    StaleLeaseError,
+)
 from frontier import clock_line
 from tests.unit.crawler.test_polls import settings
 
@@ -94,6 +101,37 @@ def test_nothing_is_sent_when_the_connection_has_taken_all_of_the_time(monkeypat
         asyncio.run(fetch())
     connection.exchange.assert_not_called()
     connection.close.assert_called_once_with()
+
+
+@pytest.mark.parametrize(("cut", "ended"), [(True, CutError), (False, HungUpError)])
+def test_what_was_sent_is_never_said_not_to_have_been(
+    cut: bool, ended: type[FetchError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host would be asked again at once, by whoever goes on: also when a stopping crawl hangs up once more."""
+    monkeypatch.setattr(handler, "_HANG_UP_S", 0.3)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        if not cut:
+            await reader.read()
+        writer.close()
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            request = asyncio.ensure_future(fetcher.download_request(Request(f"http://127.0.0.1:{port}/")))
+            await asked.wait()
+            await asyncio.sleep(0.1)
+            for _ in range(2):
+                fetcher.abort()
+                await asyncio.sleep(0.05)
+            await request
+
+    asked = asyncio.Event()
+    with pytest.raises(ended):
+        asyncio.run(fetch())
 
 
 @pytest.mark.parametrize("ended", [False, True])
