@@ -78,7 +78,6 @@ _KINDS = {"page": Kind.PAGE, "feed": Kind.FEED, "index": Kind.FEED, "sitemap": K
 class Stores:
     """One crawl's open stores; `spec` is None for a spider that has no seed file."""
 
-    crawl: str
     folder: Path
     home: RedisHome
     sieve: RedisSieve
@@ -108,12 +107,7 @@ class Stores:
         crawl = spider.name
         with contextlib.ExitStack() as opened:
             held, closing = opened.enter_context, contextlib.closing
-            home = held(redis_home(settings, folder))
-            if home.embedded and (others := private_neighbours(folder)):
-                logger.warning(_OTHERS, ", ".join(map(str, others)))
-            with closing(client(home.url)) as server:
-                if is_cluster(server):
-                    logger.warning(_CLUSTER)
+            home = held(_home(settings, folder))
             ensure_format(home.url, crawl, patient=False)
             watch = held(closing(StateWatch(home.url, crawl)))
             frontier = held(closing(open_frontier(settings, home, crawl, spec)))
@@ -126,34 +120,24 @@ class Stores:
             opened.callback(_recover, folder, frontier, earlier)
             sources = held(closing(SharedTable(client(home.url), crawl, "sources", MOST_SOURCES)))
             payloads = held(closing(SharedTable(client(home.url), crawl, "payloads", MOST_PAYLOADS)))
-            quality = held(closing(_quality(settings, home, crawl)))
-            config = archive_config(
-                settings, Payloads(payloads), earlier, told_of(settings, crawl, spec, frontier.config)
-            )
-            archive = held(closing(_archive(settings, folder, crawl, config)))
-            decider = Decider(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)
-            decider.start()
-            opened.callback(decider.stop)
-            start_urls = held(closing(StartUrls(client(home.url), crawl, sieve.enqueue)))
-            named = held(closing(NamedLater(client(home.url), crawl, frontier)))
+            told = told_of(settings, crawl, spec, frontier.config)
             ours = worker_record(settings, folder, spec.path if spec else "")
-            record = held(closing(RunRecord(home.url, crawl, ours)))
+            config = archive_config(settings, Payloads(payloads), earlier, told)
             yield cls(
-                crawl=crawl,
                 folder=folder,
                 home=home,
                 sieve=sieve,
-                decider=decider,
                 frontier=frontier,
-                archive=archive,
                 sources=Sources(sources),
-                quality=quality,
+                quality=held(closing(_quality(settings, home, crawl))),
+                archive=held(closing(_archive(settings, folder, crawl, config))),
+                decider=held(_deciding(sieve, settings.getfloat("SIEVE_FLUSH_MS") / 1000)),
                 policy=open_policy(settings, spec),
                 polls=Polls(settings, spec, frontier.date_ms),
-                start_urls=start_urls,
+                start_urls=held(closing(StartUrls(client(home.url), crawl, sieve.enqueue))),
                 watch=watch,
-                record=record,
-                named=named,
+                named=held(closing(NamedLater(client(home.url), crawl, frontier))),
+                record=held(closing(RunRecord(home.url, crawl, ours))),
                 spec=spec,
                 settings=settings,
             )
@@ -250,6 +234,27 @@ def open_patiently(opened: contextlib.ExitStack, settings: BaseSettings, spider:
             went_away = (*went_away, RedisUnreachableError)
             time.sleep(pause_s)
     return opened.enter_context(Stores.open(settings, spider, folder))
+
+
+@contextlib.contextmanager
+def _home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
+    with redis_home(settings, folder) as home:
+        if home.embedded and (others := private_neighbours(folder)):
+            logger.warning(_OTHERS, ", ".join(map(str, others)))
+        with contextlib.closing(client(home.url)) as server:
+            if is_cluster(server):
+                logger.warning(_CLUSTER)
+        yield home
+
+
+@contextlib.contextmanager
+def _deciding(sieve: RedisSieve, interval_s: float) -> Iterator[Decider]:
+    decider = Decider(sieve, interval_s)
+    decider.start()
+    try:
+        yield decider
+    finally:
+        decider.stop()
 
 
 def _earlier(settings: BaseSettings) -> Earlier | None:
