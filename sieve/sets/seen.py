@@ -107,9 +107,7 @@ class Seen:
         self._building: WordFilter | None = None
         self._newest = Newest()
         self._frozen: Fingerprints | None = None
-        self._writing: Job | None = None
-        self._merging: Job | None = None
-        self._growing: Job | None = None
+        self._jobs: dict[str, Job] = {}  # under way: "write" a run, "merge" some, "grow" the filter
         self._left_alone: list[Run] = []
 
     def __len__(self) -> int:
@@ -171,27 +169,25 @@ class Seen:
         if self._frozen is None and self._newest.count:
             self._frozen = self._newest.all()
             self._newest = Newest()
-            self._writing = Job(self._write(self._frozen, facts, before))
+            self._jobs["write"] = Job(self._write(self._frozen, facts, before))
 
     def work(self, new: int, waiting: Callable[[], Iterable[Fingerprints]] = tuple) -> None:
         """Give background work its share of a call that admitted `new` keys; `waiting` gives the keys not decided."""
-        if self._growing is None and self._filter.count > self._filter.capacity:
+        if "grow" not in self._jobs and self._filter.count > self._filter.capacity:
             capacity = self._capacity(self._filter.capacity * _GROWTH)
             if capacity > self._filter.capacity:
                 self._building = WordFilter(capacity)
-                self._growing = Job(self._grow(self._building, list(waiting())))
-        if self._merging is None and self.store.runs is not self._left_alone:
+                self._jobs["grow"] = Job(self._grow(self._building, list(waiting())))
+        if "merge" not in self._jobs and self.store.runs is not self._left_alone:
             self._left_alone = self.store.runs
             if runs := self.store.due():
-                self._merging = Job(self._merge(runs))
-        for name in ("_writing", "_merging", "_growing"):
-            job: Job | None = getattr(self, name)
-            if job is not None:
-                try:
-                    job.pay(_PACE * new)
-                finally:
-                    if job.done:
-                        setattr(self, name, None)
+                self._jobs["merge"] = Job(self._merge(runs))
+        for name, job in list(self._jobs.items()):
+            try:
+                job.pay(_PACE * new)
+            finally:
+                if job.done:
+                    del self._jobs[name]
 
     def settle(self, facts: dict[str, Any], before: Callable[[], None] = lambda: None) -> None:
         """Finish the run that is being written, and store the newest keys with `facts`."""
@@ -200,15 +196,13 @@ class Seen:
         self._finish_writing()
 
     def _finish_writing(self) -> None:
-        if self._writing is not None:
-            self._writing.finish()
-            self._writing = None
+        if job := self._jobs.pop("write", None):
+            job.finish()
 
     def close(self) -> None:
         """Give up background work; it begins again after the next opening."""
-        for job in (self._writing, self._merging, self._growing):
-            if job is not None:
-                job.cancel()
+        for job in self._jobs.values():
+            job.cancel()
         self.store.close()
 
     def _capacity(self, wanted: int) -> int:
