@@ -1,6 +1,7 @@
 """One authority's state as MemoryFrontier keeps it, and the arithmetic of politeness on it.
 
-``lua/_visits.lua`` has the same record, much of it under the same names, ``lua/_places.lua`` the same functions.
+``lua/_visits.lua`` has the same record, much of it under the same names, ``lua/_places.lua`` and ``lua/_queues.lua``
+the same functions.
 """
 
 from __future__ import annotations
@@ -202,6 +203,14 @@ class Host:
                 others.append(waiting)
         worst.extendleft(reversed(others))
         return True
+
+    def forget_urls(self) -> int:
+        """Forget all that waits or is parked; the number of URLs."""
+        number = self.queued() + len(self.parked)
+        for queue in (*self.bands, self.hops):
+            queue.clear()
+        self.parked.clear()
+        return number
 
     def rest(self, until_ms: int, reason: str) -> None:
         """Let it rest, if that is longer than it rests already."""

@@ -166,7 +166,7 @@ class MemoryFrontier(MemoryTables):
         """What to fetch next from a host that is ready; (b"", None) when all it had was opted out."""
         rules = self.opt_outs_at(host.authority)
         if "" in rules:
-            self.results["opted_out"] += self.forget_urls(host)
+            self.results["opted_out"] += host.forget_urls()
             return b"", None
         if host.hops:
             element = host.hops.popleft()

@@ -30,7 +30,7 @@ from frontier.types import (
 
 @dataclass(slots=True)
 class Address:
-    """[the record of an address] Who holds it, and its politeness."""
+    """An IP address: the lease that holds it ("": none), and when it may be asked next."""
 
     token: str = ""
     next_ms: int = 0
@@ -167,16 +167,7 @@ class MemoryTables:
         if host is None:
             return 0
         host.rank = None
-        return self.forget_urls(host)
-
-    def forget_urls(self, host: Host) -> int:
-        """Forget all that waits or is parked; the number of URLs."""
-        number = host.queued() + len(host.parked)
-        for queue in host.bands:
-            queue.clear()
-        host.hops.clear()
-        host.parked.clear()
-        return number
+        return host.forget_urls()
 
     def status(self) -> FrontierStatus:
         """See :class:`frontier.types.Frontier`."""

@@ -69,7 +69,8 @@ class RedisFrontier(TellsTime):
         self._opt_outs = (RedisOptOuts(self._redis, crawl), RedisOptOuts(self._redis, crawl, of_all=True))
         self._now_ms = now_ms
         self._jitter = jitter
-        self._scripts = {name: self._redis.register_script(text) for name, text in scripts.all_texts(self.config)}
+        texts = {name: scripts.script_text(name, self.config) for name in scripts.PARTS}
+        self._scripts = {name: self._redis.register_script(text) for name, text in texts.items()}
         self._ready_urls = 100.0
         self._line = ClockLine()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -68,11 +68,6 @@ def script_text(name: str, config: FrontierConfig) -> str:
 def turns_text() -> str:
     """Text of the script that all crawls share."""
     return _part("_clock") + _part("turns")
-
-
-def all_texts(config: FrontierConfig) -> Iterator[tuple[str, str]]:
-    """The name and the text of each of them."""
-    return ((name, script_text(name, config)) for name in PARTS)
 
 
 def _literal(value: object) -> str:
