@@ -133,12 +133,8 @@ class Action(ABC):
             # What would change the frontier on opening it.
             opt_outs_file = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
             settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
-            frontier = open_frontier(settings, home, name, None)
-            facts = (name, spec, taken.folder, home, frontier, settings, opt_outs_file, taken.elsewhere)
-            try:
-                yield CrawlState(*facts)
-            finally:
-                frontier.close()
+            with contextlib.closing(open_frontier(settings, home, name, None)) as frontier:
+                yield CrawlState(name, spec, taken.folder, home, frontier, settings, opt_outs_file, taken.elsewhere)
 
     def _spec(self, settings: BaseSettings, name: str, said: str, recorded: str, *, ran: bool) -> Crawl | None:
         """The crawl's seed file: the one `said`, else the one `recorded` by a worker, else that of its name.
