@@ -70,6 +70,19 @@ class Answer:
     truncated: str | None = None
 
 
+@dataclass(slots=True)
+class _Head:
+    """The head of an answer as it comes in. `searched`: bytes in which its end was looked for; `refused` by the parser:
+    to be fed again, mended, when it is there; `mended`: what the parser was fed is not what came; `complete`: the body
+    follows, and `received` is kept no longer."""
+
+    received: bytearray = field(default_factory=bytearray)
+    searched: int = 0
+    refused: bool = False
+    mended: bool = False
+    complete: bool = False
+
+
 class HttpConnection(asyncio.Protocol):
     """A connection to one server, for one exchange at a time."""
 
@@ -78,13 +91,9 @@ class HttpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._done: asyncio.Future[Answer] | None = None
         self._answer = Answer()
-        self._head = bytearray()
+        self._head = _Head()
         self._parser: httptools.HttpResponseParser | None = None
         self._interim_answers = 0  # 1xx answers before the real one
-        self._in_body = False  # the head is complete
-        self._head_refused = False  # by the parser: to be fed again, mended, when it is complete
-        self._searched = 0  # bytes of the head in which its end was looked for
-        self._head_mended = False  # what the parser was fed is not what came
         self._keep_alive = False
         self._heads_only = False  # asked for: no body follows, whatever its length is said to be (RFC 9112 6.3)
         self._sent_too_much = False  # bytes came behind the end of the answer
@@ -121,9 +130,8 @@ class HttpConnection(asyncio.Protocol):
     def let_go(self) -> None:
         """Forget the last answer: a connection that waits for its next exchange holds none."""
         self._answer = Answer()
-        self._head = bytearray()
+        self._head = _Head()
         self._parser = None
-        self._in_body = False
 
     async def exchange(self, request: bytes, timeout_s: float) -> Answer:
         """Send `request`, return the answer.
@@ -133,7 +141,10 @@ class HttpConnection(asyncio.Protocol):
         """
         if self._transport is None or self._transport.is_closing():
             raise CutError("the connection is closed")
-        self._start_answer()
+        self._answer = Answer()
+        self._head = _Head()
+        self._interim_answers = 0
+        self._parser = self._new_parser()
         self._keep_alive, self._heads_only = False, request.startswith(b"HEAD ")
         self._done = asyncio.get_running_loop().create_future()
         self._transport.write(request)
@@ -150,16 +161,6 @@ class HttpConnection(asyncio.Protocol):
         finally:
             self._done = None
 
-    def _start_answer(self) -> None:
-        self._answer = Answer()
-        self._head = bytearray()
-        self._in_body = False
-        self._interim_answers = 0
-        self._head_refused = False
-        self._searched = 0
-        self._head_mended = False
-        self._parser = self._new_parser()
-
     def _new_parser(self) -> httptools.HttpResponseParser:
         parser = httptools.HttpResponseParser(self)
         parser.set_dangerous_leniencies(**_LENIENT)
@@ -168,7 +169,7 @@ class HttpConnection(asyncio.Protocol):
     @property
     def _is_busy(self) -> bool:
         """Whether the head of an answer has come that asks to be left alone."""
-        if not self._in_body or self._answer.status < 400 or self._answer.status in ABSENT:
+        if not self._head.complete or self._answer.status < 400 or self._answer.status in ABSENT:
             return False
         return self._answer.status in BUSY or any(name.lower() == b"retry-after" for name, _ in self._answer.headers)
 
@@ -203,15 +204,15 @@ class HttpConnection(asyncio.Protocol):
         if self._done is None or self._done.done() or self._parser is None:
             self.close()
             return
-        if not self._in_body:
-            if not self._head:
+        if not self._head.complete:
+            if not self._head.received:
                 data = data.lstrip(_BEFORE_A_HEAD)
-            self._head += data
-        if not self._head_refused:
+            self._head.received += data
+        if not self._head.refused:
             self._feed(self._parser, data)
-        while self._head_refused and self._feed_mended():
+        while self._head.refused and self._feed_mended():
             pass
-        if not self._in_body and len(self._head) > self._limits.max_head_bytes:
+        if not self._head.complete and len(self._head.received) > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
 
     def _feed(self, parser: httptools.HttpResponseParser, data: bytes | bytearray) -> None:
@@ -224,28 +225,28 @@ class HttpConnection(asyncio.Protocol):
             if self._done.done():  # bytes behind the end of the answer: no further exchange can be trusted
                 self._sent_too_much = True
                 self.close()
-            elif not self._in_body and not self._head_mended and self._head.startswith(b"HTTP/"):
-                self._head_refused = True
+            elif not (self._head.complete or self._head.mended) and self._head.received.startswith(b"HTTP/"):
+                self._head.refused = True
             else:
                 self._finish(CutError(f"not a valid HTTP answer: {error}"))
 
     def _feed_mended(self) -> bool:
         """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came.
         False: it has not."""
-        end = end_of(self._head, self._searched)
+        received = self._head.received
+        end = end_of(received, self._head.searched)
         if not end:
-            self._searched = max(0, len(self._head) - 3)
+            self._head.searched = max(0, len(received) - 3)
             return False
-        head, rest = self._head[:end], self._head[end:]
-        self._head_refused, self._head_mended = False, True
+        self._head.refused, self._head.mended = False, True
         self._answer = Answer()
         self._parser = self._new_parser()
-        self._feed(self._parser, mended(head) + rest)
+        self._feed(self._parser, mended(received[:end]) + received[end:])
         return True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._keep_alive = False
-        if self._in_body and not self._framed and error is None:
+        if self._head.complete and not self._framed and error is None:
             self._finish()
         else:
             told = f": {error}" if error else ""
@@ -271,14 +272,14 @@ class HttpConnection(asyncio.Protocol):
         self._answer.reason += status.decode("latin-1")  # it comes in as many pieces as it was sent in
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._in_body:  # trailers say nothing of the answer (RFC 9110 6.5.1)
+        if not self._head.complete:  # trailers say nothing of the answer (RFC 9110 6.5.1)
             self._answer.headers.append((name.strip(), value.strip()))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
-        end = end_of(self._head)
-        head = bytes(self._head[:end])
-        if not self._head_mended and (not end or ends_early(head)):
+        end = end_of(self._head.received)
+        head = bytes(self._head.received[:end])
+        if not self._head.mended and (not end or ends_early(head)):
             raise CutError("no empty line ends the head")  # to the parser, which has taken another for it
         status = self._parser.get_status_code()
         if 100 <= status < 200 and status != 101:
@@ -288,8 +289,7 @@ class HttpConnection(asyncio.Protocol):
         self._answer.head = head
         if end > self._limits.max_head_bytes:
             self._finish(CutError(f"more than {self._limits.max_head_bytes} bytes of headers"))
-        self._head = bytearray()
-        self._in_body = True
+        self._head.received, self._head.complete = bytearray(), True
         if self._heads_only:
             self._finish()
 
@@ -304,16 +304,15 @@ class HttpConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         assert self._parser is not None
-        if not self._in_body:  # an interim answer: the real one follows
+        if not self._head.complete:  # an interim answer: the real one follows
             self._interim_answers += 1
             if self._interim_answers > _MOST_INTERIM:
                 self._finish(CutError(f"more than {_MOST_INTERIM} interim answers"))
                 return
-            self._head = self._head[end_of(self._head) :].lstrip(_BEFORE_A_HEAD)
+            self._head = _Head(self._head.received[end_of(self._head.received) :].lstrip(_BEFORE_A_HEAD))
             self._answer = Answer()
-            self._searched, self._head_mended = 0, False
             return
-        self._keep_alive = self._parser.should_keep_alive() and not self._head_mended
+        self._keep_alive = self._parser.should_keep_alive() and not self._head.mended
         self._finish()
 
 
