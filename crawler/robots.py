@@ -22,8 +22,8 @@ from scrapy.http import Request
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
 from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError, lease_of
 from crawler.work.worker import Worker
-from frontier.robots import NOTHING_ALLOWED, Rules
-from frontier.types import Kind, Lease, RobotsRecord
+from frontier.robots import Rules
+from frontier.types import Kind, Lease
 
 _MOST_RULES_BYTES = 8 * 1024 * 1024
 # Parsed rules measured: 0.5 KB without any, 2.3 KB for 100 bytes of them, 230 KB for 6 KB.
@@ -68,9 +68,8 @@ class RobotsMiddleware:
         record = await self._worker.robots(lease.authority)
         if record is None:  # it ran out since the lease was granted; the page waits until it has been fetched again
             raise StaleLeaseError(f"the robots.txt of {lease.authority} has run out")
-        text = _text(record)
-        rules = Rules(text, self._user_agent)
-        self._keep((lease.authority, lease.robots_ms), rules, _BYTES_OF_RULES + _TIMES_THE_TEXT * len(text))
+        rules = Rules.of(record, self._user_agent)
+        self._keep((lease.authority, lease.robots_ms), rules, _BYTES_OF_RULES + _TIMES_THE_TEXT * len(record.body))
         return rules
 
     def _keep(self, key: tuple[str, int], rules: Rules, cost: int) -> None:
@@ -82,9 +81,3 @@ class RobotsMiddleware:
         while self._rules_bytes > _MOST_RULES_BYTES and len(self._rules) > 1:
             _, (_, freed) = self._rules.popitem(last=False)
             self._rules_bytes -= freed
-
-
-def _text(record: RobotsRecord) -> bytes:
-    if record.kind == "disallow":
-        return NOTHING_ALLOWED
-    return record.body if record.kind == "rules" else b""

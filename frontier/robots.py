@@ -27,9 +27,10 @@ from functools import cached_property
 
 from protego import Protego
 
+from frontier.types import RobotsRecord
+
 LONGEST_BYTES = 500 * 1024
-NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
-"""In place of a robots.txt that cannot be had."""
+_NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _ALLOW = frozenset({"allow"})
@@ -68,6 +69,11 @@ class Rules:
         self._lines = list(_lines(robots_txt))
         self._agent = _chosen(self._lines, user_agent)
         self._parsed = Protego.parse("\n".join(_plain(self._lines, self._agent)))
+
+    @classmethod
+    def of(cls, record: RobotsRecord, user_agent: str) -> Rules:
+        """By what is known of a robots.txt: where it cannot be had nothing is allowed."""
+        return cls({"rules": record.body, "allow": b""}.get(record.kind, _NOTHING_ALLOWED), user_agent)
 
     def allowed(self, url: str) -> bool:
         """Whether the crawler may fetch `url` (absolute, or a path with query)."""

@@ -28,13 +28,12 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import DummyStatsCollector
 
-from archive.storage.unpack import GZ_MAGIC
 from crawler.console.opted_out import OptedOut
 from crawler.fetch.errors import FetchError
 from crawler.fetch.handler import Capture, FetchHandler
 from crawler.fetch.unpacking import Unpacking
 from crawler.pages import answers
-from frontier.robots import NOTHING_ALLOWED, Rules
+from frontier.robots import Rules
 from seeds.survey.probe import Fetched
 from sieve.urls import as_parsed, authority
 
@@ -192,10 +191,10 @@ class PoliteClient:
                 fetched, location = await self._ask(location, there, [], robots=True)
             except ValueError:
                 location = ""
-        host.robots, text = fetched, rules_text(fetched)
-        if text is NOTHING_ALLOWED and there.told > time.monotonic():
+        host.robots, record = fetched, answers.robots_record(fetched.status, fetched.body, whole=fetched.ok)
+        if record.kind == "disallow" and there.told > time.monotonic():
             host.again = there.told
-        rules = Rules(text, self._token)
+        rules = Rules.of(record, self._token)
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
         return rules
 
@@ -250,15 +249,6 @@ class PoliteClient:
         assert isinstance(unpacked, Response)
         content_type = answers.header(unpacked, "Content-Type")
         return Fetched(response.url, response.status, unpacked.body, content_type), ""
-
-
-def rules_text(fetched: Fetched) -> bytes:
-    """RFC 9309 2.3.1: a missing file allows everything, one that cannot be had, or read, nothing."""
-    if fetched.ok and not fetched.body.startswith(GZ_MAGIC):
-        return fetched.body
-    if 400 <= fetched.status < 500 and fetched.status != 429:
-        return b""
-    return NOTHING_ALLOWED
 
 
 class BlockingFetch:

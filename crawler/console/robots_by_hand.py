@@ -8,18 +8,18 @@ request. Scrapy's own middleware takes all of these for leave to fetch. Source: 
 from __future__ import annotations
 
 import logging
-from typing import Self
+from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Request
+from scrapy.http import Request, Response
 
-from crawler.console.polite_client import MOST_HOPS, rules_text
+from crawler.console.polite_client import MOST_HOPS
 from crawler.fetch.errors import FetchError
 from crawler.pages import answers
+from frontier.outcomes import DAY
 from frontier.robots import Rules
-from seeds.survey.probe import Fetched
 from sieve.urls import authority
 
 logger = logging.getLogger(__name__)
@@ -44,10 +44,11 @@ class RobotsByHand:
             return
         home = str(authority(request.url))
         if home not in self._rules:
-            found = await self._fetched(f"{home}/robots.txt")
-            if not found.ok and (not 400 <= found.status < 500 or found.status == 429):
-                self._refuse(request, f"{home}/robots.txt cannot be had (status {found.status})")
-            self._rules[home] = Rules(rules_text(found), self._agent)
+            answer = await self._fetched(f"{home}/robots.txt")
+            record = answers.record_of(answer, DAY)
+            if record is None or record.kind == "disallow":
+                self._refuse(request, f"{home}/robots.txt cannot be had or read (status {answer.status})")
+            self._rules[home] = Rules.of(record, self._agent)
         if not self._rules[home].allowed(request.url):
             self._refuse(request, "robots.txt forbids it")
 
@@ -56,20 +57,18 @@ class RobotsByHand:
         if isinstance(exception, FetchError):
             self._refuse(request, str(exception) or type(exception).__name__)
 
-    async def _fetched(self, url: str) -> Fetched:
-        found = Fetched(url, 0)
-        for _ in range(MOST_HOPS + 1):
-            assert self._crawler.engine is not None
+    async def _fetched(self, url: str) -> Response:
+        """The answer in the end; a redirect that is not followed."""
+        assert self._crawler.engine is not None
+        hops = 0
+        while True:
             response = await self._crawler.engine.download_async(Request(url, meta={"robots": True}, dont_filter=True))
-            result = answers.result_of(response)
-            problem = "part" if answers.lacks_rules(response) else ""
-            found = Fetched(response.url, response.status, response.body, problem=problem)
-            url = answers.location_of(response) if result == "redirect" else ""
-            if not url or answers.redirect_wait_ms(response):
-                break
-        return found
+            url = answers.location_of(response) if answers.result_of(response) == "redirect" else ""
+            if not url or hops == MOST_HOPS or answers.redirect_wait_ms(response):
+                return response
+            hops += 1
 
     @staticmethod
-    def _refuse(request: Request, why: str) -> None:
+    def _refuse(request: Request, why: str) -> NoReturn:
         logger.warning("Not fetched, %s: %s", why, request.url)
         raise IgnoreRequest(why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -219,20 +220,20 @@ def lacks_rules(response: Response) -> bool:
 
 
 def record_of(response: Response, max_age_ms: int) -> RobotsRecord | None:
-    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1).
-
-    What a part of the rules allows, the rest may forbid. Of a file that is too long (RFC 9309 2.5) a byte more is kept
-    than counts: it says that the last line may be cut.
-    """
-    status = response.status
-    if 200 <= status < 300 and response.body.startswith(GZ_MAGIC):
-        # A packed file under the name of a plain one: read as text it has no rules, whatever its owner wrote.
-        return RobotsRecord("disallow", expires_in_ms=max_age_ms)
-    if 200 <= status < 300 and not lacks_rules(response):
-        return RobotsRecord("rules", response.body[: LONGEST_BYTES + 1], expires_in_ms=max_age_ms)
-    if 300 <= status < 400 and response.headers.get("Location"):
+    """What an answer for robots.txt means; None for a redirect, whose target has to be asked (RFC 9309 2.3.1)."""
+    if 300 <= response.status < 400 and response.headers.get("Location"):
         return None
+    record = robots_record(response.status, response.body, whole=not lacks_rules(response))
+    return replace(record, expires_in_ms=max_age_ms)
+
+
+def robots_record(status: int, body: bytes, *, whole: bool) -> RobotsRecord:
+    """The same of one that is no redirect. `whole`: it has all of its rules; what some allow, the rest may forbid.
+
+    Of a file that is too long (RFC 9309 2.5) a byte more is kept than counts: it says that the last line may be cut.
+    """
+    # A packed file under the name of a plain one: read as text it has no rules, whatever its owner wrote.
+    if 200 <= status < 300 and whole and not body.startswith(GZ_MAGIC):
+        return RobotsRecord("rules", body[: LONGEST_BYTES + 1])
     # 429 is a refusal for now, not the absence of rules: treated as unreachable, like 5xx.
-    if 400 <= status < 500 and status != 429:
-        return RobotsRecord("allow", expires_in_ms=max_age_ms)
-    return RobotsRecord("disallow", expires_in_ms=max_age_ms)
+    return RobotsRecord("allow" if 400 <= status < 500 and status != 429 else "disallow")
