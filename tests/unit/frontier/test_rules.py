@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from frontier import FrontierConfig, TrapLimits, UnknownOutcome
 from frontier.audit import AuditRow, Gaps, verify, verify_plain
 from frontier.keys import Keys
 from frontier.outcomes import DAY, FORGIVE_MS, OUTCOMES, backoff_ms, forgiven, of_requisite, row
+from frontier.scripts import PARTS, script_text
 from frontier.traps import SKETCH_WIDTH, check, sketch_places
 
 SITE = "http://example.org"
@@ -141,3 +143,13 @@ def test_settings_and_names_are_checked() -> None:
         FrontierConfig(lease_ms=0)
     with pytest.raises(ValueError, match="braces"):
         Keys("a}b")
+
+
+def test_the_scripts_are_given_all_that_they_ask_for_and_nothing_else() -> None:
+    """A name that is not there is nil in Lua, and often passes."""
+    given, asked = set[str](), set[str]()
+    for name in PARTS:
+        settings, code = script_text(name, FrontierConfig()).split("\n", 1)
+        given |= set(re.findall(r"(\w+) =", re.sub(r"(?<== ){[^{}]*}", "0", settings.partition("{")[2])))
+        asked |= set(re.findall(r"SETTINGS\.(\w+)", code))
+    assert given == asked
