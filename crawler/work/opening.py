@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 from scrapy.settings import BaseSettings
 
@@ -18,7 +17,6 @@ from frontier.traps import TrapLimits
 from frontier.turns import TurnTakingFrontier
 from frontier.types import Budget, HostPolicy
 from seeds.crawl import Crawl
-from sieve import open_sieve as open_any_sieve
 from sieve.urls import authority
 
 if TYPE_CHECKING:
@@ -77,13 +75,12 @@ def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Cra
 
 def open_sieve(settings: BaseSettings, home: RedisHome, crawl: str, folder: Path) -> RedisSieve:
     """The crawl's sieve; seen URLs live in the fleet's Redis, or beside the private one on disk."""
-    store = settings.get("SIEVE_STORE") or ("disk" if home.embedded else "redis")
-    from sieve.fleet.redis_sieve import RedisSieve  # as open_any_sieve does: most commands open none
+    from sieve.fleet.redis_link import RedisLink  # here, since most commands open none
+    from sieve.fleet.redis_sieve import RedisConfig, RedisSieve
 
-    options = {"crawl": crawl, **({"dir": str(folder / "state" / "sieve")} if store == "disk" else {})}
-    sieve = open_any_sieve(f"{home.url}{'&' if '?' in home.url else '?'}{urlencode(options)}")
-    assert isinstance(sieve, RedisSieve)
-    return sieve
+    store = settings.get("SIEVE_STORE") or ("disk" if home.embedded else "redis")
+    config = RedisConfig(folder / "state" / "sieve" if store == "disk" else None)
+    return RedisSieve(RedisLink(home.url, crawl), config)
 
 
 def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
