@@ -223,9 +223,11 @@ class BloomSieve(LocalSieve):
     def _stored(self) -> Place:
         return self._saved
 
-    def _shut(self) -> None:
+    def _complete(self) -> None:
+        if self._scratch is None:
+            self._save()
+            self.ready.tidy(self._next)
+
+    def _let_go(self) -> None:
         if self._scratch is not None:
             self._scratch.remove()
-            return
-        self._save()
-        self.ready.tidy(self._next)

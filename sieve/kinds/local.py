@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sieve.disk.files import FolderLock, Place, Step, no_step
@@ -73,24 +73,23 @@ class LocalSieve(ABC):
         if self._closed:
             return
         self._closed = True
-        try:
+        with contextlib.ExitStack() as letting_go:  # all of it, whatever fails of the rest
+            letting_go.callback(self._lock.release)
+            letting_go.callback(self.ready.close)
+            letting_go.callback(self._let_go)
             self.ready.acknowledge(self._next)
             self.ready.sync()
-            self._shut()
-        finally:
-            self.ready.close()
-            self._lock.release()
+            self._complete()
 
     @contextlib.contextmanager
-    def _all_or_closed(self, let_go: Callable[[], None]) -> Iterator[None]:
-        """An error half-way closes the sieve: opening it again is what puts its parts in step. `let_go` closes what
-        :meth:`_open` opened, but the queue, without completing anything."""
+    def _all_or_closed(self) -> Iterator[None]:
+        """An error half-way closes the sieve: opening it again is what puts its parts in step."""
         try:
             yield
         except BaseException:
             self._closed = True
             try:
-                let_go()
+                self._let_go()
             finally:
                 self.ready.abandon()
                 self._lock.release()
@@ -114,8 +113,12 @@ class LocalSieve(ABC):
         """Put in a batch of at most 16,384 URLs."""
 
     @abstractmethod
-    def _shut(self) -> None:
-        """Complete and close what :meth:`_open` opened, but the queue."""
+    def _complete(self) -> None:
+        """Store what is not stored yet: the sieve is being closed, and its queue is on the disk."""
+
+    @abstractmethod
+    def _let_go(self) -> None:
+        """Close what :meth:`_open` opened, but the queue, without completing anything."""
 
     @abstractmethod
     def _stored(self) -> Place:

@@ -75,7 +75,7 @@ class LsmSieve(LocalSieve):
             numbers = new.view(np.uint64) + np.uint64(self._next)
             self._next += len(batch)
             fresh = batch.at(new)
-            with self._all_or_closed(self._db.close):
+            with self._all_or_closed():
                 self.ready.append(numbers, fresh)
                 self._step("ready")
                 self._put(fresh.keys)
@@ -94,7 +94,10 @@ class LsmSieve(LocalSieve):
         place = self._db.get(_STORED)
         return Place(0, 0) if place is None else Place(*_PLACE.unpack(place))
 
-    def _shut(self) -> None:
+    def _complete(self) -> None:
+        """Each call has."""
+
+    def _let_go(self) -> None:
         self._db.close()
 
 

@@ -266,12 +266,14 @@ class MercatorSieve(LocalSieve):
     def _stored(self) -> Place:
         return Place(*self.store.facts.get("stored", (0, 0)))
 
-    def _shut(self) -> None:
+    def _complete(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self.seen.settle(self._here(), self.ready.sync)
+        self.ready.tidy(self._next)
+
+    def _let_go(self) -> None:
         try:
-            if self._flushing is not None:
-                self._flushing.cancel()
-            self.seen.settle(self._here(), self.ready.sync)
-            self.ready.tidy(self._next)
-        finally:
             self.seen.close()
+        finally:
             self.waiting.close()

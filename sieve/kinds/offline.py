@@ -80,7 +80,7 @@ class OfflineSieve(LocalSieve):
         super().flush()
         if not self._a.now.count:
             return
-        with self._all_or_closed(self._let_go):
+        with self._all_or_closed():
             self._merge()
 
     def _merge(self) -> None:
@@ -114,9 +114,8 @@ class OfflineSieve(LocalSieve):
     def _stored(self) -> Place:
         return Place(*self._z.facts.get("stored", (0, 0)))
 
-    def _shut(self) -> None:
+    def _complete(self) -> None:
         self.ready.tidy(self._next)
-        self._let_go()
 
     def _let_go(self) -> None:
         self._z.close()

@@ -168,8 +168,10 @@ class ReadyQueue:
 
     def close(self) -> None:
         """Make durable and close."""
-        self._log.close()
-        self._positions.close()
+        try:
+            self._log.close()
+        finally:
+            self._positions.close()
 
     def abandon(self) -> None:
         """Close without making anything durable."""

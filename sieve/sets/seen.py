@@ -9,6 +9,7 @@ newest keys, 0.25 byte a stored key for sparse indexes, 8 MiB of recent keys.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -201,9 +202,10 @@ class Seen:
 
     def close(self) -> None:
         """Give up background work; it begins again after the next opening."""
-        for job in self._jobs.values():
-            job.cancel()
-        self.store.close()
+        with contextlib.ExitStack() as letting_go:
+            letting_go.callback(self.store.close)
+            for job in self._jobs.values():
+                letting_go.callback(job.cancel)
 
     def _capacity(self, wanted: int) -> int:
         return max(1, min(wanted, self._config.filter_bytes * 8 // BITS_PER_KEY))

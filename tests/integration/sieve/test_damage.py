@@ -248,6 +248,27 @@ def test_a_torn_record_is_cut(tmp_path: Path) -> None:
     again.close()
 
 
+@pytest.mark.parametrize("spec", ["mercator:{}", "offline:{}", "lsm:{}", "bloom:{}?capacity=1000"])
+def test_a_sieve_that_cannot_be_closed_on_a_full_disk_is_let_go_all_the_same(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by this very process: when there is room again it goes on where it was."""
+
+    def full(_number: int) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    sieve = open_sieve(spec.format(tmp_path / "s"))
+    sieve.enqueue(URLS[:5])
+    assert sieve.drain(1) == URLS[:1]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="full"):
+            sieve.close()
+    again = open_sieve(spec.format(tmp_path / "s"))
+    assert again.drain() == URLS[1:5]
+    again.close()
+
+
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
