@@ -155,8 +155,10 @@ class Holder:
 
     def close(self) -> None:
         """Let go of everything."""
-        self.seen.close()
-        self._let_go()
+        try:
+            self.seen.close()
+        finally:
+            self._let_go()
 
     def _let_go(self) -> None:
         if self._lock is not None:

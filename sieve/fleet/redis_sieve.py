@@ -166,8 +166,10 @@ class RedisSieve:
                 self._resign()
         finally:
             self._closed = True
-            self._drop_holder()
-            self._link.close()
+            try:
+                self._drop_holder()
+            finally:
+                self._link.close()
 
     def pending(self) -> int:
         """URLs that wait to be decided."""
@@ -344,9 +346,9 @@ class RedisSieve:
             self._link.release(self._token)
 
     def _drop_holder(self) -> None:
-        if self._holder is not None:
-            self._holder.close()
-            self._holder = None
+        holder, self._holder = self._holder, None  # whatever fails of closing it
+        if holder is not None:
+            holder.close()
 
     def _acknowledge(self) -> None:
         if self._drained is not None:

@@ -597,6 +597,28 @@ def test_a_decider_waits_for_room_and_tells_of_what_ended_it(
     sieve.close()
 
 
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.usefixtures("client")
+def test_what_was_decided_and_not_committed_is_forgotten_whatever_else_fails(
+    server: EmbeddedRedis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_disk: bool
+) -> None:
+    """A run that cannot be given up on a full disk, say: the next round would know URLs that never came out."""
+    sieve = sieve_of(server, f"&dir={tmp_path / 's'}" if on_disk else "")
+    sieve.enqueue(URLS[:5])
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sieve, "_step", lambda name: full() if name == "decided" else None)
+        patched.setattr("sieve.sets.seen.Seen.close", full)
+        with pytest.raises(OSError, match="full"):
+            sieve.decide()
+    sieve.flush()
+    assert sieve.drain() == URLS[:5]
+    sieve.close()
+
+
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(LinkError):
         open_sieve("unix:///nowhere/redis.sock?crawl=zulu")
