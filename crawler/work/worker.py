@@ -169,7 +169,7 @@ class Worker:
         try:
             if unused := [*(held.lease.token for held in self._buffer), *self._returned]:
                 await self.ask(lambda frontier: frontier.release(unused))
-        except FrontierUnavailable as error:
+        except Exception as error:  # noqa: BLE001 - the rim: whatever it is, the rest is let go of
             logger.warning("Leases are not given back, they run out: %s", error)
         try:
             for call in self.before_close:
@@ -182,6 +182,8 @@ class Worker:
     async def _let_go(self) -> None:
         try:
             await in_thread(self._commit_thread, self._opened.close)
+        except LinkError as error:
+            logger.warning("The flush lease is not given back, it runs out: %s", error)
         except (ArchiveError, OSError) as error:
             self.unfinished = True
             logger.critical("What this worker has written is left to the next start, which finishes it: %s", error)

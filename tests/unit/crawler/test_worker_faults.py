@@ -25,6 +25,7 @@ from crawler.watch.progress import Progress
 from crawler.work.worker import FAULT, Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.redis_frontier import RedisFrontier
+from sieve.errors import LinkError
 
 SCRIPT = (
     "Error running script (call to f_2d): @user_script:198: The user executing the script can't access at least one of "
@@ -162,8 +163,9 @@ def test_a_report_that_cannot_be_written_is_a_line_of_the_log(tmp_path: Path, ca
     assert [(record.levelname, record.exc_info) for record in caplog.records] == [("ERROR", None)]
 
 
-def test_a_worker_ends_in_order_though_its_leases_cannot_be_given_back() -> None:
-    """Else what tells of its progress goes on, and asks a frontier that is closed."""
+@pytest.mark.parametrize("error", [FrontierUnavailable("zulu", "away"), redis.ResponseError("WRONGTYPE")])
+def test_a_worker_ends_in_order_though_its_leases_cannot_be_given_back(error: Exception) -> None:
+    """Else what tells of its progress asks a frontier that is closed, and a private Redis is left behind."""
     calls: list[str] = []
 
     async def last(_worker: Worker) -> None:
@@ -172,7 +174,7 @@ def test_a_worker_ends_in_order_though_its_leases_cannot_be_given_back() -> None
     async def work() -> None:
         worker: Any = Worker.__new__(Worker)
         worker._stores, worker._claims, worker._loops, worker._buffer, worker._returned = Mock(), set(), [], [], ["1-0"]
-        worker._stores.frontier.release.side_effect = FrontierUnavailable("zulu", "away")
+        worker._stores.frontier.release.side_effect = error
         worker.before_close, worker._opened = [last], contextlib.ExitStack()
         worker._opened.callback(calls.append, "closed")
         worker._ask_threads, worker._lease_thread, worker._commit_thread = (ThreadPoolExecutor(1) for _ in range(3))
@@ -180,6 +182,26 @@ def test_a_worker_ends_in_order_though_its_leases_cannot_be_given_back() -> None
 
     asyncio.run(work())
     assert calls == ["last", "closed"]
+
+
+def test_a_sieve_that_cannot_give_back_its_lease_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    calls: list[str] = []
+
+    def away() -> None:
+        raise LinkError("Redis: away")
+
+    async def let_go() -> None:
+        worker: Any = Worker.__new__(Worker)
+        worker.unfinished, worker._opened = False, contextlib.ExitStack()
+        worker._opened.callback(calls.append, "closed")
+        worker._opened.callback(away)
+        with ThreadPoolExecutor(1) as worker._commit_thread:
+            await worker._let_go()
+        assert not worker.unfinished
+
+    asyncio.run(let_go())
+    assert calls == ["closed"]
+    assert caplog.messages == ["The flush lease is not given back, it runs out: Redis: away"]
 
 
 def test_a_script_that_may_not_read_the_opt_outs_of_all_is_told_so(server: redis.Redis, url: str) -> None:
