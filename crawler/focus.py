@@ -191,10 +191,10 @@ class FocusMiddleware:
             verdict = replace(verdict, keep=False, reason=NEAR_IDENTICAL)
         verdict, quality = self._worker.stores.quality.look(lease, page, verdict, fetched_before)
         finding.verdict, finding.quality = verdict, None if fetched_before else quality
-        # A spider without a seed file says itself which links it wants; there is no scope to go by.
         if verdict.keep and wants_requisites(self._worker.stores.spec, directives):
             # First: what is also linked to comes out of the sieve as what comes first, and would be left as no page.
             finding.links = self._embedded(page, response, lease)
+        # A spider without a seed file says itself which links it wants; there is no scope to go by.
         if answers.may_follow(directives) and self._worker.stores.spec is not None:
             finding.links += self._links(page, response, lease, verdict)
         finding.metadata = page_metadata(page, verdict, quality)

@@ -3,10 +3,11 @@
 They wait in the frontier as pages do, under the same rules, robots.txt and delays, and wherever they lie unless the
 crawl is whitelist only; in the best priority band, in which such a crawl has no links of pages
 (:mod:`crawler.pages.policy`): a page is to be whole before the next one, since what it embeds changes, and a budget of
-pages may end the crawl. Their memo says what they are: they are archived, not judged,
-and lead to nothing but, as style sheets, to further ones. The sieve admits a URL once, as the one or the other. So what
-turns out to be a page where links might have led is read as one (:func:`may_be_page`); and what a page links to and
-shows, as a gallery does, is embedded.
+pages may end the crawl. Their memo says what they are: they are archived, not judged, and lead to nothing but, as style
+sheets, to further ones.
+
+The sieve admits a URL once, as the one or the other. So what turns out to be a page where links might have led is read
+as one (:func:`may_be_page`); and what a page links to and shows, as a gallery does, is embedded.
 """
 
 from __future__ import annotations
