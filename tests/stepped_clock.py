@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+import redis
 
 from tests.redis_server import redis_server
 
@@ -79,10 +81,21 @@ class SteppedClock:
 
 @contextmanager
 def stepped_server(folder: Path, clock: SteppedClock, *arguments: str) -> Iterator[str]:
-    """URL of a server with this clock, in a `folder` that is there."""
+    """URL of a server with this clock, in a `folder` that is there; it has read its data."""
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in clock.environment.items():
                 patch.setenv(name, value)
             path = stack.enter_context(redis_server(folder, *arguments))
+        with redis.Redis(unix_socket_path=path) as client:
+            while _is_loading(client):
+                time.sleep(0.02)
         yield f"unix://{path}"
+
+
+def _is_loading(client: redis.Redis) -> bool:
+    try:
+        client.ping()
+    except redis.exceptions.BusyLoadingError:
+        return True
+    return False
