@@ -81,8 +81,9 @@ local function others_until(name, token, due, delay)
   if next_one and next_one[2] <= now then next_one = nil end
   local mine = next_one and next_one[1] == crawl and next_one[3] or nil
   local free = turn and turn[1] ~= crawl and free_at(turn, delay) or 0
-  -- where TIME was set forward Redis has dropped turns: one that is not there may just have ended
-  if not turn and clock.jumped >= 0 then free = clock.jumped + delay end
+  -- where TIME was set forward, or may just have been, Redis has dropped turns: one that is not there may have ended now
+  local dropped = clock.late > 0 and now or clock.jumped
+  if not turn and dropped >= 0 then free = dropped + delay end
   if free > due then
     local again = free
     -- its lease may end at any time

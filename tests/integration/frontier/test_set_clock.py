@@ -7,7 +7,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +240,25 @@ def test_a_turn_that_redis_dropped_when_its_clock_was_set_forward(machine: Machi
         other.lease(0)
         ended = visit(one)
         machine.clock.set_ahead(2 * DAY_S)
+        _, due = next_lease(other)
+        assert due - ended >= 1.5
+
+
+def test_a_clock_that_is_set_between_a_lease_and_its_turn(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with machine.frontier(TurnTakingFrontier, "a") as one, machine.frontier(TurnTakingFrontier, "b") as other:
+        assert isinstance(other, TurnTakingFrontier)
+        other.lease(0)
+        ended = visit(one)
+        take_turns = other._take_turns
+
+        def set_and_take(turns: Sequence[Any]) -> dict[str, int]:
+            machine.clock.set_ahead(2 * DAY_S)
+            time.sleep(0.2)  # a server looks at its clock ten times a second at least
+            return take_turns(turns)
+
+        monkeypatch.setattr(other, "_take_turns", set_and_take)
+        assert other.lease(1).leases == ()
+        monkeypatch.undo()
         _, due = next_lease(other)
         assert due - ended >= 1.5
 
