@@ -218,6 +218,19 @@ def copied(folder: Path, name: str) -> Path:
     return Path(shutil.copytree(folder, folder.with_name(name)))
 
 
+def copy_of_the_first_half(server: EmbeddedRedis, folder: Path, spec: str) -> Path:
+    """Of a folder to which another hundred URLs have come since."""
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:100])
+        sieve.flush()
+    copy = copied(folder, "copy")
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[:200])
+        sieve.flush()
+        assert sieve.drain() == URLS[:200]
+    return copy
+
+
 def put_back(folder: Path, copy: Path) -> None:
     shutil.rmtree(folder)
     copy.rename(folder)
@@ -229,14 +242,7 @@ def test_an_older_copy_of_the_folder_is_refused_until_it_is_made_again(
     """Its later URLs are in no run and no more in Redis: they would all be new once more."""
     folder = tmp_path / "sieve"
     spec = f"&dir={folder}&run=8"
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[:100])
-        sieve.flush()
-    copy = copied(folder, "copy")
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[:200])
-        sieve.flush()
-        assert sieve.drain() == URLS[:200]
+    copy = copy_of_the_first_half(server, folder, spec)
     put_back(folder, copy)
     with contextlib.closing(sieve_of(server, spec)) as sieve:
         sieve.enqueue(URLS[:1])
@@ -304,14 +310,7 @@ def test_an_older_copy_without_its_manifest_is_refused_after_a_repair(
     """What was put together again does not say how far it has come, but Redis knows how many it must be."""
     folder = tmp_path / "sieve"
     spec = f"&dir={folder}&run=8"
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[:100])
-        sieve.flush()
-    copy = copied(folder, "copy")
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[:200])
-        sieve.flush()
-        assert len(sieve.drain()) == 200
+    copy = copy_of_the_first_half(server, folder, spec)
     whole = copied(folder, "whole")
     put_back(folder, copy)
     (folder / "MANIFEST").unlink()
