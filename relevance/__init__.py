@@ -4,6 +4,7 @@ from relevance.errors import ModelError, PdfError, PolicyError, RelevanceError, 
 from relevance.language.identification import codes, identify, probabilities
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import load as load_model
+from relevance.learning.adapting import adapt
 from relevance.pages.blocks import Block
 from relevance.pages.page import Link, Page, read_page
 from relevance.steering.policies import make_policy
@@ -26,6 +27,7 @@ __all__ = [
     "TrainingError",
     "UnknownLanguageError",
     "Verdict",
+    "adapt",
     "codes",
     "identify",
     "labels_by_word",

@@ -25,11 +25,25 @@ _TRAIN = """examples:
 Takes from seconds to some minutes, and as long again for each source left out. The model is written when it is done:
 until then an older one stays.
 """
+_ADAPT = """examples:
+  python -m relevance adapt crawled.txt -o seeds/zulu.model
+  python -m corpus extract data/zulu/warc --format text -o - --quiet | python -m relevance adapt -o crawl.model
+
+The text needs no labels: what lines are told for sure teaches what the others need. One sentence or paragraph a line,
+some thousand lines; twice the same line counts once. The model takes its place wherever a model file is asked for
+(`model` of a seed file's [relevance], RELEVANCE_MODEL, --model). How much it may gain: eval --leave-out SOURCE --adapt.
+
+A line of the output: language, lines that it has learnt from; a tab between. Of close siblings (isiZulu, isiXhosa,
+isiNdebele, siSwati) each learns from as many lines as the one of them that has least, and one alone only what tells it
+from other languages. Exit code: 0 all good, 1 a file could not be read or has lines that are no UTF-8 (the rest was
+done), 2 wrong usage or no line told for sure: nothing is written.
+"""
 _EVAL = """examples:
   python -m relevance eval ../shared/data/langid
   python -m relevance eval my-text --model my-language.model --source held-out
   python -m relevance eval my-text --description my-language.toml --leave-out newspaper
   python -m relevance eval my-text --description my-language.toml --leave-out newspaper --clean
+  python -m relevance eval my-text --description my-language.toml --leave-out newspaper --adapt
   python -m relevance eval my-text --description my-language.toml --parts 5
 
 A line of the output: folder; strings (document: twenty lines, paragraph: five, sentence: one of five words or more, and
@@ -74,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text, epilog, add in (
         ("train", "make a model from folders of plain text", _TRAIN, _train_arguments),
+        ("adapt", "make a model that knows a kind of text better, from text without labels", _ADAPT, _adapt_arguments),
         ("eval", "measure a model on labelled text, or by leaving sources out", _EVAL, _eval_arguments),
         ("identify", "say what language each line of the input is in", _IDENTIFY, _identify_arguments),
         ("words", "the frequent words of a language; with --stop the stop list", _WORDS, _words_arguments),
@@ -124,6 +139,19 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
 
 
+def _adapt_arguments(sub: argparse.ArgumentParser) -> None:
+    _file_arguments(sub)
+    sub.add_argument("-o", "--output", type=_path, metavar="FILE", required=True, help="model file to write")
+    sub.add_argument(
+        "--model", type=_path, default=SHIPPED, metavar="FILE", help="model file to adapt (default: the shipped one)"
+    )
+    sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
+
+
+def _file_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("files", nargs="*", type=_path, default=[STDIN], help="text files; - or none: standard input")
+
+
 def _eval_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("data", type=_path, help="folder with <source>/<language>.txt")
     sub.add_argument("--model", type=_path, help="model file (default: the shipped one)")
@@ -146,6 +174,11 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
         "them to another language",
     )
     sub.add_argument(
+        "--adapt",
+        action="store_true",
+        help="with --leave-out: on each half of its lines by the model adapted to the other half, without labels",
+    )
+    sub.add_argument(
         "--description", type=_path, help="what --leave-out and --parts train by (default: as the shipped model)"
     )
     sub.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -153,7 +186,7 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def _identify_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("files", nargs="*", type=_path, default=[STDIN], help="text files; - or none: standard input")
+    _file_arguments(sub)
     sub.add_argument(
         "--model", type=_named, default="southern", help="southern, afriweb (the thesis' method) or a model file"
     )

@@ -1,4 +1,4 @@
-"""The command ``python -m relevance``: train, eval, identify, words, export-arpa.
+"""The command ``python -m relevance``: train, adapt, eval, identify, words, export-arpa.
 
 Exit codes: 0 all good; 1 some input could not be read as it should (the rest was done); 2 wrong usage, a file that
 cannot be used, nothing done.
@@ -33,6 +33,7 @@ from relevance.language.identification import identify, probabilities
 from relevance.language.mixed import labels_by_word
 from relevance.language.model import SHIPPED, Model, load
 from relevance.learning import evaluation, held_out, training
+from relevance.learning.adapting import adapted
 from relevance.learning.card import card
 from relevance.learning.making import make_to_size
 
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale's encoding lacks ends nothing
         sys.stdout.reconfigure(errors="backslashreplace")
-    run = {"train": _train, "eval": _eval, "identify": _identify, "words": _words, "export-arpa": _export}
+    run = {"train": _train, "adapt": _adapt, "eval": _eval, "identify": _identify, "words": _words}
+    run["export-arpa"] = _export
     try:
         code = run[given.command](given)
         sys.stdout.flush()
@@ -139,6 +141,17 @@ def _train(given: argparse.Namespace) -> int:
     return GOOD
 
 
+def _adapt(given: argparse.Namespace) -> int:
+    _expect_target(given.output, [given.model, *(file for file in given.files if file.is_file())])
+    made, lines = storage.read(given.model), _Lines("adapt", given.files)
+    with _steps_told(given.quiet):
+        found = adapted(made, (line for some in lines for line in some))
+        storage.replace_file(given.output, storage.packed(found))
+    for language, count_ in found.meta["adapted"].items():
+        print(f"{language}\t{count_}")
+    return FAULTS if lines.faults else GOOD
+
+
 def _expect_target(target: Path, read: Iterable[Path]) -> None:
     """Before the work: what is to be written can be, and takes the place of nothing that is ``read``."""
     if not target.parent.is_dir():
@@ -185,6 +198,8 @@ def _eval(given: argparse.Namespace) -> int:
         raise RelevanceError(f"{beside} beside {own}, which measures models of its own on what they lack")
     if given.clean and not given.leave_out:
         raise RelevanceError("--clean says which lines --leave-out measures on: name a source")
+    if given.adapt and not given.leave_out:
+        raise RelevanceError("--adapt says what --leave-out measures: name a source")
     if given.description and not (given.leave_out or given.parts):
         raise RelevanceError("--description says what --leave-out and --parts train by: name one, or a --model")
     with _steps_told(given.quiet):
@@ -204,7 +219,7 @@ def _held_out(given: argparse.Namespace) -> Measured:
     if given.parts:
         return held_out.by_parts(description, given.data, given.parts)
     _check_sources(given.data, given.leave_out)
-    return held_out.leave_one_out(description, given.data, given.leave_out, given.clean)
+    return held_out.leave_one_out(description, given.data, given.leave_out, given.clean, given.adapt)
 
 
 def _on_sources(given: argparse.Namespace) -> Measured:
@@ -251,7 +266,8 @@ class _Lines:
     """The lines of files, as they come, without a byte order mark; `faults` counts files that are not read, and those
     that have lines that are no UTF-8."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, command: str, files: Sequence[Path]) -> None:
+        self._command = command
         self._files = files
         self.faults = 0
 
@@ -287,7 +303,7 @@ class _Lines:
 
     def _say(self, fault: str) -> None:
         self.faults += 1
-        _say(f"identify: {fault}")
+        _say(f"{self._command}: {fault}")
 
 
 def _identify(given: argparse.Namespace) -> int:
@@ -303,7 +319,7 @@ def _identify(given: argparse.Namespace) -> int:
             raise RelevanceError(f"{error.language} is taken for a language: files come before --languages") from error
         raise
     show = _print_words if given.by_word else _print_likely if given.likely else _print_languages
-    lines = _Lines(given.files)
+    lines = _Lines("identify", given.files)
     for some in lines:
         show(some, given.languages, model, given.json)
         sys.stdout.flush()

@@ -91,7 +91,7 @@ class Model:
 
     def __init__(self, meta: Mapping[str, Any], arrays: storage.Arrays, path: Path | None = None) -> None:
         self.meta = meta
-        self._path = path
+        self.path = path
         self.classes: tuple[str, ...] = tuple(c["name"] for c in meta["classes"])
         self.labels: tuple[str, ...] = tuple(c["label"] for c in meta["classes"])
         self._step = float(meta["step"])
@@ -127,7 +127,7 @@ class Model:
         return [place for place, name in enumerate(self.classes) if name in names or stages.get(name) in names]
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        return super().__reduce_ex__(protocol) if self._path is None else (load, (self._path,))
+        return super().__reduce_ex__(protocol) if self.path is None else (load, (self.path,))
 
     @cached_property
     def _places(self) -> dict[str, int]:

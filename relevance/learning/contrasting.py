@@ -56,18 +56,29 @@ def contrasted(corpus: Corpus, description: Description, group: Sequence[str]) -
     """The table for a group of siblings, times the share it has in the decision."""
     languages = {spec.name: spec.languages for spec in description.classes}
     strings = drawn(corpus, [languages[name] for name in group])
+    return table(learnt(strings) * description.settings.contrast)
+
+
+def learnt(strings: Strings) -> Floats:
+    """Steps that speak for each sibling, row of a table x sibling; as much for one as against the others."""
     found, owner = _frequent(strings.texts)
     rows, places = np.unique(found >> (WIDE - BUCKETS), return_inverse=True)
     starts = np.searchsorted(owner, np.arange(len(strings.texts)))
-    point = descend(_objective(strings, places, starts, len(rows)), np.zeros(len(rows) * len(group)), STEPS)
-    weights = point.reshape(len(rows), len(group))
+    siblings = strings.possible.shape[1]
+    point = descend(_objective(strings, places, starts, len(rows)), np.zeros(len(rows) * siblings), STEPS)
+    weights = point.reshape(len(rows), siblings)
     weights -= weights.mean(axis=1, keepdims=True)
     size = np.abs(weights).max(axis=1)
     kept = np.argsort(-size, kind="stable")[:KEPT]
-    table = np.zeros((1 << BUCKETS, len(group)), dtype=np.int8)
-    steps = np.rint(weights[kept] * (description.settings.contrast / STEP))
-    table[rows[kept]] = np.clip(steps, -127, 127)
-    return table
+    out = np.zeros((1 << BUCKETS, siblings))
+    out[rows[kept]] = weights[kept] / STEP
+    return out
+
+
+def table(steps: Floats) -> Table:
+    """As it is stored."""
+    stored: Table = np.clip(np.rint(steps), -127, 127).astype(np.int8)
+    return stored
 
 
 def drawn(corpus: Corpus, languages: Sequence[Sequence[str]]) -> Strings:

@@ -15,7 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from relevance.errors import TrainingError
+from relevance.language.storage import Parameters
 from relevance.learning import training
+from relevance.learning.adapting import adapted
 from relevance.learning.evaluation import (
     KINDS,
     Answered,
@@ -23,7 +25,6 @@ from relevance.learning.evaluation import (
     Said,
     answered,
     deciding,
-    figures,
     figures_of,
     strings,
 )
@@ -34,13 +35,15 @@ _log = logging.getLogger(__name__)
 
 
 def leave_one_out(
-    description: training.Description, data: Path, sources: Sequence[str], clean: bool = False
+    description: training.Description, data: Path, sources: Sequence[str], clean: bool = False, adapt: bool = False
 ) -> dict[str, dict[str, Figures]]:
     """For each source: a model of all others, measured on it. source -> kind -> figures. TrainingError, before any
     training, where that cannot be.
 
     clean: not measured on lines that lie in the wrong file: of six words or more, and given to another language by a
     model trained with these very lines (:mod:`relevance.learning.cleaning`). No answer to them could be right.
+    adapt: measured on each half of the source's lines by the model adapted to the other half, all languages together
+    and without their names (:mod:`relevance.learning.adapting`): what a model may know of a crawl's own text.
     """
     others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
     corpus = training.read_corpus(data, (*description.sources, *others))
@@ -58,11 +61,26 @@ def leave_one_out(
         _log.info("without %s", source)
         rest = _all_but(source, description)
         made = make(replace(description, sources=rest), training.read_corpus(data, rest))
-        lines = {language: measured[language][source] for language in languages}
-        every = {kind: strings(lines, kind) for kind in KINDS}
-        decide = deciding(in_memory(made))
-        out[source] = {kind: figures(decide, some, said) for kind, some in every.items() if len(some) > 1}
+        lines: training.Corpus = {language: {source: measured[language][source]} for language in languages}
+        every = _answered(made, source, lines, adapt)
+        out[source] = {kind: figures_of(some, said) for kind, some in every.items() if len(some) > 1}
     return out
+
+
+def _answered(
+    made: Parameters, source: str, lines: training.Corpus, adapt: bool
+) -> dict[str, dict[str, list[Answered]]]:
+    """kind -> language -> what is answered to strings of the source's lines."""
+    halves = [_without(half, 2, lines) for half in range(2)] if adapt else [({}, lines)]
+    every: dict[str, dict[str, list[Answered]]] = defaultdict(lambda: defaultdict(list))
+    for rest, held in halves:
+        told = adapted(made, [line for some in rest.values() for line in some[source]]) if adapt else made
+        decide = deciding(in_memory(told))
+        measured = {language: some[source] for language, some in held.items()}
+        for kind in KINDS:
+            for language, texts in strings(measured, kind).items():
+                every[kind][language] += answered(decide, texts)
+    return every
 
 
 def _all_but(source: str, description: training.Description) -> tuple[training.Source, ...]:

@@ -92,6 +92,7 @@ def test_a_number_that_is_none_is_named(words: tuple[str, ...], said: str, capsy
         (("--parts", "3", "--source", "b"), "relevance eval: --source beside --parts"),
         (("--parts", "3", "--leave-out", "b"), "relevance eval: --leave-out beside --parts"),
         (("--clean",), "relevance eval: --clean says which lines --leave-out measures on"),
+        (("--adapt",), "relevance eval: --adapt says what --leave-out measures"),
         (
             ("--description", "d.toml", "--source", "a"),
             "relevance eval: --description says what --leave-out and --parts",
@@ -251,6 +252,39 @@ def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
     assert measured.stderr == ""
 
 
+def test_a_model_learns_from_text_without_labels(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    for language, text in (("aaa", "umuntu ubona abantu emzini wakithi"), ("bbb", "the people see this house")):
+        (tmp_path / "src" / f"{language}.txt").write_text(f"{text}\n" * 30, encoding="utf-8")
+    classes = "[[class]]\nname='aaa'\n[[class]]\nname='bbb'\n"
+    (tmp_path / "d.toml").write_text(
+        f"name='tiny'\n[settings]\norder=4\nmin_count=1\n[[source]]\nname='src'\n{classes}"
+    )
+    assert run("train", tmp_path, "--description", tmp_path / "d.toml").returncode == 0
+    made, out = tmp_path / "d.model", tmp_path / "a.model"
+    news = [f"umuntu ubona abantu {word} {word}" for word in ("this", "house", "this house", "see")]
+    (tmp_path / "news.txt").write_text("\n".join(news * 2), encoding="utf-8")
+    adapt = ("adapt", "--model", made, "-o", out)
+    found = run(*adapt, tmp_path / "news.txt")
+    assert (found.returncode, found.stdout) == (0, "aaa\t4\n")
+    assert "learning from 4 lines" in found.stderr
+    score = {
+        model: json.loads(run("identify", "--model", model, "--json", stdin="abantu house\n").stdout)["score"]
+        for model in (made, out)
+    }
+    assert score[out] > score[made]
+    first = out.read_bytes()
+    found = run(*adapt, tmp_path / "none.txt", tmp_path / "news.txt", "-", stdin="people see this house\n")
+    assert (found.returncode, found.stdout) == (1, "aaa\t4\nbbb\t1\n")
+    assert f"relevance adapt: {tmp_path / 'none.txt'}: No such file or directory\n" in found.stderr
+    assert (second := out.read_bytes()) != first
+    for words, said in ((("-q",), "nothing to adapt to"), ((made, "-o", made), "d.model: is one of the files to read")):
+        found = run(*adapt, *words, stdin="1 2 3\n")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert said in found.stderr
+    assert out.read_bytes() == second
+
+
 def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And what cannot be written is told before the work."""
     (tmp_path / "src").mkdir()
@@ -290,7 +324,7 @@ def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
     [
         *(["train", ""], ["train", ".", "-o", ""], ["train", ".", "--description", ""], ["eval", ""]),
         *(["eval", ".", "--model", ""], ["identify", ""], ["identify", "--model", ""], ["words", "zul", "--model", ""]),
-        ["export-arpa", "zul", ""],
+        *(["export-arpa", "zul", ""], ["adapt", "-o", ""]),
     ],
 )
 def test_an_empty_name_is_not_the_folder_one_is_in(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,5 @@
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -6,7 +7,8 @@ from typing import Any
 import pytest
 
 from relevance.errors import TrainingError
-from relevance.learning import held_out, training
+from relevance.language import storage
+from relevance.learning import adapting, evaluation, held_out, training
 from relevance.learning.held_out import ALL, by_parts, leave_one_out
 from tests.sample import sentences
 
@@ -54,6 +56,34 @@ def test_lines_in_the_wrong_file_are_no_test_where_that_is_asked_for(data: Path,
     assert asis.confused["zul", "eng"] > 0
     assert ("zul", "eng") not in clean.confused
     assert clean.macro > asis.macro
+
+
+def test_each_half_is_measured_on_by_a_model_that_learnt_from_the_other(data: Path, monkeypatch: Any) -> None:
+    """From its lines alone, and whichever language they are in."""
+    (data / "y/eng.txt").write_text("\n".join(s for s in sentences("eng", random.Random(2), 1000).split(". ") if s))
+    both = replace(SMALL, sources=(X, Y))
+    learnt: list[list[str]] = []
+    asked: list[str] = []
+
+    def learn(made: storage.Parameters, lines: list[str]) -> storage.Parameters:
+        learnt.append(lines)
+        return adapting.adapted(made, lines)
+
+    def answer(decide: evaluation.Decide, texts: Sequence[str]) -> list[evaluation.Answered]:
+        asked.extend(texts)
+        return evaluation.answered(decide, texts)
+
+    monkeypatch.setattr(held_out, "adapted", learn)
+    monkeypatch.setattr(held_out, "answered", answer)
+    found = leave_one_out(both, data, ["y"], adapt=True)["y"]
+    lines = [line for language in ("zul", "eng") for line in (data / f"y/{language}.txt").read_text().splitlines()]
+    assert sorted(learnt[0] + learnt[1]) == sorted(lines)
+    assert not set(learnt[0]).intersection(learnt[1])
+    assert min(map(len, learnt)) > 50
+    assert set(asked[: len(asked) // 3]).intersection(learnt[1])
+    assert not set(asked[: len(asked) // 3]).intersection(learnt[0])
+    assert found["sentence"].texts == sum(len(line.split()) >= 5 for line in lines)
+    assert found["sentence"].macro > 98
 
 
 def test_a_source_that_no_model_is_made_from_can_be_measured_on(data: Path) -> None:
