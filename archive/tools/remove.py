@@ -27,6 +27,7 @@ from archive.tools.convert import Tick, copy_record, lacks_index, written
 from archive.tools.sink import Sink
 
 _HOST = re.compile(r"[^/?]+")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _ABOUT = re.compile(r"urn:[a-z-]+:(?=https?://)", re.IGNORECASE)
 """A browser's recorder names so what it made of a page: its text, its picture, what it has loaded (browsertrix)."""
 
@@ -44,12 +45,16 @@ class Removal:
 
 def below(name: str) -> Callable[[str], bool]:
     """Whether a URL is of this host, or begins like this URL; by the keys of the index, so by http and https, with and
-    without ``www.``, in capital and small letters. Other names under the host, and other ports, are others."""
-    whole = (name if "://" in name else f"http://{name}").partition("#")[0]
+        without ``www.``, in capital and small letters. Other names under the host, and other ports, are others.
+    ValueError for what is neither; a key has no scheme, so that of ``ftp://`` would take what the web has there."""
+    scheme = _SCHEME.match(name)
+    whole = (name if scheme else f"http://{name}").partition("#")[0]
     rest = whole.partition("://")[2]
     host = _HOST.match(rest)
     if host is None or any(sign in whole for sign in "*\t\r\n "):
         raise ValueError(f"{name!r} is neither a host nor how URLs begin")
+    if scheme and scheme[1].lower() not in ("http", "https"):
+        raise ValueError(f"{name!r} begins with neither http:// nor https://; {host[0]} takes all of that host")
     path = rest[host.end() :]
     key = surt(whole)
     if path in ("", "/"):

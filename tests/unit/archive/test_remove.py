@@ -246,9 +246,26 @@ def test_two_at_once_on_one_file(tmp_path: Path) -> None:
         ("https://example.org/p?", ["http://example.org/p?x"], ["http://example.org/private"]),
         ("https://example.org/#top", ["http://example.org/x", "urn:text:https://example.org/x"],
          ["http://web.example/https://example.org/", "urn:text:x"]),
+        ("example.org/?to=http://a.example/", ["http://example.org/?to=http://a.example/x"],
+         ["http://a.example/", "http://example.org/"]),
+        ("example.org", ["ftp://example.org/x"], []),
     ],
 )  # fmt: skip
 def test_what_a_site_is(site: str, in_it: list[str], not_in_it: list[str]) -> None:
     unwanted = below(site)
     assert [url for url in in_it if not unwanted(url)] == []
     assert [url for url in not_in_it if unwanted(url)] == []
+
+
+@pytest.mark.parametrize("site", ["ftp://host0.example/", "FTP://host0.example/0", "whois://host0.example"])
+@pytest.mark.parametrize("path", ["none"], indirect=True)
+def test_what_is_no_url_of_the_web_takes_nothing_of_it(
+    site: str, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = path.read_bytes()
+    for force in ([], ["--force"]):
+        assert main(["remove", *force, site, str(path)]) == USAGE
+        said = capsys.readouterr()
+        assert f"{site!r} begins with neither http:// nor https://; host0.example takes all of that host" in said.err
+        assert said.out == ""
+    assert path.read_bytes() == before
