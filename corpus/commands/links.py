@@ -24,13 +24,14 @@ from corpus.inputs import expand
 from corpus.languages import html_tag
 from corpus.outputs import open_output
 from corpus.report import Report
-from corpus.tally import NOTES, RECORD_REASONS
+from corpus.sources import counting
+from corpus.tally import NOTES, RECORD_REASONS, Tally
 from corpus.wikilinks.choice import REASONS, LinkChoice
 from corpus.wikilinks.mentions import WORDS
 from corpus.wikilinks.pages import TEXTS
 from corpus.wikilinks.rows import FORMS, HEADER, SUFFIXES, form_of
 from corpus.wikilinks.search import DOCUMENT_REASONS, Scope, Search
-from corpus.wikilinks.tables import FILES, Tables, load
+from corpus.wikilinks.tables import FILES, load
 
 HELP = "links to Wikipedia's articles with the words around them, out of WARC and vertical files"
 EPILOG = """examples:
@@ -40,7 +41,8 @@ EPILOG = """examples:
 
 A line is a link: its address, the article's address, anchor, the anchor's markup, words before, words after, encoding,
 byte of the address, byte of the anchor, file and place of the record, document. What is left out is counted by reason.
-Exit code: 0 all good, 1 some records failed or were damaged (the good ones are in the output), 2 wrong usage.
+Exit code: 0 all good, 1 some records failed or were damaged, or lines of --titles can be no titles (what is good
+is in the output), 2 wrong usage.
 """
 _EDITION = re.compile(r"[a-z]{2,6}(?:-[a-z]{1,10}){0,2}")
 _MOST_WORDS = 10_000
@@ -89,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     tables = _tables(options)
     expect_target(options.output, [*files, *(path for paths in tables.values() for path in paths.values())])
     expect_form_or_format(options, SUFFIXES)
-    search = _search(options, {edition: load(paths) for edition, paths in tables.items()})
+    search = _search(options, tables)
     with open_output(options.output) as out:
         if options.header:
             out.write(HEADER.encode())
@@ -99,13 +101,16 @@ def run(options: argparse.Namespace) -> int:
     return FAULTS if search.tally.faults else GOOD
 
 
-def _search(options: argparse.Namespace, tables: Mapping[str, Tables]) -> Search:
+def _search(options: argparse.Namespace, files: Mapping[str, Mapping[str, str]]) -> Search:
     languages, identifier = languages_of(options)
     editions = frozenset(_edition(code, "--wikipedia") for part in options.wikipedia for code in part.split(","))
     processes = processes_of(options)
     scope = Scope(options.text, options.words, languages, identifier, not options.without_wikimedia, processes)
+    report, tally = Report(quiet=options.quiet), Tally()
+    fault = counting(report, tally)
+    tables = {edition: load(paths, fault) for edition, paths in files.items()}
     choice = LinkChoice(editions, tables, options.similar, not options.without_fragments)
-    return Search(scope, choice, Report(quiet=options.quiet))
+    return Search(scope, choice, report, tally)
 
 
 def _edition(code: str, option: str) -> str:

@@ -29,8 +29,10 @@ _VARIANT = re.compile(r"/([a-z]{2,3}(?:-[a-z]{2,6})?)/(.+)\Z", re.S)
 _DROPPED = re.compile(r"[\t\n\r]")
 _BLANKS = re.compile("[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e]")
+_SIGNS = re.compile("[\x00-\x1f\x7f<>\\[\\]{}|\ufffd\ud800-\udfff]")
+"""In no title: control characters, brackets, and what was no UTF-8."""
 _ILLEGAL = re.compile(
-    "[\x00-\x1f\x7f<>\\[\\]{}|\ufffd\ud800-\udfff]"
+    f"{_SIGNS.pattern}"
     r"|%[0-9A-Fa-f]{2}|&[A-Za-z0-9\x80-\U0010ffff]+;|~~~|(?:\A|/)\.\.?(?:/|\Z)"
 )
 _MOST_BYTES = 255
@@ -138,6 +140,11 @@ def title_of(text: str, edition: str) -> str:
         return ""
     capital = title if edition in _ANY_CASE else _capital(title[0], edition) + title[1:]
     return capital if len(capital.encode()) <= _MOST_BYTES else ""
+
+
+def may_be_title(text: str) -> bool:
+    """Whether a line of a table of titles may be one, by its signs and length alone: tables have many."""
+    return not _SIGNS.search(text) and len(text.encode()) <= _MOST_BYTES
 
 
 def _capital(letter: str, edition: str) -> str:

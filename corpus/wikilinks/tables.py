@@ -23,11 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.duplicates.hashes import text_hash
-from corpus.errors import FormatError
+from corpus.errors import Fault, FormatError
 from corpus.sources import sound_lines
+from corpus.wikilinks.address import may_be_title
 
 FILES = {name: f"{name}.tsv" for name in ("titles", "disambiguations", "redirects", "pages")}
 """The tables of an edition, and what their files in its folder are called."""
+_SHOWN = 60
 Row = tuple[int, str]
 Known = TypeVar("Known")
 _Hashes = npt.NDArray[np.uint64]
@@ -107,8 +109,15 @@ def _names(path: str) -> Names:
     return Names(title for _, title in _rows(path))
 
 
-def _titles(path: str) -> Names:
-    found = _names(path)
+def _titles(path: str, fault: Fault) -> Names:
+    def titles() -> Iterator[str]:
+        for number, title in _rows(path):
+            if may_be_title(title):
+                yield title
+            else:
+                fault(FormatError(path, number, f"{title[:_SHOWN]!r} can be no title; left out"))
+
+    found = Names(titles())
     if not len(found):  # all links would be left out, as to titles that there are not
         raise FormatError(path, 1, "no titles")
     return found
@@ -145,14 +154,15 @@ def _rows(path: str) -> Iterator[tuple[int, str]]:
             yield number, text.replace("_", " ")
 
 
-def load(paths: Mapping[str, str]) -> Tables:
-    """``paths``: of files, by the names of :data:`FILES`. OSError and FormatError."""
+def load(paths: Mapping[str, str], fault: Fault) -> Tables:
+    """``paths``: of files, by the names of :data:`FILES`. ``fault`` hears of lines among the titles that can be none:
+    the others are a table without them. OSError and FormatError."""
 
     def loaded(name: str, read: Callable[[str], Known]) -> Known | None:
         return read(paths[name]) if name in paths else None
 
     return Tables(
-        loaded("titles", _titles),
+        loaded("titles", lambda path: _titles(path, fault)),
         loaded("disambiguations", _names),
         loaded("redirects", _redirects),
         loaded("pages", _pages),

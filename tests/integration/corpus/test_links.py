@@ -363,6 +363,22 @@ def test_wrong_usage(
     assert not (tmp_path / "out.tsv").exists()
 
 
+def test_lines_that_can_be_no_titles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, titles = write(tmp_path / "w", [exchange("1", PAGE.encode())]), tmp_path / "t.tsv"
+    arguments = ("links", path, "-o", tmp_path / "out.jsonl", "--wikipedia", "zu", "--titles", f"zu={titles}", "--json")
+    titles.write_text("Umfundisi\n7\tINingizimu Afrika\n")
+    assert run(*arguments) == 1
+    told = capsys.readouterr().err
+    assert f"-WARN {titles}:2: '7\\tINingizimu Afrika' can be no title; left out" in told
+    assert json.loads(told.splitlines()[-1])["damages"] == 1
+    assert [row["title"] for row in rows(tmp_path / "out.jsonl")] == ["Umfundisi"]
+    before = (tmp_path / "out.jsonl").read_bytes()
+    titles.write_text("7\tINingizimu Afrika\n")
+    assert run(*arguments) == 2
+    assert f"{titles}:1: no titles" in capsys.readouterr().err
+    assert (tmp_path / "out.jsonl").read_bytes() == before
+
+
 def test_a_pipe_on_both_ends(tmp_path: Path) -> None:
     path = write(tmp_path / "w", [exchange("1", PAGE.encode())])
     command = [sys.executable, "-m", "corpus", "links", "-", "-o", "-", "-q"]

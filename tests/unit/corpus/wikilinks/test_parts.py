@@ -39,6 +39,11 @@ def found(*paragraphs: Paragraph, words: int = 10) -> list[tuple[str, str, str]]
     return [(one.before, one.anchor, one.after) for one in mentions(document, lambda target, _: target, words)]
 
 
+def refused(fault: FormatError) -> None:
+    """Hears of faults where there are to be none."""
+    raise AssertionError(fault)
+
+
 # -- contexts
 
 
@@ -68,9 +73,25 @@ def test_of_words_without_end_a_context_has_a_part() -> None:
 def test_no_titles_are_no_table(tmp_path: Path) -> None:
     """All links would be left out, as those to titles that there are not."""
     (tmp_path / "t").write_bytes(b"\n")
-    assert len(load({"disambiguations": str(tmp_path / "t")}).disambiguations or ()) == 0
+    assert len(load({"disambiguations": str(tmp_path / "t")}, refused).disambiguations or ()) == 0
     with pytest.raises(FormatError, match="t:1: no titles"):
-        load({"titles": str(tmp_path / "t")})
+        load({"titles": str(tmp_path / "t")}, refused)
+
+
+def test_lines_that_can_be_no_titles_are_told_and_left_out(tmp_path: Path) -> None:
+    bad = ["7\tDurban", "A [b]", "{a}", "a|b", "<a", "a>", "a\x01", "a\x7f", "a" * 256, "é" * 128, "a\udcff"]
+    good = ["Durban", "Isi-Zulu: (i)", "é" * 127, "a" * 255]
+    path, told = tmp_path / "t", list[FormatError]()
+    path.write_bytes("\n".join([good[0], "", *bad, *good[1:]]).encode("utf-8", "surrogateescape"))
+    titles = load({"titles": str(path)}, told.append).titles
+    assert titles is not None
+    assert len(titles) == len(good)
+    assert all(title in titles for title in good)
+    assert [(one.path, one.line) for one in told] == [(str(path), number) for number in range(3, 3 + len(bad))]
+    assert str(told[0]) == f"{path}:3: '7\\tDurban' can be no title; left out"
+    path.write_text("7\tDurban\n")
+    with pytest.raises(FormatError, match="t:1: no titles"):
+        load({"titles": str(path)}, told.append)
 
 
 @given(st.lists(st.text("ab é\u2003", min_size=1, max_size=30), min_size=1, max_size=5), st.data())
@@ -264,7 +285,7 @@ def test_tables_of_files(tmp_path: Path, suffix: str) -> None:
         paths[name] = str(tmp_path / f"{name}{suffix}")
         with open_output(paths[name]) as out:
             out.write(content.encode())
-    tables = load(paths)
+    tables = load(paths, refused)
     assert tables.titles is not None
     assert [name in tables.titles for name in ("Durban", "IGoli", "New York", "New_York", "")] == [True] * 3 + [
         False
@@ -286,7 +307,7 @@ def test_tables_of_files(tmp_path: Path, suffix: str) -> None:
 def test_tables_that_are_none(tmp_path: Path, kind: str, row: str) -> None:
     (tmp_path / "t").write_text(f"1\tA\n{row}\n")
     with pytest.raises(FormatError, match="t:2: no "):
-        load({kind: str(tmp_path / "t")})
+        load({kind: str(tmp_path / "t")}, refused)
 
 
 def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
@@ -294,7 +315,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
         out.write(b"Durban\n" * 10_000)
     (tmp_path / "t.gz").write_bytes((tmp_path / "t.gz").read_bytes()[:-10])
     with pytest.raises(FormatError):
-        load({"titles": str(tmp_path / "t.gz")})
+        load({"titles": str(tmp_path / "t.gz")}, refused)
 
 
 # -- dumps
