@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import math
 import os
 import re
@@ -126,11 +127,13 @@ def _owner_faults(folder: Path, crawl: str) -> list[str]:
 
 def _choice_faults(settings: BaseSettings) -> list[str]:
     unknown = [flag for flag in settings.getlist("RELEVANCE_CAPPED") if flag not in ALL_FLAGS]
-    return [f"RELEVANCE_CAPPED: {flag!r} is none of {', '.join(ALL_FLAGS)}" for flag in unknown] + [
-        f"{name}={settings.get(name)!r} is none of {', '.join(filter(None, choices))}"
-        for name, choices in CHOICES.items()
-        if settings.get(name) not in choices
-    ]
+    faults = [f"RELEVANCE_CAPPED: {flag!r} is none of {', '.join(ALL_FLAGS)}" for flag in unknown]
+    levels = tuple(logging.getLevelNamesMapping())
+    for name, choices in {**CHOICES, "LOG_LEVEL": levels}.items():  # Scrapy itself would have a traceback for it
+        value = settings.get(name)
+        if value not in choices and not (name == "LOG_LEVEL" and isinstance(value, int)):
+            faults.append(f"{name}={value!r} is none of {', '.join(filter(None, choices))}")
+    return faults
 
 
 def _name_faults(settings: BaseSettings) -> list[str]:

@@ -37,7 +37,7 @@ class Command(ScrapyCrawl):
         if len(args) != 1:
             return
         assert self.settings is not None
-        # Scrapy may end before `run` (a LOG_LEVEL that there is not): the private Redis must not outlive that.
+        # Scrapy may end before `run` (a LOG_FILE that cannot be written): the private Redis must not outlive that.
         atexit.register(self._held.close)
         # Redis may read its data for minutes; from the reactor on Scrapy sees to both. Between here and there a private
         # Redis would stay, and a container not hear SIGTERM.

@@ -138,8 +138,23 @@ def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
     assert not (tmp_path / "d").exists()
 
 
+@pytest.mark.parametrize("level", ["LOUD", "info", "20", ""])
+def test_a_level_of_the_log_that_there_is_not(level: str, tmp_path: Path, seeds: Path) -> None:
+    line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_LEVEL=level)
+    assert f"scrapy crawl x: LOG_LEVEL={level!r} is none of CRITICAL, " in line
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("level", ["WARNING", 15])
+def test_a_level_of_the_log_that_there_is(level: str | int, tmp_path: Path, seeds: Path) -> None:
+    settings = Settings({"DATA_DIR": str(tmp_path / "d"), "LOG_LEVEL": level})
+    Ulwembu().update_settings(settings)
+    check(settings, find_spider(get_spider_loader(settings), "x", {"seeds": str(seeds)}))
+
+
 def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seeds: Path) -> None:
-    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_LEVEL="loud")
+    nowhere = str(tmp_path / "nowhere" / "log")
+    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_FILE=nowhere)
     assert done.returncode == 1
     assert EmbeddedRedis(tmp_path / "d" / "state" / "redis").server_pid() == 0
 
