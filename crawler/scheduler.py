@@ -31,9 +31,9 @@ from crawler.pages.detour import read_detour
 from crawler.pages.findings import Finding
 from crawler.pages.own_requests import is_own, pack_request, request_of
 from crawler.pages.requisites import is_requisite
-from crawler.work.endings import foreseen
+from crawler.work.endings import FAULT, foreseen
 from crawler.work.held import HeldLease
-from crawler.work.worker import FAULT, Worker
+from crawler.work.worker import Worker
 from frontier.outcomes import row
 from frontier.types import Candidate, Kind, Lease
 from seeds.harvest.revisits import conditions

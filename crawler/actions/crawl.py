@@ -18,7 +18,8 @@ from crawler.spiderloader import find_spider
 from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisUnreachableError, client, memory_facts, ping, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
-from crawler.work.worker import FAULT, Worker
+from crawler.work.endings import FAULT
+from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged, OptOutsElsewhere
 from frontier.redis_opt_outs import RedisOptOuts
 from seeds.errors import SeedsError

@@ -13,6 +13,8 @@ from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.types import Grant
 from sieve.errors import SieveError
 
+FAULT = "fault"
+"""Why a crawl was closed that could not go on; ``scrapy crawl`` then exits with 1."""
 _FORESEEN = (
     PreflightError,  # found before the crawl is opened, and not there any more
     RedisUnreachableError,

@@ -30,7 +30,7 @@ from crawler.pages.requisites import is_requisite
 from crawler.preflight import settings_faults
 from crawler.signals import stopping
 from crawler.state.folder import data_folder
-from crawler.work.endings import foreseen, why_over
+from crawler.work.endings import FAULT, foreseen, why_over
 from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.loops import in_thread, pause
@@ -47,7 +47,6 @@ from sieve.errors import LinkError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-FAULT = "fault"  # why a crawl was closed that could not go on; ``scrapy crawl`` then exits with 1
 
 _COMMIT_EVERY_S = 0.03
 _LONGEST_WAIT_S = 0.2

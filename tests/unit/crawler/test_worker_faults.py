@@ -22,7 +22,8 @@ from crawler.state.redis_link import forbidden
 from crawler.state.state_format import ensure_format
 from crawler.watch.figures import Figures
 from crawler.watch.progress import Progress
-from crawler.work.worker import FAULT, Worker
+from crawler.work.endings import FAULT
+from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable, OptOutsDamaged
 from frontier.redis_frontier import RedisFrontier
 from sieve.errors import LinkError
