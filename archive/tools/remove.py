@@ -45,7 +45,8 @@ class Removal:
 
 def below(name: str) -> Callable[[str], bool]:
     """Whether a URL is of this host, or begins like this URL; by the keys of the index, so by http and https, with and
-        without ``www.``, in capital and small letters. Other names under the host, and other ports, are others.
+    without ``www.``, in capital and small letters. Other names under the host, and other ports, are others.
+
     ValueError for what is neither; a key has no scheme, so that of ``ftp://`` would take what the web has there."""
     scheme = _SCHEME.match(name)
     whole = (name if scheme else f"http://{name}").partition("#")[0]
