@@ -113,7 +113,19 @@ def damaged(path: Path, error: BaseException) -> ModelError:
     return ModelError(path, f"is damaged: {str(error) or type(error).__name__}")
 
 
+def _check(header: Mapping[str, Any]) -> None:
+    """What is asked of it later is there: one of MISFITS otherwise."""
+    names = {c["name"] for c in header["classes"] if c["label"]}
+    for key in ("step", "word_share", "clip"):
+        float(header[key])
+    stages = header.get("second_stage", {})
+    spoken_of = {name for group in header.get("siblings", ()) for name in group}.union(stages, stages.values())
+    if unknown := spoken_of - names:
+        raise LookupError(f"no class {min(unknown)}")
+
+
 def _read(header: dict[str, Any], sections: dict[str, bytes]) -> Parameters:
+    _check(header)
     classes = len(header["classes"])
     keys = [_codes(sections["letters1"])]
     for order in range(2, int(header["order"]) + 1):

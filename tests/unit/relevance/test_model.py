@@ -511,12 +511,18 @@ def test_words_without_end_are_not_remembered() -> None:
 
 def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", "")
-    storage.replace_file(tmp_path / "m.model", storage.packed(training.train(SMALL, corpus())))
+    made = training.train(replace(SMALL, siblings=(("aaa", "bbb"),)), corpus())
+    storage.replace_file(tmp_path / "m.model", storage.packed(made))
     data = (tmp_path / "m.model").read_bytes()
     for part in (b'"letters2"', b'"word_rows"', b'"classes"', b'"clip"'):
         (tmp_path / "bad.model").write_bytes(data.replace(part, part[:-2] + b'_"'))
         with pytest.raises(ModelError, match="is damaged"):
             load(tmp_path / "bad.model")
+    for part in (b'"step"', b'"word_share"', b'"clip"', b'"label"', b'"siblings": [["aaa"'):
+        assert part in data
+        (tmp_path / "bad.model").write_bytes(data.replace(part, part[:-2] + b"_" + part[-1:]))
+        with pytest.raises(ModelError, match="is damaged"):  # not once it is asked for
+            storage.read(tmp_path / "bad.model")
     model = storage.read(tmp_path / "m.model")
     for wrong in (
         replace(model, meta={**model.meta, "step": 0}),
