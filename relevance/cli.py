@@ -142,7 +142,8 @@ def _train(given: argparse.Namespace) -> int:
 
 
 def _adapt(given: argparse.Namespace) -> int:
-    _expect_target(given.output, [given.model, *(file for file in given.files if file.is_file())])
+    read = [Path("/dev/stdin") if file == STDIN else file for file in given.files]
+    _expect_target(given.output, [given.model, *(file for file in read if file.is_file())])
     made, lines = storage.read(given.model), _Lines("adapt", given.files)
     with _steps_told(given.quiet):
         found = adapted(made, (line for some in lines for line in some))

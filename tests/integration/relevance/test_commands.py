@@ -283,6 +283,11 @@ def test_a_model_learns_from_text_without_labels(tmp_path: Path) -> None:
         assert (found.returncode, found.stdout) == (2, "")
         assert said in found.stderr
     assert out.read_bytes() == second
+    with (tmp_path / "news.txt").open("rb") as read:
+        command = [sys.executable, "-m", "relevance", *map(str, adapt[:-1]), read.name]
+        found = subprocess.run(command, stdin=read, capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "news.txt: is one of the files to read" in found.stderr
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
