@@ -74,13 +74,20 @@ def _answered(
     halves = [_without(half, 2, lines) for half in range(2)] if adapt else [({}, lines)]
     every: dict[str, dict[str, list[Answered]]] = defaultdict(lambda: defaultdict(list))
     for rest, held in halves:
-        told = adapted(made, [line for some in rest.values() for line in some[source]]) if adapt else made
+        told = _adapted(made, source, rest) if adapt else made
         decide = deciding(in_memory(told))
         measured = {language: some[source] for language, some in held.items()}
         for kind in KINDS:
             for language, texts in strings(measured, kind).items():
                 every[kind][language] += answered(decide, texts)
     return every
+
+
+def _adapted(made: Parameters, source: str, lines: training.Corpus) -> Parameters:
+    try:
+        return adapted(made, [line for some in lines.values() for line in some[source]])
+    except TrainingError as error:
+        raise TrainingError(f"half of {source}: {error}") from error
 
 
 def _all_but(source: str, description: training.Description) -> tuple[training.Source, ...]:

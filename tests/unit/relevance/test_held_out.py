@@ -86,6 +86,13 @@ def test_each_half_is_measured_on_by_a_model_that_learnt_from_the_other(data: Pa
     assert found["sentence"].macro > 98
 
 
+def test_a_source_that_nothing_can_be_learnt_from_is_named(data: Path) -> None:
+    for language in ("zul", "eng"):
+        (data / f"y/{language}.txt").write_text("\n".join(map(str, range(50))))
+    with pytest.raises(TrainingError, match="half of y: nothing to adapt to"):
+        leave_one_out(replace(SMALL, sources=(X, Y)), data, ["y"], adapt=True)
+
+
 def test_a_source_that_no_model_is_made_from_can_be_measured_on(data: Path) -> None:
     (data / "x").rename(data / "z")
     (data / "x").mkdir()
