@@ -287,13 +287,13 @@ def identify(
     `languages` limits the answer to these (ISO 639-3). `model`: the shipped one, another loaded one, or "afriweb": the
     thesis' method, which knows isiZulu and not isiZulu ("und"), whatever `languages` says.
     """
-    listed, asked = _list(texts), limits(languages)
+    listed, asked = all_texts(texts), limits(languages)
     if model == "afriweb":
         return thesis_model().identify(listed)
     return _identifier(chosen(model), asked)(listed)
 
 
-def _list(texts: Iterable[str]) -> list[str]:
+def all_texts(texts: Iterable[str]) -> list[str]:
     """The texts; TypeError for what are none."""
     if isinstance(texts, str | bytes):
         raise TypeError("texts is one string: its letters would be taken for texts; give a list")
@@ -335,7 +335,7 @@ def probabilities(
 
     Short texts are often of several languages at once. ModelError for "afriweb", which weighs none against another.
     """
-    listed, asked = _list(texts), limits(languages)
+    listed, asked = all_texts(texts), limits(languages)
     if model == "afriweb":
         raise ModelError(model, "knows no probabilities")
     return [*_identifier(chosen(model), asked).probabilities(listed, least)]

@@ -10,6 +10,7 @@ import pytest
 import relevance
 from relevance.errors import ModelError, TrainingError
 from relevance.language import storage
+from relevance.language.alphabet import encode
 from relevance.language.identification import Identifier
 from relevance.language.model import load
 from relevance.learning import adapting, training
@@ -179,3 +180,36 @@ def test_only_so_many_words_are_listed_besides(made: Any, after: Any, monkeypatc
     monkeypatch.setattr(adapting, "LISTED", 30)
     found = adapted(made, news(*SIBLINGS))
     assert len(found.words) == len(made.words) + 30
+
+
+def test_a_model_that_lists_no_words_learns_where_the_text_has_none_twice(made: Any) -> None:
+    bare = replace(made, words=(), word_rows=made.word_rows[:0], evidence=None)
+    found = adapted(bare, lines("one", STATE, 1, 1))
+    assert (found.words, found.meta["adapted"]) == ((), {"one": 1})
+    assert not np.array_equal(found.rows, made.rows)
+
+
+def test_a_sibling_in_two_groups_is_left_out_once(made: Any) -> None:
+    """Where the first takes its lines for mistakes the second does not ask for them."""
+    groups = (SIBLINGS, ("mid", "far"))
+    plain = replace(made, meta={**made.meta, "siblings": groups}, contrasts=())
+    found = adapted(plain, [*news("one", "two"), *news("mid", count=10)])
+    assert found.meta["adapted"].keys() == {"one", "two"}
+
+
+def test_no_word_is_more_than_certain(made: Any) -> None:
+    """Where a sibling that has the text takes for all but impossible what one without text takes for likely: the step
+    would go beyond what floating point holds, a warning, which is an error here."""
+    names = [c["name"] for c in made.meta["classes"]]
+    rows, j = made.rows.copy(), int(encode(["j"])[1]) - 1
+    rows[j, names.index("one")], rows[j, names.index("two")] = 254, 0
+    found = adapted(replace(made, rows=rows, evidence=None), [f"{line} {'j' * 40}" for line in news("one")])
+    assert found.meta["adapted"].keys() == {"one"}
+    assert found.word_rows[found.words.index("j" * 40), names.index("two")] == 0
+
+
+def test_what_are_no_texts_and_no_model_is_said() -> None:
+    with pytest.raises(TypeError, match="texts is one string"):
+        relevance.adapt("Umuntu ubona abantu emzini wakithi")
+    with pytest.raises(ModelError, match="afriweb: has nothing that text adapts"):
+        relevance.adapt(["Umuntu ubona abantu"], "afriweb")
