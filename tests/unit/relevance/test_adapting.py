@@ -9,7 +9,7 @@ import pytest
 
 import relevance
 from relevance.errors import ModelError, TrainingError
-from relevance.language import storage
+from relevance.language import contrast, storage
 from relevance.language.alphabet import encode
 from relevance.language.identification import Identifier
 from relevance.language.model import load
@@ -180,6 +180,9 @@ def test_only_so_many_words_are_listed_besides(made: Any, after: Any, monkeypatc
     monkeypatch.setattr(adapting, "LISTED", 30)
     found = adapted(made, news(*SIBLINGS))
     assert len(found.words) == len(made.words) + 30
+    counts = training.word_counts(news(*SIBLINGS))
+    least = min(counts[word] for word in set(found.words).difference(made.words))
+    assert least >= max(counts[word] for word in set(after.words).difference(found.words)) - 2  # not all lines are sure
 
 
 def test_a_model_that_lists_no_words_learns_where_the_text_has_none_twice(made: Any) -> None:
@@ -213,3 +216,79 @@ def test_what_are_no_texts_and_no_model_is_said() -> None:
         relevance.adapt("Umuntu ubona abantu emzini wakithi")
     with pytest.raises(ModelError, match="afriweb: has nothing that text adapts"):
         relevance.adapt(["Umuntu ubona abantu"], "afriweb")
+
+
+def test_what_was_learnt_makes_more_lines_sure(made: Any) -> None:
+    texts = [*news(*SIBLINGS, count=100), *(text for language in SIBLINGS for text in strings(language))]
+    at_first = adapting.equally_many(adapting.sure(made, texts), (SIBLINGS,))
+    found = adapted(made, texts)
+    assert sum(found.meta["adapted"].values()) > sum(map(len, at_first.values())) + 5
+
+
+def test_lines_in_doubt_are_not_sure(made: Any) -> None:
+    texts = strings("one")
+    known = [{**one, "und": 0} for one in Identifier(in_memory(made)).probabilities(texts, 0)]
+    likeliest = [max(one.values()) for one in known]
+    told = [text for some in adapting.sure(made, texts).values() for text in some]
+    assert sorted(told) == sorted(text for text, p in zip(texts, likeliest, strict=True) if p >= adapting.SURE)
+    assert 0 < len(told) < sum(p >= 0.5 for p in likeliest)
+
+
+def test_lines_of_a_language_that_is_split_from_another_teach_nothing(made: Any) -> None:
+    """Even where they are told: which of the two is long text's to say, and it moves with the other one."""
+    plain = replace(made, meta={**made.meta, "second_stage": {"old": "one", "far": "one"}})
+    far = [" ".join(FAR[at : at + 20]) for at in range(0, len(FAR), 20)]
+    assert any("far" in one for one in Identifier(in_memory(plain)).probabilities(far, adapting.SURE))
+    assert adapted(plain, [*news("one"), *far]).meta["adapted"].keys() == {"one"}
+
+
+def test_a_language_split_from_one_that_follows_follows_too(made: Any) -> None:
+    found = adapted(made, news("two", "mid"))
+    texts = [*strings("two"), *strings("mid")]
+    moved = lead(found, texts, "old", "one") - lead(made, texts, "old", "one")
+    assert abs(moved).max() < 0.5
+    assert (lead(found, texts, "old", "far") - lead(made, texts, "old", "far")).mean() > 1
+
+
+def test_mixtures_are_probabilities(made: Any, after: Any) -> None:
+    """Within what the steps of the file can say; of a language that learns."""
+    step, column = made.meta["step"], [c["name"] for c in made.meta["classes"]].index("one")
+    before, now = (np.exp(one.rows[: len(one.keys[0]), column] * -step).sum() for one in (made, after))
+    assert now == pytest.approx(before, abs=0.04)
+    listed = after.word_rows[:, column]
+    assert np.exp(listed[listed != storage.ABSENT] * -step).sum() == pytest.approx(1, abs=0.04)
+
+
+def test_a_tenth_of_what_is_known_stays_however_much_text_there_is(made: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(adapting, "HALF", 0)
+    found = adapted(made, news(*SIBLINGS))
+    column, places = [c["name"] for c in made.meta["classes"]].index("one"), [*map(found.words.index, made.words)]
+    known = made.word_rows[:, column] < 200
+    lost = found.word_rows[places, column].astype(int) - made.word_rows[:, column]
+    most = -np.log(1 - adapting.MOST) / made.meta["step"]
+    assert lost[known].max() == pytest.approx(most, abs=1)
+    lost = found.rows[:, column].astype(int) - made.rows[:, column]
+    assert most - 2 < lost[made.rows[:, column] < 200].max() <= most + 1
+
+
+def test_frequent_words_come_with_their_evidence(after: Any) -> None:
+    assert np.array_equal(after.evidence, in_memory(replace(after, evidence=None)).listed_evidence())
+
+
+def test_the_second_look_learns_of_those_that_have_text(made: Any) -> None:
+    (own,), (found,) = made.contrasts, adapted(made, news("one", "two")).contrasts
+    assert np.array_equal(found[:, 2], own[:, 2])
+    gained = found.astype(int) - own
+    for place, language in enumerate(("one", "two")):
+        said = contrast.scores(gained, [text.split() for text in strings(language)])
+        assert (said[:, place] > said[:, 1 - place]).mean() > 0.95
+    elsewhere = own.any(axis=1) & ~gained.any(axis=1)
+    assert elsewhere.sum() > 100  # what only the model knows stays
+
+
+def test_the_second_look_learns_by_how_much_text_there_is_and_of_two(made: Any, monkeypatch: Any) -> None:
+    (own,), (found,) = made.contrasts, adapted(made, news("one")).contrasts
+    assert np.array_equal(found, own)
+    monkeypatch.setattr(adapting, "HALF", 10**9)
+    (found,) = adapted(made, news("one", "two")).contrasts
+    assert np.array_equal(found, own)
