@@ -30,8 +30,9 @@ _ADAPT = """examples:
   python -m corpus extract data/zulu/warc --format text -o - --quiet | python -m relevance adapt -o crawl.model
 
 The text needs no labels: what lines are told for sure teaches what the others need. One sentence or paragraph a line,
-some thousand lines; twice the same line counts once. The model takes its place wherever a model file is asked for
-(`model` of a seed file's [relevance], RELEVANCE_MODEL, --model). How much it may gain: eval --leave-out SOURCE --adapt.
+some thousand lines; twice the same line counts once, but not what a model has been adapted to before: with more text,
+adapt the first one anew to all of it. The model takes its place wherever a model file is asked for (`model` of a seed
+file's [relevance], RELEVANCE_MODEL, --model). How much it may gain: eval --leave-out SOURCE --adapt.
 
 A line of the output: language, lines that it has learnt from; a tab between. Of close siblings (isiZulu, isiXhosa,
 isiNdebele, siSwati) each learns from as many lines as the one of them that has least, and one alone only what tells it
@@ -66,7 +67,8 @@ _WORDS = """examples:
   python -m relevance words zul --count 50
   python -m relevance words xho --stop > stop.txt
 
-A word a line with how often it comes in a million; a tab between.
+A word a line with how often it comes in a million; a tab between. Of an adapted model ask for a language that has
+learnt (adapt prints which): what a sibling without text is given only tells it from the others.
 """
 _EXPORT = """example:
   python -m relevance export-arpa zul zul.arpa --order 6
