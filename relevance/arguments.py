@@ -178,7 +178,7 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--adapt",
         action="store_true",
-        help="with --leave-out: on each half of its lines by the model adapted to the other half, without labels",
+        help="with --leave-out: also on each half of its lines by the model adapted to the other half, without labels",
     )
     sub.add_argument(
         "--description", type=_path, help="what --leave-out and --parts train by (default: as the shipped model)"

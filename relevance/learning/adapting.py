@@ -13,7 +13,7 @@ What it keeps to:
 - A line counts once, and only where one language has SURE of the probability.
 - Siblings learn from equally many lines. One with more text would know more words that all of them have, and take
   the others' strings. For the same reason a sibling of which there is no text follows the mean of those that have some:
-  what the text says of the family is no evidence against it. So text in one sibling alone tells nothing among them.
+  what the text says of the family is no evidence against it. But a word gets no likelier in it than in those.
   What such a sibling's values say is only that: they add up to more than 1 where its siblings have gained much by words
   that they had taken for all but impossible, as names are.
 - Pools ("und") stay as they are; a second-stage language follows the one that it is split from.
@@ -191,7 +191,8 @@ def _with_words(
         listed_logs = np.log(listed_share * np.maximum(mixed, 1e-300))
         change[:, column] = np.logaddexp(spelt_logs, listed_logs) - before[:, column]
     for column, those in columns.follow.items():
-        whole = np.exp(np.minimum(before[:, column] + change[:, those].mean(axis=1), 0))
+        most = np.maximum(before[:, column], (before[:, those] + change[:, those]).max(axis=1))
+        whole = np.exp(np.minimum(before[:, column] + change[:, those].mean(axis=1), most))
         rows[:, column] = _listed((whole - (1 - listed_share) * np.exp(letters[:, column])) / listed_share, step)
     return replace(spelt, words=tuple(words), word_rows=rows)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,8 +42,9 @@ def leave_one_out(
 
     clean: not measured on lines that lie in the wrong file: of six words or more, and given to another language by a
     model trained with these very lines (:mod:`relevance.learning.cleaning`). No answer to them could be right.
-    adapt: measured on each half of the source's lines by the model adapted to the other half, all languages together
-    and without their names (:mod:`relevance.learning.adapting`): what a model may know of a crawl's own text.
+    adapt: as "SOURCE, adapted" also on each half of the source's lines by the model adapted to the other half, all
+    languages together and without their names (:mod:`relevance.learning.adapting`): what a model may know of a crawl's
+    own text. Both on the same strings, up to a thousand of each half.
     """
     others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
     corpus = training.read_corpus(data, (*description.sources, *others))
@@ -62,25 +63,24 @@ def leave_one_out(
         rest = _all_but(source, description)
         made = make(replace(description, sources=rest), training.read_corpus(data, rest))
         lines: training.Corpus = {language: {source: measured[language][source]} for language in languages}
-        every = _answered(made, source, lines, adapt)
-        out[source] = {kind: figures_of(some, said) for kind, some in every.items() if len(some) > 1}
+        halves = [_without(half, 2, lines) for half in range(2)] if adapt else [({}, lines)]
+        out[source] = _measured(source, [(made, held) for _, held in halves], said)
+        if adapt:
+            learnt = [(_adapted(made, source, rest), held) for rest, held in halves]
+            out[f"{source}, adapted"] = _measured(source, learnt, said)
     return out
 
 
-def _answered(
-    made: Parameters, source: str, lines: training.Corpus, adapt: bool
-) -> dict[str, dict[str, list[Answered]]]:
-    """kind -> language -> what is answered to strings of the source's lines."""
-    halves = [_without(half, 2, lines) for half in range(2)] if adapt else [({}, lines)]
+def _measured(source: str, each: Iterable[tuple[Parameters, training.Corpus]], said: Said) -> dict[str, Figures]:
+    """kind -> figures of models, each on strings of some of the source's lines, together."""
     every: dict[str, dict[str, list[Answered]]] = defaultdict(lambda: defaultdict(list))
-    for rest, held in halves:
-        told = _adapted(made, source, rest) if adapt else made
-        decide = deciding(in_memory(told))
-        measured = {language: some[source] for language, some in held.items()}
+    for made, held in each:
+        decide = deciding(in_memory(made))
+        lines = {language: some[source] for language, some in held.items()}
         for kind in KINDS:
-            for language, texts in strings(measured, kind).items():
+            for language, texts in strings(lines, kind).items():
                 every[kind][language] += answered(decide, texts)
-    return every
+    return {kind: figures_of(some, said) for kind, some in every.items() if len(some) > 1}
 
 
 def _adapted(made: Parameters, source: str, lines: training.Corpus) -> Parameters:
