@@ -35,8 +35,8 @@ adapt the first one anew to all of it. The model takes its place wherever a mode
 file's [relevance], RELEVANCE_MODEL, --model). How much it may gain: eval --leave-out SOURCE --adapt.
 
 A line of the output: language, lines that it has learnt from; a tab between. Of close siblings (isiZulu, isiXhosa,
-isiNdebele, siSwati) each learns from as many lines as the one of them that has least, and one alone only what tells it
-from other languages. Exit code: 0 all good, 1 a file could not be read or has lines that are no UTF-8 (the rest was
+isiNdebele, siSwati) each learns from as many lines as the one of them that has least, and one alone hardly anything
+against the others. Exit code: 0 all good, 1 a file could not be read or has lines that are no UTF-8 (the rest was
 done), 2 wrong usage or no line told for sure: nothing is written.
 """
 _EVAL = """examples:

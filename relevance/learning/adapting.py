@@ -14,8 +14,6 @@ What it keeps to:
 - Siblings learn from equally many lines. One with more text would know more words that all of them have, and take
   the others' strings. For the same reason a sibling of which there is no text follows the mean of those that have some:
   what the text says of the family is no evidence against it. But a word gets no likelier in it than in those.
-  What such a sibling's values say is only that: they add up to more than 1 where its siblings have gained much by words
-  that they had taken for all but impossible, as names are.
 - Pools ("und") stay as they are; a second-stage language follows the one that it is split from.
 
 Deterministic: lines are left out with a fixed seed; which ones, and so the model, depends on the order of the texts. A
