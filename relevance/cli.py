@@ -58,8 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale's encoding lacks ends nothing
         sys.stdout.reconfigure(errors="backslashreplace")
-    run = {"train": _train, "adapt": _adapt, "eval": _eval, "identify": _identify, "words": _words}
-    run["export-arpa"] = _export
+    run = {
+        "train": _train,
+        "adapt": _adapt,
+        "eval": _eval,
+        "identify": _identify,
+        "words": _words,
+        "export-arpa": _export,
+    }
     try:
         code = run[given.command](given)
         sys.stdout.flush()
@@ -148,8 +154,8 @@ def _adapt(given: argparse.Namespace) -> int:
     with _steps_told(given.quiet):
         found = adapted(made, (line for some in lines for line in some))
         storage.replace_file(given.output, storage.packed(found))
-    for language, count_ in found.meta["adapted"].items():
-        print(f"{language}\t{count_}")
+    for language, learnt in found.meta["adapted"].items():
+        print(f"{language}\t{learnt}")
     return FAULTS if lines.faults else GOOD
 
 

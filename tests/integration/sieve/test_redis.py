@@ -276,12 +276,8 @@ def test_a_folder_that_is_refused_is_left_as_it_is(server: EmbeddedRedis, client
         assert all(map(sieve.contains, URLS[:120]))
 
 
-def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
-    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
-) -> None:
-    """An older Redis needs the later URLs once more; what waits in it, or is new and ready, is known."""
-    folder, keys = tmp_path / "sieve", RedisKeys("zulu")
-    spec = f"&dir={folder}&run=8"
+def redis_falls_behind(server: EmbeddedRedis, client: redis.Redis, spec: str) -> None:
+    """The folder knows 90 URLs, all handed out; Redis is as it was when it had decided 50."""
     with contextlib.closing(sieve_of(server, spec)) as sieve:
         sieve.enqueue(URLS[:50])
         sieve.flush()
@@ -293,6 +289,15 @@ def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
     client.flushall()
     for name, value in saved.items():
         client.restore(name, 0, value)
+
+
+def test_of_a_folder_ahead_of_redis_nothing_is_taken_over(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path
+) -> None:
+    """An older Redis needs the later URLs once more; what waits in it, or is new and ready, is known."""
+    folder, keys = tmp_path / "sieve", RedisKeys("zulu")
+    spec = f"&dir={folder}&run=8"
+    redis_falls_behind(server, client, spec)
     with contextlib.closing(sieve_of(server, spec)) as sieve:
         sieve.enqueue(URLS[:60])
         with pytest.raises(StoreError, match="but Redis has only come to 2"):
@@ -338,17 +343,7 @@ def test_a_folder_without_its_manifest_that_is_ahead_of_redis_is_refused_after_a
 ) -> None:
     folder = tmp_path / "sieve"
     spec = f"&dir={folder}&run=8"
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[:50])
-        sieve.flush()
-    saved = {name: client.dump(name) or b"" for name in client.scan_iter()}
-    with contextlib.closing(sieve_of(server, spec)) as sieve:
-        sieve.enqueue(URLS[50:90])
-        sieve.flush()
-        assert len(sieve.drain()) == 90
-    client.flushall()
-    for name, value in saved.items():
-        client.restore(name, 0, value)
+    redis_falls_behind(server, client, spec)
     (folder / "MANIFEST").unlink()
     repair(folder)
     with contextlib.closing(sieve_of(server, spec)) as sieve:
