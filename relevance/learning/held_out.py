@@ -98,9 +98,10 @@ def _languages_left_out(
     description: training.Description, data: Path, source: str, corpus: training.Corpus
 ) -> list[str]:
     """Those told apart that the source has text of: two or more."""
-    if not _all_but(source, description):
+    if all(one.words for one in _all_but(source, description)):
         raise TrainingError(
-            f"{source} is the only source: without it there is nothing to train from; --parts leaves parts of it out"
+            f"{source} is the only source with text: without it there is nothing to train from; "
+            "--parts leaves parts of it out"
         )
     names = _told_apart(description)
     there = [name for name in names if any(corpus.get(name, {}).get(source, ()))]
@@ -125,6 +126,7 @@ def by_parts(description: training.Description, data: Path, parts: int) -> dict[
     corpus = training.read_corpus(data, description.sources)
     if len(names := [name for name in _told_apart(description) if name in corpus]) < 2:
         raise TrainingError(f"{data}: no text of two of the languages told apart: {' '.join(names)}")
+    publications = [one.name for one in description.sources if not one.words]
     every: dict[str, dict[str, dict[str, list[Answered]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for part in range(parts):
         _log.info("without part %d of %d", part + 1, parts)
@@ -134,17 +136,17 @@ def by_parts(description: training.Description, data: Path, parts: int) -> dict[
         except TrainingError as error:
             raise TrainingError(f"without part {part + 1} of {parts}: {error}") from error
         decide = deciding(in_memory(made))
-        for source in description.sources:
-            lines = {name: held[name][source.name] for name in names if source.name in held[name]}
+        for source in publications:
+            lines = {name: held[name][source] for name in names if source in held[name]}
             for kind in KINDS:
                 for language, texts in strings(lines, kind).items():
                     told = answered(decide, texts)
-                    for name in (source.name, ALL) if len(description.sources) > 1 else (source.name,):
+                    for name in (source, ALL) if len(publications) > 1 else (source,):
                         every[name][kind][language] += told
     said = Said(corpus, description.classes)
     return {
         name: {kind: figures_of(told, said) for kind, told in every[name].items() if len(told) > 1}
-        for name in (*(source.name for source in description.sources), ALL)
+        for name in (*publications, ALL)
         if name in every
     }
 

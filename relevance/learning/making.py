@@ -35,9 +35,10 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     again: it was made before, larger, and what is to be said of its text has been said.
     """
     taken = {language for spec in description.classes for language in spec.languages}
-    if not again and "*" not in taken and (spare := sorted(set(corpus) - taken)):
+    there = set(corpus).union(*(source.words for source in description.sources))
+    if not again and "*" not in taken and (spare := sorted(there - taken)):
         _log.info("left out, as no class has them: %s", " ".join(spare))
-    _log.info("counting the letters and words of %d languages", len(corpus))
+    _log.info("counting the letters and words of %d languages", len(there))
     made = train(description, corpus)
     if not again:
         _tell_of_little_text(made, description)
@@ -50,7 +51,7 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
         made = matched(made, corpus, description)
     if description.siblings:
         _log.info("tuning the letters of siblings: %s", siblings)
-        made = tuned(made, class_words(corpus, description.classes, description.settings.unmarked), description)
+        made = tuned(made, class_words(corpus, description), description)
     if description.settings.contrast and description.siblings:
         _log.info("learning the second look at siblings: %s", siblings)
         contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)

@@ -1,8 +1,8 @@
 """From plain text to a model: count, smooth, prune to a size, quantise.
 
 A training description is one TOML (models/southern.toml is the shipped one); text lies in
-`<data>/<source>/<language>.txt` or in files `<data>/<source>/<language>/*.txt`. Only parameters leave this module,
-never a sentence.
+`<data>/<source>/<language>.txt` or in files `<data>/<source>/<language>/*.txt`, or is replaced by how often words come
+(:mod:`relevance.learning.frequencies`). Only parameters leave this module, never a sentence.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from relevance.errors import TrainingError
 from relevance.language import storage
 from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
+from relevance.learning.frequencies import frequencies
 from relevance.learning.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
 
 
@@ -36,11 +37,13 @@ class ClassSpec:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One publication: which languages may be taken from it (empty: all)."""
+    """One publication: which languages may be taken from it (empty: all). words: language -> how many; then it has no
+    text, and each language's words count as in so long a text (:mod:`relevance.learning.frequencies`)."""
 
     name: str
     licence: str = ""
     languages: tuple[str, ...] = ()
+    words: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def read_description(path: Path) -> Description:
         for table in raw["class"]:
             _only(table, "name label languages", "name", " in a [[class]]")
         for table in raw["source"]:
-            _only(table, "name licence languages", "name", " in a [[source]]")
+            _only(table, "name licence languages words", "name", " in a [[source]]")
         description = Description(
             name=str(raw["name"]),
             classes=tuple(
@@ -102,7 +105,7 @@ def read_description(path: Path) -> Description:
                 for c in raw["class"]
             ),
             sources=tuple(
-                Source(s["name"], s.get("licence", ""), _names("languages", s.get("languages", [])))
+                Source(s["name"], s.get("licence", ""), _names("languages", s.get("languages", [])), _amounts(s))
                 for s in raw["source"]
             ),
             family=_names("family", raw.get("family", [])),
@@ -130,6 +133,15 @@ def _names(key: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TrainingError(f"{key} = {value!r} is no list of names")
     return tuple(value)
+
+
+def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
+    amounts = source.get("words", {})
+    if not isinstance(amounts, dict) or not all(type(amount) is int and amount > 0 for amount in amounts.values()):
+        raise TrainingError(f"words = {amounts!r} is no table of languages and how many, as {{ eng = 100_000 }}")
+    if amounts and source.get("languages"):
+        raise TrainingError(f"source {source['name']}: words says which languages; leave out languages")
+    return amounts
 
 
 def _groups(value: object) -> tuple[tuple[str, ...], ...]:
@@ -198,9 +210,11 @@ Corpus = dict[str, dict[str, list[str]]]
 
 
 def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
-    """All lines of the sources; TrainingError for one that has none."""
+    """All lines of the sources that have text; TrainingError for one that has none."""
     corpus: Corpus = {}
     for source in sources:
+        if source.words:
+            continue
         folder = data / source.name
         files = text_files(folder)
         wanted = [language for language in files if not source.languages or language in source.languages]
@@ -220,21 +234,22 @@ def word_counts(lines: Iterable[str]) -> WordCounts:
     return Counter(word[:MAX_WORD] for line in lines for word in words(line))
 
 
-def class_words(corpus: Corpus, classes: Iterable[ClassSpec], typed: float = 0.0) -> dict[str, WordCounts]:
-    """Word frequencies of each class; "*" takes the languages that no class names. `typed`: the
-    share without marks."""
-    classes = tuple(classes)
-    named = {language for spec in classes for language in spec.languages}
+def class_words(corpus: Corpus, description: Description) -> dict[str, WordCounts]:
+    """Word frequencies of each class; "*" takes the languages that no class names."""
+    listed = [frequencies(source.words) for source in description.sources if source.words]
+    there = set(corpus).union(*listed)
+    named = {language for spec in description.classes for language in spec.languages}
     out: dict[str, WordCounts] = {}
-    for spec in classes:
-        languages = sorted(set(corpus) - named) if "*" in spec.languages else spec.languages
+    for spec in description.classes:
         counts: WordCounts = Counter()
-        for language in languages:
+        for language in sorted(there - named) if "*" in spec.languages else spec.languages:
             for lines in corpus.get(language, {}).values():
                 counts.update(word_counts(lines))
+            for some in listed:
+                counts.update(some.get(language, {}))
         if not counts:
             raise TrainingError(f"no text for class {spec.name}")
-        counts.update(_without_marks(counts, typed))
+        counts.update(_without_marks(counts, description.settings.unmarked))
         out[spec.name] = counts
     return out
 
@@ -251,7 +266,7 @@ def _without_marks(counts: WordCounts, share: float) -> WordCounts:
 def train(description: Description, corpus: Corpus) -> storage.Parameters:
     """The model of this text under these settings."""
     settings = description.settings
-    counted = class_words(corpus, description.classes, settings.unmarked)
+    counted = class_words(corpus, description)
     raw = {name: count_ngrams(counts, settings.order) for name, counts in counted.items()}
     kept = select(list(raw.values()), settings.min_count)
     columns = [_column(KneserNey(grams), kept, settings.step) for grams in raw.values()]

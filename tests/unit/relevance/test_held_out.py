@@ -30,7 +30,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_the_only_source_cannot_be_left_out(data: Path) -> None:
-    with pytest.raises(TrainingError, match=r"x is the only source: .*; --parts leaves parts"):
+    with pytest.raises(TrainingError, match=r"x is the only source with text: .*; --parts leaves parts"):
         leave_one_out(SMALL, data, ["x"])
 
 

@@ -41,7 +41,7 @@ def groups() -> Any:
 
 @pytest.fixture(scope="module")
 def counted(groups: Any) -> Any:
-    return training.class_words(corpus(), groups.classes)
+    return training.class_words(corpus(), groups)
 
 
 @pytest.fixture(scope="module")
