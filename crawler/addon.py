@@ -134,15 +134,22 @@ class Ulwembu:
             settings.set(setting, merged, priority=settings.getpriority(setting) or 0)
         for setting, names in _LEFT_OUT.items():
             switched = _SWITCHED.get(setting, {}).items()
-            left_out = {*names, *(name for switch, name in switched if not settings.getbool(switch))}
+            left_out = {*names, *(name for switch, name in switched if _is_off(settings, switch))}
             # Also where a project has set the base itself.
             base = f"{setting}_BASE"
             priority = max(get_settings_priority("addon"), settings.getpriority(base) or 0)
-            kept = {name: order for name, order in settings.getdict(base).items() if _path(name) not in left_out}
+            kept = {name: order for name, order in settings.getdict(base).items() if path_of(name) not in left_out}
             settings.set(base, kept, priority)
 
 
-def _path(component: str | type) -> str:
+def _is_off(settings: BaseSettings, switch: str) -> bool:
+    try:
+        return not settings.getbool(switch)
+    except ValueError:  # neither on nor off: refused before the crawl begins, in a line
+        return False
+
+
+def path_of(component: str | type) -> str:
     """As Scrapy writes it; a project may name the class itself."""
     return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
 

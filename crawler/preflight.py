@@ -28,6 +28,7 @@ from crawler.fetch.opt_outs import read_opt_outs
 from crawler.options import CHOICES, problems
 from crawler.pages.policy import model_of, open_policy
 from crawler.pages.quality_caps import ALL_FLAGS
+from crawler.scrapy_settings import crawl_faults, guard_faults, log_faults, value_faults
 from crawler.spiders.seeded import SeededSpider
 from crawler.state.folder import data_folder
 from relevance.errors import ModelError, PolicyError
@@ -35,6 +36,7 @@ from seeds.crawl.reader import check_contact
 
 METRICS_PORTS = 10
 """So many workers of a machine may have the same settings."""
+_PARTS = ("warc", "state", "reports")
 _DAY_S = 86_400
 _OF_POLICY = ("RELEVANCE_POLICY", "RELEVANCE_OPTIONS", "RELEVANCE_MODEL")
 _LONGEST_PREFIX_BYTES = 100
@@ -51,6 +53,7 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
             named = f" (with {', '.join(given)})" if given else ""
             faults.append(f"relevance policy of {spider.spec.path or spider.spec.name}{named}: {error}")
     faults += settings_faults(settings, spider)
+    faults += crawl_faults(settings)
     if faults:
         raise PreflightError("\n".join(faults))
     if settings.getint("METRICS_PORT"):
@@ -58,13 +61,24 @@ def check(settings: BaseSettings, spider: type[Spider]) -> None:
 
 
 def take_folder(settings: BaseSettings, spider: type[Spider]) -> None:
-    """Create the data folder of a crawl, or :class:`PreflightError`: why it cannot have it. To be called when nothing
-    else is against the start, as one that is refused should leave no folder."""
+    """Create the data folder of a crawl, and its LOG_FILE, or :class:`PreflightError`: why it cannot have them. To be
+    called when nothing else is against the start, as one that is refused should leave no folder."""
     if not issubclass(spider, SeededSpider):
-        return
-    folder = data_folder(settings, spider.spec.name)
-    if faults := _folder_faults(folder) or _owner_faults(folder, spider.spec.name):
+        faults = log_faults(settings)
+    else:
+        folder = data_folder(settings, spider.spec.name)
+        log_is_inside = _comes_with(folder, Path(settings.get("LOG_FILE") or "").absolute().parent)
+        faults = [] if log_is_inside else log_faults(settings)
+        faults = faults or _folder_faults(folder) or _owner_faults(folder, spider.spec.name)
+        faults = faults or (log_faults(settings) if log_is_inside else [])
+    if faults:
         raise PreflightError("\n".join(faults))
+
+
+def _comes_with(folder: Path, parent: Path) -> bool:
+    """Whether a folder is not there before the data folder is."""
+    folder = folder.absolute()
+    return not parent.exists() and parent in (folder, *folder.parents, *(folder / part for part in _PARTS))
 
 
 def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
@@ -91,17 +105,22 @@ def settings_faults(settings: BaseSettings, spider: type[Spider]) -> list[str]:
     faults += _choice_faults(settings)
     faults += _name_faults(settings)
     faults += _limit_faults(settings)
+    faults += value_faults(settings)
+    faults += guard_faults(settings)
     return faults
 
 
 def _folder_faults(folder: Path) -> list[str]:
     try:
-        for part in ("warc", "state", "reports"):
+        str(folder.resolve()).encode()  # as part of an address of Redis
+        for part in _PARTS:
             (folder / part).mkdir(parents=True, exist_ok=True)
             if not os.access(folder / part, os.W_OK | os.X_OK):
                 raise PermissionError(13, os.strerror(13))
     except OSError as error:
         return [f"cannot write to DATA_DIR {folder}: {error.strerror}"]
+    except UnicodeEncodeError:
+        return [f"DATA_DIR {folder}: its name is no UTF-8"]
     return []
 
 
@@ -200,6 +219,10 @@ def metrics_socket(settings: BaseSettings) -> socket.socket:
     """Listens on the first port for figures that is free; PreflightError when none can be had."""
     # An empty address would mean all of the machine's.
     host, first = settings.get("METRICS_HOST") or "127.0.0.1", settings.getint("METRICS_PORT")
+    try:
+        host.encode("idna")
+    except UnicodeError:  # else a TypeError later
+        raise PreflightError(f"METRICS_HOST={host!r} is no name of a host") from None
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     last = min(first + METRICS_PORTS, 1 << 16) - 1
     for port in range(first, last + 1):

@@ -21,7 +21,8 @@ from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command as Fetch
 from crawler.errors import PreflightError
 from crawler.fetch.errors import DnsError
-from crawler.preflight import check, take_folder
+from crawler.fetch.handler import FetchHandler
+from crawler.preflight import check, metrics_socket, take_folder
 from crawler.scheduler import FrontierScheduler
 from crawler.spiderloader import find_spider
 from crawler.state.embedded_redis import EmbeddedRedis
@@ -153,10 +154,70 @@ def test_a_level_of_the_log_that_there_is(level: str | int, tmp_path: Path, seed
 
 
 def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seeds: Path) -> None:
-    nowhere = str(tmp_path / "nowhere" / "log")
-    done = run("crawl", "x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_FILE=nowhere)
+    settings = {"DATA_DIR": str(tmp_path / "d"), "LOG_VERSIONS": "there-is-no-such-package"}
+    done = run("crawl", "x", "-a", f"seeds={seeds}", **settings)
     assert done.returncode == 1
     assert EmbeddedRedis(tmp_path / "d" / "state" / "redis").server_pid() == 0
+
+
+def test_a_log_that_cannot_be_opened(tmp_path: Path, seeds: Path) -> None:
+    nowhere = tmp_path / "nowhere" / "log"
+    line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_FILE=str(nowhere))
+    assert line == f"scrapy crawl x: LOG_FILE {nowhere}: No such file or directory"
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "encoding", "told"),
+    [
+        ("", "utf-8", "LOG_FILE {}: Is a directory"),
+        ("d/logs/log", "utf-8", "LOG_FILE {}: No such file or directory"),
+        ("/dev/full", "utf-8", "LOG_FILE {}: No space left on device"),
+        ("log", "utf-9", "LOG_ENCODING='utf-9': unknown encoding: utf-9"),
+        ("log", "hex", "LOG_ENCODING='hex': 'hex' is not a text encoding"),
+    ],
+)
+@pytest.mark.parametrize("seeded", [True, False])
+def test_a_log_that_cannot_be_written(
+    place: str, encoding: str, told: str, seeded: bool, tmp_path: Path, seeds: Path
+) -> None:
+    log = tmp_path / place
+    with pytest.raises(PreflightError) as refusal:
+        take_logged(tmp_path / "d", log, seeds if seeded else None, encoding)
+    assert str(refusal.value).startswith(told.format(log))
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_log_on_a_disk_that_is_full(tmp_path: Path, seeds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fstatvfs", lambda _: Mock(f_blocks=9, f_bavail=0))
+    with pytest.raises(PreflightError, match=r"LOG_FILE .*: No space left on device"):
+        take_logged(tmp_path / "d", tmp_path / "log", seeds)
+    monkeypatch.setattr("os.fstatvfs", lambda _: Mock(f_blocks=0, f_bavail=0))
+    take_logged(tmp_path / "d", tmp_path / "log", seeds)
+
+
+@pytest.mark.parametrize("place", ["log", "d/log", "d/warc/log", "data/log"])
+def test_a_log_that_can_be_written(place: str, tmp_path: Path, seeds: Path) -> None:
+    """Also in a folder that is made with the crawl's own; what another run has logged stays."""
+    folder = tmp_path / ("data/d" if place.startswith("data") else "d")
+    for _ in range(2):
+        take_logged(folder, tmp_path / place, seeds)
+        with (tmp_path / place).open("a") as log:
+            log.write("one run\n")
+    assert (tmp_path / place).read_text() == "one run\none run\n"
+
+
+def take_logged(folder: Path, log: Path, seeds: Path | None, encoding: str = "utf-8") -> None:
+    """The folder of a crawl that has such a log."""
+    settings = Settings({"DATA_DIR": str(folder), "LOG_FILE": str(log), "LOG_ENCODING": encoding})
+    Ulwembu().update_settings(settings)
+    spider = find_spider(get_spider_loader(settings), "x", {"seeds": str(seeds)}) if seeds else Spider
+    take_folder(settings, spider)
+
+
+def test_a_folder_that_no_address_can_have(tmp_path: Path, seeds: Path) -> None:
+    with pytest.raises(PreflightError, match=r"DATA_DIR .*: its name is no UTF-8"):
+        take_logged(tmp_path / "\udcff", tmp_path / "log", seeds)
 
 
 def test_list_names_the_crawls() -> None:
@@ -204,6 +265,35 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("CONTACT", "me@a.test\r\nX-More: 1", "CONTACT: 'me@a.test\\r\\nX-More: 1'"),
         ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
         ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
+        ("LOG_FORMAT", "%(nosuch)s", "LOG_FORMAT='%(nosuch)s': Formatting field not found in record: 'nosuch'"),
+        ("LOG_FORMAT", "%(asctime", "LOG_FORMAT='%(asctime': Invalid format"),
+        ("LOG_FORMAT", "%(asctime)d", "LOG_FORMAT='%(asctime)d': "),
+        ("LOG_ENABLED", "maybe", "LOG_ENABLED='maybe' is neither True nor False"),
+        ("COOKIES_ENABLED", "maybe", "COOKIES_ENABLED='maybe' is neither True nor False"),
+        ("TELNETCONSOLE_ENABLED", "maybe", "TELNETCONSOLE_ENABLED='maybe' is neither True nor False"),
+        ("DOWNLOAD_VERIFY_CERTIFICATES", "", "DOWNLOAD_VERIFY_CERTIFICATES='' is neither True nor False"),
+        ("CONCURRENT_REQUESTS", "x", "CONCURRENT_REQUESTS='x' is no whole number"),
+        ("CLOSESPIDER_PAGECOUNT", "1.5", "CLOSESPIDER_PAGECOUNT='1.5' is no whole number"),
+        ("CLOSESPIDER_TIMEOUT", "soon", "CLOSESPIDER_TIMEOUT='soon' is no number"),
+        ("CLOSESPIDER_TIMEOUT", "inf", "CLOSESPIDER_TIMEOUT='inf' is no number"),
+        ("CLOSESPIDER_TIMEOUT", "-1", "CLOSESPIDER_TIMEOUT='-1' must not be below 0"),
+        ("DOWNLOAD_DELAY", "soon", "DOWNLOAD_DELAY='soon' is no number"),
+        ("MEMUSAGE_LIMIT_MB", "x", "MEMUSAGE_LIMIT_MB='x' is no whole number"),
+        ("MEMUSAGE_CHECK_INTERVAL_SECONDS", "0", "MEMUSAGE_CHECK_INTERVAL_SECONDS='0' must be above 0"),
+        ("TWISTED_REACTOR_ENABLED", "0", "TWISTED_REACTOR_ENABLED must be on"),
+        ("TWISTED_REACTOR", "", "TWISTED_REACTOR='' must be twisted.internet.asyncioreactor"),
+        ("SCHEDULER", "scrapy.core.scheduler.Scheduler", "SCHEDULER='scrapy.core.scheduler.Scheduler' must be"),
+        ("SCHEDULER", "no.such", "SCHEDULER='no.such' must be"),
+        ("DEFAULT_REQUEST_HEADERS", '{"user-agent": "Mozilla"}', "user-agent is the setting USER_AGENT"),
+        ("DEFAULT_REQUEST_HEADERS", '{"A b": "c"}', "DEFAULT_REQUEST_HEADERS: 'A b' is no name of a header"),
+        (
+            "DOWNLOAD_HANDLERS",
+            '{"http": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"}',
+            "HTTP11DownloadHandler for http would fetch around the address guard",
+        ),
+        ("DOWNLOADER_MIDDLEWARES", '{"crawler.robots.RobotsMiddleware": null}', "robots.txt is always obeyed"),
+        ("SPIDER_MIDDLEWARES", '{"crawler.focus.FocusMiddleware": null}', "FocusMiddleware cannot be left out"),
+        ("EXTENSIONS", '{"crawler.work.worker.Worker": null}', "Worker cannot be left out"),
     ],
 )
 def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: str, told: str) -> None:
@@ -214,6 +304,41 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         check(settings, spider)
     assert told in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DOWNLOAD_DELAY", "0.5"),
+        ("TELNETCONSOLE_ENABLED", "True"),
+        ("FEED_EXPORT_INDENT", None),
+        ("RETRY_PRIORITY_ADJUST", "-2"),
+        ("LOG_FORMAT", ""),
+        ("DOWNLOAD_HANDLERS", {"https": None}),
+        ("DOWNLOAD_HANDLERS", {"http": "tests.integration.crawler.test_refusals.OwnHandler"}),
+        ("SCHEDULER", "tests.integration.crawler.test_refusals.OwnScheduler"),
+        ("DEFAULT_REQUEST_HEADERS", {"DNT": "1"}),
+    ],
+)
+def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, name: str, value: object) -> None:
+    spider = find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
+    settings = Settings({"DATA_DIR": str(tmp_path / "d"), name: value})
+    Ulwembu().update_settings(settings)
+    check(settings, spider)
+
+
+class OwnHandler(FetchHandler):
+    """Of a project."""
+
+
+class OwnScheduler(FrontierScheduler):
+    """Of a project."""
+
+
+@pytest.mark.parametrize("host", ["\udcff", "a..test", "a" * 64])
+def test_an_address_for_figures_that_none_can_have(host: str) -> None:
+    with pytest.raises(PreflightError, match=r"METRICS_HOST=.* is no name of a host"):
+        metrics_socket(Settings({"METRICS_PORT": 9999, "METRICS_HOST": host}))
 
 
 @pytest.mark.parametrize("line", ["http://[::1/x", "ftp://a.test/", "*.a.test"])

@@ -1,0 +1,133 @@
+"""What is wrong with the settings that are Scrapy's own: each fault is a line, where Scrapy would have a traceback amid
+a start, or fetch around what keeps a crawl polite without a word."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import math
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scrapy.settings import BaseSettings, default_settings
+from scrapy.utils.misc import load_object
+
+from crawler.addon import path_of
+
+_FETCHED_BY = "crawler.fetch.handler.FetchHandler"
+_ROBOTS_READ_BY = {"crawler.robots.RobotsMiddleware", "crawler.console.robots_by_hand.RobotsByHand"}
+_NEEDED = {
+    "EXTENSIONS": "crawler.work.worker.Worker",
+    "SPIDER_MIDDLEWARES": "crawler.focus.FocusMiddleware",
+}
+_SCHEDULER = "crawler.scheduler.FrontierScheduler"
+_IN_PARTS = frozenset(("DNS_TIMEOUT", "DOWNLOAD_DELAY"))
+"""Seconds, which Scrapy reads as such, though their defaults are whole."""
+_ELSEWHERE = frozenset(("DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT", "LOGSTATS_INTERVAL"))
+"""Have bounds of their own: crawler/preflight.py."""
+_ENDS_A_CRAWL = ("CLOSESPIDER_", "MEMUSAGE_")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def value_faults(settings: BaseSettings) -> Iterator[str]:
+    """Values that Scrapy cannot read. What kind each is its default says."""
+    for name, default in vars(default_settings).items():
+        if not name.isupper() or not isinstance(default, int | float) or name in _ELSEWHERE:
+            continue
+        value = settings.get(name)
+        if isinstance(default, bool) or name == "TELNETCONSOLE_ENABLED":
+            try:
+                settings.getbool(name)
+            except (TypeError, ValueError):
+                yield f"{name}={value!r} is neither True nor False"
+        elif value is not None:
+            whole = isinstance(default, int) and name not in _IN_PARTS
+            if not _is_number(value, whole=whole):
+                yield f"{name}={value!r} is no {'whole ' if whole else ''}number"
+            elif name.startswith(_ENDS_A_CRAWL) and float(value) < 0:
+                yield f"{name}={value!r} must not be below 0"
+    every = settings.get("MEMUSAGE_CHECK_INTERVAL_SECONDS")
+    if _is_number(every, whole=False) and float(every) == 0:
+        yield f"MEMUSAGE_CHECK_INTERVAL_SECONDS={every!r} must be above 0"
+    yield from _line_faults(settings)
+
+
+def _is_number(value: Any, *, whole: bool) -> bool:
+    try:
+        return math.isfinite(int(value) if whole else float(value))
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def _line_faults(settings: BaseSettings) -> Iterator[str]:
+    """What lines of the log are made by; each of them would be a traceback."""
+    line = logging.getLogger(__name__).makeRecord(__name__, logging.INFO, __file__, 0, "", (), None)
+    try:
+        logging.Formatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT")).format(line)
+    except (TypeError, ValueError) as error:
+        yield f"LOG_FORMAT={settings.get('LOG_FORMAT')!r}: {error}"
+
+
+def guard_faults(settings: BaseSettings) -> Iterator[str]:
+    """What would be fetched, or told to those who are asked, around the rules that are promised to them."""
+    if str(settings.get("TWISTED_REACTOR_ENABLED")).lower() in ("0", "false"):
+        yield "TWISTED_REACTOR_ENABLED must be on: without a reactor Scrapy fetches around the address guard"
+    for scheme, handler in settings.getdict("DOWNLOAD_HANDLERS").items():
+        if scheme in ("http", "https") and handler is not None and not _is_a(handler, _FETCHED_BY):
+            yield f"DOWNLOAD_HANDLERS: {path_of(handler)} for {scheme} would fetch around the address guard"
+    if not _used(settings, "DOWNLOADER_MIDDLEWARES") & _ROBOTS_READ_BY:
+        yield "DOWNLOADER_MIDDLEWARES: robots.txt is always obeyed, its middleware cannot be left out"
+    for name in map(str, settings.getdict("DEFAULT_REQUEST_HEADERS")):
+        if name.lower() == "user-agent":
+            yield f"DEFAULT_REQUEST_HEADERS: {name} is the setting USER_AGENT"
+        elif not _TOKEN.fullmatch(name):
+            yield f"DEFAULT_REQUEST_HEADERS: {name!r} is no name of a header (RFC 9110, 5.1)"
+
+
+def crawl_faults(settings: BaseSettings) -> Iterator[str]:
+    """What a crawl cannot do without, though what is fetched by hand can."""
+    wanted = default_settings.TWISTED_REACTOR
+    if (reactor := settings.get("TWISTED_REACTOR")) != wanted:
+        yield f"TWISTED_REACTOR={reactor!r} must be {wanted}"
+    if not _is_a(scheduler := settings.get("SCHEDULER"), _SCHEDULER):
+        yield f"SCHEDULER={path_of(scheduler)!r} must be {_SCHEDULER}, which fetches by the rules of the frontier"
+    for setting, component in _NEEDED.items():
+        if component not in _used(settings, setting):
+            yield f"{setting}: {component} cannot be left out"
+
+
+def _used(settings: BaseSettings, setting: str) -> set[str]:
+    return {path_of(name) for name, order in settings.getdict(setting).items() if order is not None}
+
+
+def _is_a(component: str | type, path: str) -> bool:
+    """Whether it is the class of that path, or made of it."""
+    if path_of(component) == path:
+        return True
+    try:
+        # Scrapy's schedulers are taken for one another by `issubclass`.
+        return path in map(path_of, load_object(component).__mro__)
+    except (AttributeError, ImportError, NameError, TypeError, ValueError):
+        return False
+
+
+def log_faults(settings: BaseSettings) -> list[str]:
+    """Why there can be no LOG_FILE, which Scrapy opens when a private Redis runs already. It is made where there is
+    none."""
+    path = settings.get("LOG_FILE")
+    if not path or not settings.getbool("LOG_INSTALL_ROOT_HANDLER"):
+        return []
+    try:
+        with Path(path).open("a", encoding=settings.get("LOG_ENCODING")) as log:
+            os.write(log.fileno(), b"")  # by which a device tells that it takes nothing
+            disk = os.fstatvfs(log.fileno())
+            if disk.f_blocks and not disk.f_bavail:  # a pipe has no blocks at all
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        return [f"LOG_FILE {path}: {error.strerror}"]
+    except LookupError as error:
+        return [f"LOG_ENCODING={settings.get('LOG_ENCODING')!r}: {error}"]
+    return []
