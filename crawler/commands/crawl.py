@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import os
 import signal
 import sys
+from collections.abc import Callable
+from typing import NoReturn
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
@@ -37,15 +40,17 @@ class Command(ScrapyCrawl):
         if len(args) != 1:
             return
         assert self.settings is not None
-        # Scrapy may end before `run` (a LOG_FILE that cannot be written): the private Redis must not outlive that.
+        # Scrapy may end before `run` (a class that a setting names wrongly): the private Redis must not outlive that.
         atexit.register(self._held.close)
+        # Nothing is held yet, and what is raised amid the import of a module that is written in Rust is a panic.
+        _leave_at_signals(args[0], os._exit)
+        # The whole crawler; Scrapy imports this module for every other command, too.
+        from crawler.actions.crawl import prepare
+
         # Redis may read its data for minutes; from the reactor on Scrapy sees to both. Between here and there a private
         # Redis would stay, and a container not hear SIGTERM.
-        _leave_at_signals(args[0])
+        _leave_at_signals(args[0], sys.exit)
         try:
-            # The whole crawler; Scrapy imports this module for every other command, too.
-            from crawler.actions.crawl import prepare
-
             self._spider = prepare(self.settings, args[0], opts.spargs, self._held)
         except PreflightError as error:
             print(f"scrapy crawl {args[0]}: {error}", file=sys.stderr)
@@ -67,8 +72,9 @@ class Command(ScrapyCrawl):
                 self.exitcode = 1
 
 
-def _leave_at_signals(name: str) -> None:
-    """End this process with 0 at Ctrl-C and SIGTERM, with a line, wherever it is by then: what it holds is let go."""
+def _leave_at_signals(name: str, end: Callable[[int], NoReturn]) -> None:
+    """Have this process end with 0 at Ctrl-C and SIGTERM, with a line, wherever it is by then. `end`: ``sys.exit``,
+    with which what it holds is let go, or ``os._exit``."""
 
     heard: list[int] = []
 
@@ -76,17 +82,17 @@ def _leave_at_signals(name: str) -> None:
         # No KeyboardInterrupt: of one that comes amid an exec(), and each import of dataclasses has many, Python ends
         # as if nobody had caught it. Nor does Scrapy catch any between its calls of a command.
         if not heard:
-            print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr)
+            print(f"scrapy crawl {name}: interrupted before it began", file=sys.stderr, flush=True)
         heard[:] = [number]
         # What is raised while an object is thrown away (`__del__`) Python drops, and goes on: raised again until it
         # ends, or until Scrapy hears it.
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
-        sys.exit(0)
+        end(0)
 
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(heard[0]))
     atexit.register(_raise_no_more)
     signal.signal(signal.SIGTERM, leave)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
 
 

@@ -91,7 +91,7 @@ def test_a_redis_that_is_waited_for(
 def test_a_signal_is_heard_that_comes_while_an_object_is_thrown_away() -> None:
     """As connections of the client are, all the time; Python drops what is raised there."""
     program = """
-import atexit, signal, time
+import atexit, signal, sys, time
 from crawler.commands.crawl import _leave_at_signals
 
 class Gone:
@@ -103,7 +103,7 @@ def close():
     print("closed")
 
 atexit.register(close)
-_leave_at_signals("x")
+_leave_at_signals("x", sys.exit)
 Gone()
 time.sleep(100)
 """
@@ -111,6 +111,31 @@ time.sleep(100)
     assert (done.returncode, done.stdout) == (0, "closed\n"), done.stderr
     assert done.stderr.startswith("scrapy crawl x: interrupted before it began\nException ignored in:")
     assert done.stderr.count("interrupted") == 1
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_amid_the_import_of_the_crawler_ends_it_at_once(number: str, tmp_path: Path) -> None:
+    """Nothing unwinds: amid the import of a module written in Rust that is a panic, with two tracebacks."""
+    (tmp_path / "stopped.py").write_text(f"""
+import importlib.abc, signal, sys
+from scrapy.cmdline import execute
+
+class Amid(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "resiliparse":
+            try:
+                signal.raise_signal(signal.{number})
+            finally:
+                print("it unwinds", file=sys.stderr)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Amid())
+execute(["scrapy", "crawl", "nosuch"])
+""")
+    words = [sys.executable, str(tmp_path / "stopped.py")]
+    environ = environment() | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "scrapy crawl nosuch: interrupted before it began\n")
 
 
 def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
