@@ -28,10 +28,14 @@ from seeds.errors import SeedsError
 def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: contextlib.ExitStack) -> type[Spider]:
     """The spider of the crawl, with its Redis reachable for as long as `held` is open. PreflightError: why it cannot
     start."""
-    settings = settings.copy()
-    Ulwembu().update_settings(settings)
+    projects = settings.copy()
+    Ulwembu().update_settings(projects)
     try:
-        spider = find_spider(get_spider_loader(settings), name, arguments)
+        spider = find_spider(get_spider_loader(projects), name, arguments)
+        # As Scrapy will have them: what the spider itself has set (`custom_settings`) before the add-on.
+        settings = settings.copy()
+        spider.update_settings(settings)
+        Ulwembu().update_settings(settings)
         check(settings, spider)
         if url := str(settings.get("REDIS_URL") or ""):  # a private one is kept in the folder
             ping(url)

@@ -17,6 +17,7 @@ from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 
+from crawler.actions.crawl import prepare
 from crawler.addon import Ulwembu
 from crawler.commands.fetch import Command as Fetch
 from crawler.errors import PreflightError
@@ -213,6 +214,25 @@ def take_logged(folder: Path, log: Path, seeds: Path | None, encoding: str = "ut
     Ulwembu().update_settings(settings)
     spider = find_spider(get_spider_loader(settings), "x", {"seeds": str(seeds)}) if seeds else Spider
     take_folder(settings, spider)
+
+
+def test_settings_of_the_spider_itself_are_looked_at_before_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Own(Spider):
+        name = "own"
+        custom_settings: dict[str, Any] = {}  # noqa: RUF012 - as Scrapy has it
+
+    monkeypatch.setattr("crawler.actions.crawl.find_spider", lambda *_: Own)
+    settings = Settings({"CONTACT": "me@a.test", "DATA_DIR": str(tmp_path / "project")})
+    Own.custom_settings = {"DATA_DIR": str(tmp_path / "spider"), "FRONTIER_DELAI_S": 3}
+    with contextlib.ExitStack() as held, pytest.raises(PreflightError, match="did you mean FRONTIER_DELAY_S"):
+        prepare(settings, "own", {}, held)
+    assert not list(tmp_path.iterdir())
+    del Own.custom_settings["FRONTIER_DELAI_S"]
+    with contextlib.ExitStack() as held:
+        assert prepare(settings, "own", {}, held) is Own
+        assert [found.name for found in tmp_path.iterdir()] == ["spider"], "one Redis: that of the worker"
 
 
 def test_a_folder_that_no_address_can_have(tmp_path: Path, seeds: Path) -> None:
