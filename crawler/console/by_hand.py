@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from scrapy import Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.utils.url import guess_scheme
 
@@ -45,6 +46,7 @@ class ByHand(ScrapyCommand):
         self._refuse_files(args)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
+        self._refuse_settings()
         self._ask_opt_outs(args, opts.spider or "")
 
     def _refuse_files(self, args: list[str]) -> None:
@@ -53,6 +55,19 @@ class ByHand(ScrapyCommand):
             if not _url(given).startswith(_WEB):
                 print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
                 sys.exit(1)
+
+    def _refuse_settings(self) -> None:
+        """Ends with a line for each setting that cannot be used; Scrapy would have a traceback."""
+        from crawler.addon import Ulwembu
+        from crawler.preflight import settings_faults
+        from crawler.scrapy_settings import log_faults
+
+        assert self.settings is not None
+        settings = self.settings.copy()
+        Ulwembu().update_settings(settings)
+        if faults := settings_faults(settings, Spider) or log_faults(settings):
+            print("\n".join(faults), file=sys.stderr)
+            sys.exit(1)
 
     def _ask_opt_outs(self, args: list[str], spider: str = "") -> None:
         """Ends with one line when an address of the command line has opted out, or that cannot be known; `spider` is

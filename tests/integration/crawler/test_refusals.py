@@ -490,6 +490,23 @@ def test_fetching_by_hand_is_guarded_too(tmp_path: Path) -> None:
     assert len(nobody.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("LOG_FILE", "/nowhere/log", "LOG_FILE /nowhere/log: No such file or directory"),
+        ("LOG_LEVEL", "loud", "LOG_LEVEL='loud' is none of"),
+        ("DOWNLOAD_TIMEOUT", "x", "DOWNLOAD_TIMEOUT='x' must be a number above 0"),
+        ("TWISTED_REACTOR_ENABLED", "0", "TWISTED_REACTOR_ENABLED must be on"),
+    ],
+)
+@pytest.mark.parametrize("command", ["fetch", "shell"])
+def test_fetching_by_hand_is_refused_in_a_line_too(command: str, name: str, value: str, told: str) -> None:
+    done = run_here(command, "http://127.0.0.1:2/", CONTACT="me@a.test", **{name: value})
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(told)
+
+
 def test_an_answer_that_cannot_be_written_is_none() -> None:
     class Full(io.RawIOBase):
         fails = True
