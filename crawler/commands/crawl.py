@@ -36,7 +36,11 @@ class Command(ScrapyCrawl):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's, then everything that can be refused: before a process, a log or a reactor exists."""
-        super().process_options(args, opts)
+        try:
+            super().process_options(args, opts)
+        except OSError as error:  # of --pidfile
+            print(f"scrapy crawl: {error.filename}: {error.strerror}", file=sys.stderr)
+            sys.exit(1)
         if len(args) != 1:
             return
         assert self.settings is not None
@@ -97,5 +101,7 @@ def _leave_at_signals(name: str, end: Callable[[int], NoReturn]) -> None:
 
 
 def _raise_no_more() -> None:
-    """It ends: what it holds is let go undisturbed, however long that takes."""
+    """It ends: what it holds is let go undisturbed, however long that takes and whoever presses Ctrl-C again."""
     signal.setitimer(signal.ITIMER_REAL, 0)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

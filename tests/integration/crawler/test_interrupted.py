@@ -89,7 +89,8 @@ def test_a_redis_that_is_waited_for(
 
 
 def test_a_signal_is_heard_that_comes_while_an_object_is_thrown_away() -> None:
-    """As connections of the client are, all the time; Python drops what is raised there."""
+    """As connections of the client are, all the time; Python drops what is raised there. Once it ends it is not heard
+    any more: what is held is let go to the end."""
     program = """
 import atexit, signal, sys, time
 from crawler.commands.crawl import _leave_at_signals
@@ -100,6 +101,8 @@ class Gone:
 
 def close():
     time.sleep(1)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.raise_signal(number)
     print("closed")
 
 atexit.register(close)

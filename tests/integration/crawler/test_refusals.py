@@ -161,6 +161,12 @@ def test_a_start_that_scrapy_refuses_leaves_no_redis_behind(tmp_path: Path, seed
     assert EmbeddedRedis(tmp_path / "d" / "state" / "redis").server_pid() == 0
 
 
+def test_a_pid_that_cannot_be_written(tmp_path: Path, seeds: Path) -> None:
+    nowhere = tmp_path / "nowhere" / "pid"
+    line = refused("x", "-a", f"seeds={seeds}", "--pidfile", str(nowhere), DATA_DIR=str(tmp_path / "d"))
+    assert line == f"scrapy crawl: {nowhere}: No such file or directory"
+
+
 def test_a_log_that_cannot_be_opened(tmp_path: Path, seeds: Path) -> None:
     nowhere = tmp_path / "nowhere" / "log"
     line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_FILE=str(nowhere))
