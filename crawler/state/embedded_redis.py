@@ -231,6 +231,7 @@ class EmbeddedRedis:
         except BaseException:  # Ctrl-C, too: nobody would stop it
             process.kill()
             process.wait()
+            (self.folder / "redis.sock").unlink(missing_ok=True)
             raise
 
     def _refuse_older(self, binary: Path) -> None:

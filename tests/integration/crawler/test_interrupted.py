@@ -147,14 +147,16 @@ def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
     started: list[subprocess.Popen[bytes]] = []
 
     def interrupt(server: EmbeddedRedis, process: subprocess.Popen[bytes], log: Path) -> None:
-        del server, log
+        del log
         started.append(process)
+        wait_for((server.folder / "redis.sock").exists)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(EmbeddedRedis, "_await_start", interrupt)
     with pytest.raises(KeyboardInterrupt), EmbeddedRedis(tmp_path):
         pass
     assert started[0].poll() is not None
+    assert not (tmp_path / "redis.sock").exists()
     assert not EmbeddedRedis(tmp_path).server_pid()
 
 
