@@ -80,7 +80,8 @@ def guard_faults(settings: BaseSettings) -> Iterator[str]:
             yield f"DOWNLOAD_HANDLERS: {path_of(handler)} for {scheme} would fetch around the address guard"
     if not _used(settings, "DOWNLOADER_MIDDLEWARES") & _ROBOTS_READ_BY:
         yield "DOWNLOADER_MIDDLEWARES: robots.txt is always obeyed, its middleware cannot be left out"
-    for name in map(str, settings.getdict("DEFAULT_REQUEST_HEADERS")):
+    for given in settings.getdict("DEFAULT_REQUEST_HEADERS"):
+        name = given.decode("latin-1") if isinstance(given, bytes) else str(given)
         if name.lower() == "user-agent":
             yield f"DEFAULT_REQUEST_HEADERS: {name} is the setting USER_AGENT"
         elif not _TOKEN.fullmatch(name):

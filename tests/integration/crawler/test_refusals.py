@@ -311,6 +311,7 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("SCHEDULER", "scrapy.core.scheduler.Scheduler", "SCHEDULER='scrapy.core.scheduler.Scheduler' must be"),
         ("SCHEDULER", "no.such", "SCHEDULER='no.such' must be"),
         ("DEFAULT_REQUEST_HEADERS", '{"user-agent": "Mozilla"}', "user-agent is the setting USER_AGENT"),
+        ("DEFAULT_REQUEST_HEADERS", {b"User-Agent": "Mozilla"}, "User-Agent is the setting USER_AGENT"),
         ("DEFAULT_REQUEST_HEADERS", '{"A b": "c"}', "DEFAULT_REQUEST_HEADERS: 'A b' is no name of a header"),
         (
             "DOWNLOAD_HANDLERS",
@@ -322,7 +323,7 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("EXTENSIONS", '{"crawler.work.worker.Worker": null}', "Worker cannot be left out"),
     ],
 )
-def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: str, told: str) -> None:
+def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: object, told: str) -> None:
     spider = find_spider(get_spider_loader(Settings()), "x", {"seeds": str(seeds)})
     settings = Settings({"DATA_DIR": str(tmp_path / "d"), name: value})
     Ulwembu().update_settings(settings)
