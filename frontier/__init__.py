@@ -4,13 +4,13 @@ Contract and guarantees: :mod:`frontier.types`. Implementations: :class:`MemoryF
 :class:`frontier.redis_frontier.RedisFrontier` (fleet; not imported here, so that the pure parts need no Redis client).
 """
 
+from frontier.budget import Budget
 from frontier.config import FrontierConfig
 from frontier.errors import FrontierError, FrontierFull, FrontierUnavailable, UnknownOutcome
 from frontier.memory import MemoryFrontier
 from frontier.traps import TrapLimits
 from frontier.types import (
     Bound,
-    Budget,
     Candidate,
     Explanation,
     Frontier,

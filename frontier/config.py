@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from frontier.budget import Budget
 from frontier.outcomes import DAY, HOUR, MINUTE, MOST_RETRIES, SECOND, Row, row
 from frontier.traps import TrapLimits
-from frontier.types import Budget
 
 
 @dataclass(frozen=True, slots=True)

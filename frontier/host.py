@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from frontier.config import FrontierConfig
 from frontier.outcomes import DAY, MINUTE, SECOND, Row, backoff_ms, forgiven
-from frontier.payload import band, has_failed, section
+from frontier.payload import band, has_failed, is_requisite, put_behind, section
 from frontier.types import BANDS, HostPolicy, RobotsRecord
 
 # The Lua scripts have these from here, too (frontier/scripts.py).
@@ -92,6 +92,25 @@ class Host:
         if not self.failures:
             return best
         return next((queue for queue in self.bands[:-1] if queue and not has_failed(queue[0])), best)
+
+    def requisites(self) -> deque[bytes] | None:
+        """The best band when a page embeds what is first there, else None. Up to :data:`OPTED_OUT_AT_ONCE` others go to
+        the end of the second band before, lest they be met again and again while what pages embed alone is fetched."""
+        best = self.bands[0]
+        for _ in range(OPTED_OUT_AT_ONCE):
+            if not best or is_requisite(best[0]):
+                return best or None
+            self.push(put_behind(best.popleft()))
+        return None
+
+    def requisites_ms(self, obey_robots: bool) -> int | None:
+        """As :meth:`ready_ms`, for what pages embed alone, of what is parked among the first :data:`PARKED_AT_ONCE`."""
+        ready_ms = self.ready_ms(obey_robots)
+        if ready_ms is None or self.hops or self.bands[0]:
+            return ready_ms
+        parked = itertools.islice(self.parked, PARKED_AT_ONCE)
+        first = next((until for until, member, _ in parked if is_requisite(member.partition(b"\0")[2])), None)
+        return None if first is None else max(ready_ms, first)
 
     def first_parked_ms(self) -> int:
         """When the first of what is parked comes back; 0 when nothing is."""

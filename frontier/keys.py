@@ -5,7 +5,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
 
 ==================  =======================================================================================
 ``meta``            hash: queued, parked, pages, bytes, words, started, seq (last lease number), intakes, buckets,
-                    newcomers (authorities in them), better, credit, credited (lua/_line.lua)
+                    newcomers (authorities in them), better, credit, credited, narrowed (lua/_line.lua)
 ``a:AUTHORITY``     the authority's record: struct and msgpack map (frontier/host.py, lua/_visits.lua), from its first
                     lease on
 ``b:NUMBER``        records of authorities without a lease yet, some eight of them (lua/_newcomers.lua)
@@ -22,6 +22,7 @@ them; two crawls on one Redis do not meet. Behind ``{crawl}:f:`` come
                     leased ones by 2^50 and the time their lease expires
 ``hot``             zset, those in line: band x 2^44 + number of their last lease
 ``done:N``          bitmap of accepted reports, by lease number, 2^20 a key; expires two weeks after its last
+``left``            zset, while one script runs (lua/_line.lua)
 ``new``             list, authorities by first sight that no lease() has looked at yet; those only have no place in
                     ``due`` or ``hot``, which would cost four times the room
 ``known``           list, the others

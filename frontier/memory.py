@@ -39,7 +39,11 @@ class MemoryFrontier(MemoryTables):
         """See :class:`frontier.types.Frontier`."""
         now_ms = self.clock()
         self._collect_expired(now_ms)
-        if closed := self._spent_budget(now_ms):
+        closed = self.spent_budget(now_ms)
+        self._narrowed = self.config.budget.narrowed(closed)
+        if self._narrowed:
+            return self._lease_requisites(limit, now_ms, ahead_ms)
+        if closed:
             return Grant((), now_ms, None, closed)
         if self._better_ms > now_ms + self.config.better_wait_ms + PUT_BACK_MS:  # the clock was put back
             self._better_ms = 0
@@ -58,6 +62,23 @@ class MemoryFrontier(MemoryTables):
         if leases and not self.started_ms:
             self.started_ms = now_ms
         return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms))
+
+    def _lease_requisites(self, limit: int, now_ms: int, ahead_ms: int) -> Grant:
+        """What pages embed alone, by the same rules."""
+        horizon_ms = now_ms + ahead_ms
+        for host in self.known.values():
+            if host.rank and host.rank[0] > 0:
+                host.rank = None
+            stays = host.rank or host.token or host.paused
+            ready_ms = None if stays else host.requisites_ms(self.config.obey_robots)
+            if ready_ms is None or ready_ms > horizon_ms or self._over_quota(host, now_ms):
+                continue
+            host.unpark(horizon_ms)
+            if host.hops or host.bands[0]:
+                host.rank = (0, host.served, host.authority.encode())
+        line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
+        leases = self._try_all(line, limit, now_ms, horizon_ms)
+        return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms), narrowed=True)
 
     def _promote(self, now_ms: int, horizon_ms: int) -> None:
         """Give those that have become due their places in line; what is parked may be worth more than a last place."""
@@ -153,6 +174,7 @@ class MemoryFrontier(MemoryTables):
             memo=b"" if found.kind is Kind.ROBOTS else found.memo,
             robots_ms=0 if found.kind is Kind.ROBOTS else host.robots_ms,
             hops=hops,
+            uncounted=self._narrowed,
         )
         host.token, host.served = token, self._served
         if address:
@@ -171,11 +193,13 @@ class MemoryFrontier(MemoryTables):
         if host.hops:
             element = host.hops.popleft()
             return element, read_element(host.authority, element)
+        if self._narrowed and host.requisites() is None:
+            return b"", None
         if host.wants_robots(due_ms, self.config):
             return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
         for _ in range(OPTED_OUT_AT_ONCE):
-            queue = host.next_queue()
+            queue = host.requisites() if self._narrowed else host.next_queue()
             if queue is None:
                 break
             element = queue.popleft()
@@ -188,7 +212,8 @@ class MemoryFrontier(MemoryTables):
     def _next_due_ms(self, now_ms: int) -> int | None:
         times = []
         for host in self.known.values():
-            ready_ms = host.ready_ms(self.config.obey_robots)
+            find_ms = host.requisites_ms if self._narrowed else host.ready_ms
+            ready_ms = find_ms(self.config.obey_robots)
             if ready_ms is None or host.token or host.paused:
                 continue
             if host.address and host.address_until_ms > now_ms:
@@ -196,7 +221,7 @@ class MemoryFrontier(MemoryTables):
                 if state.token:
                     continue
                 ready_ms = max(ready_ms, state.next_ms)
-            if self.is_least(host):
+            if self.is_least(host) and not self._narrowed:
                 ready_ms = max(ready_ms, self._turn_of_least_ms())
             times.append(ready_ms)
         return min(times, default=None)
@@ -205,16 +230,6 @@ class MemoryFrontier(MemoryTables):
         """When one that is worth least may have a turn."""
         turn_ms = self._credited_ms + math.ceil((1 - self._credit) * self.config.least_every_ms)
         return min(self._better_ms, turn_ms)
-
-    def _spent_budget(self, now_ms: int) -> str:
-        budget = self.config.budget
-        if budget.max_pages and self.totals["pages"] >= budget.max_pages:
-            return "pages"
-        if budget.max_bytes and self.totals["bytes"] >= budget.max_bytes:
-            return "bytes"
-        if budget.max_seconds and self.started_ms and now_ms - self.started_ms >= budget.max_seconds * SECOND:
-            return "seconds"
-        return ""
 
     def _room(self) -> int:
         """How many leases there may be besides those that are held: each is a page at most, so that with them there are

@@ -77,10 +77,20 @@ class MemoryTables:
         self._served = 0
         self._better_ms = self._credited_ms = 0  # those worth least wait until then, but for so many turns
         self._credit = 0.0
+        self._narrowed = False  # whether the lease that is being made is of what pages embed alone
 
     def host_of(self, authority: str) -> Host:
         """The record of `authority`, made when new."""
         return self.known.setdefault(authority, Host(authority))
+
+    def spent_budget(self, now_ms: int) -> str:
+        """See :meth:`frontier.types.Budget.spent`."""
+        for_ms = now_ms - self.started_ms if self.started_ms else 0
+        return self.config.budget.spent(self.totals["pages"], self.totals["bytes"], for_ms)
+
+    def is_narrowed(self) -> bool:
+        """Whether what pages embed alone is leased."""
+        return self.config.budget.narrowed(self.spent_budget(self.clock()))
 
     # -- robots, rules, people -------------------------------------------------------------------------------------
 
@@ -174,7 +184,8 @@ class MemoryTables:
         hosts = self.known.values()
         reasons = Counter(reason for host in hosts for _, _, reason in host.parked)
         now_ms = self.clock()
-        free = (host.ready_ms(self.config.obey_robots) for host in hosts if not host.token and not host.paused)
+        find_ms = Host.requisites_ms if self.is_narrowed() else Host.ready_ms
+        free = (find_ms(host, self.config.obey_robots) for host in hosts if not host.token and not host.paused)
         return FrontierStatus(
             queued=sum(host.queued() for host in hosts),
             due=sum(ready_ms is not None and ready_ms <= now_ms for ready_ms in free),

@@ -40,6 +40,10 @@ _FROM_URL = 32
 _NO_URL = bytes(8)
 _AUTHORITY = re.compile(rb"[a-zA-Z][\w+.-]*://[^/?#]*")
 SECTION_BYTES = 32
+REQUISITE_MARK = b"\xff\xff+"
+"""Begins the memo of what a page embeds (crawler/pages/requisites.py), and no other; one byte follows."""
+SECOND_BAND = 0xDF
+"""The best score in 1/255 that is not of the best band."""
 _TIME_BYTES = 6
 
 
@@ -176,6 +180,22 @@ def band(data: bytes) -> int:
 def has_failed(data: bytes) -> bool:
     """Whether it is a page that is tried again since an answer to it failed."""
     return KINDS[data[0] & 3] is Kind.PAGE and data[1] % EXPIRY > 0
+
+
+def is_requisite(data: bytes) -> bool:
+    """Whether it is of the best band, and of what a page embeds."""
+    begin, end = _memo_places(data)
+    return is_embedded(KINDS[data[0] & 3], data[2] / 255, data[begin + 2 : end])
+
+
+def is_embedded(kind: Kind, score: float, memo: bytes) -> bool:
+    """As :func:`is_requisite`, by its parts."""
+    return kind is Kind.PAGE and score_byte(score) > SECOND_BAND and memo.startswith(REQUISITE_MARK)
+
+
+def put_behind(data: bytes) -> bytes:
+    """An element of the best band as it is in the second."""
+    return data[:2] + bytes((SECOND_BAND,)) + data[3:]
 
 
 def is_least(score: float) -> bool:

@@ -13,6 +13,7 @@ import itertools
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import redis
@@ -152,7 +153,10 @@ class RedisFrontier(TellsTime):
         if damaged:
             self.release(lease.token for lease in found)
             raise OptOutsDamaged(*map(text_of, damaged))
-        return Grant(found, now_ms, int(next_due) if next_due >= 0 else None, closed.decode(), int(ahead)), records
+        due_ms = int(next_due) if next_due >= 0 else None
+        if narrowed := self.config.budget.narrowed(closed.decode()):
+            found, closed = tuple(replace(lease, uncounted=True) for lease in found), b""
+        return Grant(found, now_ms, due_ms, closed.decode(), int(ahead), narrowed), records
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""
@@ -265,9 +269,9 @@ class RedisFrontier(TellsTime):
             pipe.hgetall(keys.meta).zcount(keys.due, wire.LEASED, "inf").zrange(keys.unparks, 0, 0, withscores=True)
             pipe.llen(keys.new).llen(keys.known).hgetall(keys.reasons).hgetall(keys.results)
             now_ms = self.now_ms()
-            pipe.zcard(keys.hot).zcount(keys.due, "-inf", now_ms)
-            meta, leased, first, new, known, reasons, results, in_line, due = pipe.execute()
-        return FrontierStatus(
+            pipe.zcard(keys.hot).zcount(keys.hot, "-inf", f"({wire.BAND_UNIT}").zcount(keys.due, "-inf", now_ms)
+            meta, leased, first, new, known, reasons, results, in_line, best, due = pipe.execute()
+        status = FrontierStatus(
             queued=int(meta.get(b"queued", 0)),
             due=new + in_line + due,
             leased=leased,
@@ -282,6 +286,8 @@ class RedisFrontier(TellsTime):
             started_ms=int(meta.get(b"started", 0)),
             now_ms=now_ms,
         )
+        narrowed = self.config.budget.narrowed(status.spent(self.config.budget))
+        return replace(status, due=new + best + due) if narrowed else status
 
     def hosts(self, limit: int = 50) -> list[HostState]:
         """See :class:`frontier.types.Frontier`."""

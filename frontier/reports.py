@@ -71,7 +71,7 @@ def admit(frontier: MemoryTables, arrival: Arrival) -> bool:
     if host.is_trapped(arrival.element, frontier.clock()):
         host.park(arrival.element, EQUAL_PAGES, host.equal_ms)
         return True
-    if not host.queued():
+    if not host.queued() or (frontier.is_narrowed() and band(arrival.element) == 0 < host.best_band()):
         host.rank = None
     elif host.rank:
         if frontier.is_least(host) and host.first_parked_ms() != host.looked_ms:

@@ -31,7 +31,7 @@ PARTS = {
 }
 # What a script defines only when it needs it, by its function define_slow_way.
 SLOW_PARTS = {
-    "lease": (*_RECORDS, "_finish", "_lease_slow"),
+    "lease": (*_RECORDS, "_finish", "_lease_slow", "_lease_requisites"),
     "report": (*_RECORDS, "_finish", "_report_slow"),
 }
 
@@ -49,6 +49,7 @@ _NUMBERS: dict[str, object] = {
     "equal_pages_reason": host.EQUAL_PAGES,
     "most_sections": host.MOST_SECTIONS,
     "section_bytes": payload.SECTION_BYTES,
+    "second_band": payload.SECOND_BAND,
     "most_hops": host.MOST_HOPS,
     "refresh_share": host.REFRESH_SHARE,
     "most_credit": host.MOST_CREDIT,
@@ -74,6 +75,8 @@ def _literal(value: object) -> str:
     """In Lua."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {_literal(field)}" for name, field in value.items()) + " }"
+    if isinstance(value, bytes):
+        return '"' + "".join(f"\\{byte:03}" for byte in value) + '"'
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -129,6 +132,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * outcomes.SECOND,
+        "requisites": payload.REQUISITE_MARK if config.budget.requisites and config.budget.max_pages else False,
         "opt_outs_of_all": OPT_OUTS_OF_ALL,
         "answer_within": round(ANSWER_WITHIN_S * 1000),
         "audit": config.audit_rows if config.audit else False,

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from frontier.budget import Budget
+
 BANDS = 8
 Counts = Mapping[str, tuple[int, ...]]
 """What a table of counters holds, or is given: some numbers for each of its counters."""
@@ -76,7 +78,8 @@ class Lease:
     version (instant of fetch) of the authority's robots record, 0 for robots leases. `memo` is what the last report
     left, before the first one the candidate's. `attempt` counts its answers that failed, `expiries` its leases that ran
     out. For kind ROBOTS `source` is the authority for which the file is fetched,
-    `hops` the redirects followed so far."""
+    `hops` the redirects followed so far. `uncounted`: granted when the budget of pages was spent; whatever is answered,
+    it must be reported as no page."""
 
     token: str
     url: str
@@ -93,6 +96,7 @@ class Lease:
     memo: bytes = b""
     robots_ms: int = 0
     hops: int = 0
+    uncounted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,9 @@ class Grant:
 
     `next_due_ms`: when the next authority is due as things stand (None: none waits); a report of another worker may
     make one due earlier, so ask again at least every second or so. `closed`: the budget that is spent ("pages",
-    "bytes", "seconds"), then there are no leases; "" otherwise. `clock_ahead_ms`: of the frontier's clock, of its
-    server's: below 0 when that was set forward, above when back.
+    "bytes", "seconds"), then there are no leases; "" otherwise. `narrowed`: that of pages is, and leases and
+    `next_due_ms` are of what pages embed alone. `clock_ahead_ms`: of the frontier's clock, of its server's: below 0
+    when that was set forward, above when back.
     """
 
     leases: tuple[Lease, ...]
@@ -110,6 +115,7 @@ class Grant:
     next_due_ms: int | None
     closed: str = ""
     clock_ahead_ms: int = 0
+    narrowed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +182,6 @@ class HostPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """Limits of the whole crawl, checked in each lease; 0 means none. Seconds count from the first lease. There are
-    never more than `max_pages` pages: where as many are under way as there may be still, there is no lease until one of
-    these has ended. What is under way may exceed `max_bytes`."""
-
-    max_pages: int = 0
-    max_bytes: int = 0
-    max_seconds: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class FrontierStatus:
     """Counts of one instant. `due`: authorities that the next lease() may choose from (of those that stand in line for
     one address, one; in Redis also what is new since the last lease(), until that looks at it); `by_reason`: URLs
@@ -206,6 +201,10 @@ class FrontierStatus:
     words: int = 0
     started_ms: int = 0
     now_ms: int = 0
+
+    def spent(self, budget: Budget) -> str:
+        """See :meth:`Budget.spent`."""
+        return budget.spent(self.pages, self.fetched_bytes, self.now_ms - self.started_ms if self.started_ms else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from sieve.urls import authority
 
 DONE_CHUNK = 1 << 20
 LEASED = 1 << 50
+BAND_UNIT = 1 << 44
 MOST_POLICIES = 100
 """In one call: everybody waits meanwhile."""
 # The same structs as in lua/_visits.lua and lua/_report_quick.lua.

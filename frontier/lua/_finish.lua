@@ -62,7 +62,7 @@ local function end_counts(authority, record, element, kind, outcome, rule)
       balance = 0
     elseif balance >= SETTINGS.equal_pages then
       balance = 0
-      rest(record, now + SETTINGS.day, EQUAL_PAGES)
+      rest(record, now + SETTINGS.day, SETTINGS.equal_pages_reason)
     end
   end
   set_counts(record, all_bytes + bytes, pages, all_words + words, balance)

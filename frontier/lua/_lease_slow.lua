@@ -50,7 +50,7 @@ local function is_opted_out(rules, element)
   return false
 end
 
--- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be
+-- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be, or no page embeds it
 local function next_element(authority, record, due)
   local rules = opt_out_rules(authority)
   if not rules then return nil end
@@ -66,10 +66,13 @@ local function next_element(authority, record, due)
     record.others.h = hops > 1 and hops - 1 or nil
     return call('LPOP', PREFIX .. 'h:' .. authority)
   end
+  local narrowed = line.narrowed
+  if narrowed and not embedded.is_first(authority, record) then return nil end
   if robots_wanted(record.robots_ms, record.robots_expires_ms, record.others.rr or 0, due) then return '' end
   unpark(authority, record, due)
   for _ = 1, SETTINGS.opted_out_at_once do
-    local element = pop(authority, record)
+    if narrowed and not embedded.is_first(authority, record) then return nil end
+    local element = pop(authority, record, narrowed)
     if not element then return nil end
     if not is_opted_out(rules, element) then return element end
     add(result_add, 'opted_out', 1)
@@ -137,7 +140,7 @@ local function try_address(ip)
     end
     if tonumber(head[2]) >= line.bound then
       call('ZADD', PREFIX .. 'w:' .. ip, head[2], head[1])
-      hot_of[waiter] = head[2]
+      if line.narrowed then due_of[waiter] = max(state.next_ms, now) else hot_of[waiter] = head[2] end
       return
     end
     local authority, record = head[1], load_record(head[1])
@@ -219,12 +222,16 @@ local function line_up(authority)
   end
 end
 
--- those that no call has looked at yet; a host that people or robots.txt led elsewhere before is there already
-local function line_up_new(authorities)
+local function read_new(authorities)
   call('LTRIM', PREFIX .. 'new', #authorities, -1)
   call('RPUSH', PREFIX .. 'known', unpack(authorities))
   read_texts(authorities)
   read_buckets(authorities)
+end
+
+-- those that no call has looked at yet; a host that people or robots.txt led elsewhere before is there already
+local function line_up_new(authorities)
+  read_new(authorities)
   for _, authority in ipairs(authorities) do
     local score = not texts[authority] and records[authority] == nil and newcomer_score(authority)
     if score then
@@ -235,8 +242,3 @@ local function line_up_new(authorities)
     end
   end
 end
-
-return {
-  collect_expired = collect_expired, line_up = line_up, line_up_new = line_up_new, try_address = try_address,
-  try_authority = try_authority, read_ahead = read_ahead, flush_places = flush_places, commit = commit,
-}

@@ -9,13 +9,14 @@ local line = {
   better = 0, -- until then better URLs are to be had
   credit = 0, -- of those worth least, in turns
   credited = 0, -- when that was reckoned
+  narrowed = false, -- whether what pages embed alone is leased
 }
 local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
 local least = {} -- of those worth least places and waiters, one after another
 local HOT, EVERY_MS = PREFIX .. 'hot', SETTINGS.least_every
 -- their places begin here; with a share of 1 nobody's
 local LEAST = SETTINGS.least_credit and (BANDS - 1) * BAND_UNIT or FAR
-local BELOW_LEAST = string.format('(%d', LEAST)
+local BELOW_LEAST, BELOW_SECOND = string.format('(%d', LEAST), string.format('(%d', BAND_UNIT)
 line.bound = LEAST
 
 -- from where the last call left it; but since the clock was put back nobody is waited for until it is there again
@@ -56,14 +57,37 @@ local function head(first, last, limit)
   return waiters
 end
 
--- the first of the line, after those that have joined it
-function line.head()
+-- the first of the line with places below that, after those that have joined it
+local function head_below(place)
   if line.number > 0 then
     local adds = {}
     for i = 1, line.number do adds[2 * i - 1], adds[2 * i] = whole(scores[i]), fresh[i] end
     call('ZADD', HOT, unpack(adds))
   end
-  return head('-inf', BELOW_LEAST, ARGS.limit)
+  return head('-inf', place, ARGS.limit)
+end
+
+function line.head() return head_below(BELOW_LEAST) end
+
+-- those of the best band, after all that have joined
+function line.head_of_best()
+  if least[1] then call('ZADD', HOT, unpack(least)) end
+  return head_below(BELOW_SECOND)
+end
+
+function line.has_best() return call('ZCOUNT', HOT, '-inf', BELOW_SECOND) > 0 end
+
+-- What pages embed alone is leased. The first time all but the best band leaves the line for 'due': nobody has looked
+-- there for what pages embed.
+function line.narrow()
+  line.narrowed, line.bound = true, BAND_UNIT
+  local budget, left = whole(SETTINGS.max_pages), PREFIX .. 'left'
+  if call('HGET', KEYS[1], 'narrowed') == budget then return end
+  call('HSET', KEYS[1], 'narrowed', budget)
+  call('ZRANGESTORE', left, HOT, whole(BAND_UNIT), '+inf', 'BYSCORE')
+  call('ZUNIONSTORE', PREFIX .. 'due', 2, PREFIX .. 'due', left, 'WEIGHTS', 1, 0, 'AGGREGATE', 'MAX')
+  call('ZREMRANGEBYSCORE', HOT, whole(BAND_UNIT), '+inf')
+  call('DEL', left)
 end
 
 -- the first of those worth least that may have a turn after so many others, and how many of them may

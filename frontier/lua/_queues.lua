@@ -165,9 +165,11 @@ local function next_band(authority, record)
   return best, 1
 end
 
-local function pop(authority, record)
+-- the next element, or what stands first of all; nil when none waits
+local function pop(authority, record, is_first)
   if record.queued == 0 then return nil end
-  local band, place = next_band(authority, record)
+  local band, place = byte(record.bands), 1
+  if not is_first then band, place = next_band(authority, record) end
   local inline = record.inline
   count(record, band, -1)
   if inline == '' then return call('LPOP', queue_key(authority, band)) end
@@ -317,4 +319,41 @@ local function forget_urls(authority, record)
   unparks_of[authority] = false
   mark_changed(authority)
   return number
+end
+
+-- what pages embed (as in frontier/host.py) --------------------------------------------------------------------------
+
+-- one table, since a script has no room for more names
+local embedded = {}
+
+-- whether it is of the best band, and of what a page embeds
+local function is_requisite(element)
+  if byte(element) % 4 ~= 0 or band_of(element) > 0 then return false end
+  local _, _, place, length = header_of(element)
+  local mark = SETTINGS.requisites
+  return length >= #mark and sub(element, place + 2, place + 1 + #mark) == mark
+end
+
+-- Whether a page embeds what is first in the best band. So many others go to the end of the second band before, lest they
+-- be met again and again while what pages embed alone is fetched.
+function embedded.is_first(authority, record)
+  for _ = 1, SETTINGS.opted_out_at_once do
+    if byte(record.bands) ~= 0 then return false end
+    local inline = record.inline
+    local first = inline == '' and call('LINDEX', queue_key(authority, 0), 0) or sub(inline, 3, inline_end(inline, 1))
+    if is_requisite(first) then return true end
+    pop(authority, record, true)
+    push(authority, record, sub(first, 1, 2) .. string.char(SETTINGS.second_band) .. sub(first, 4))
+  end
+  return false
+end
+
+-- when the first that a page embeds comes back, of the first PARKED_AT_ONCE
+function embedded.parked_until(authority, record)
+  if not record.others.pm then return nil end
+  local parked = call('ZRANGE', PREFIX .. 'p:' .. authority, 0, PARKED_AT_ONCE - 1, 'WITHSCORES')
+  for i = 1, #parked, 2 do
+    if is_requisite(string.match(parked[i], '^%Z*%z(.*)$')) then return tonumber(parked[i + 1]) end
+  end
+  return nil
 end

@@ -8,6 +8,7 @@
 -- Atomic, so that of all workers one gets an authority, and one an address.
 
 local ASK_AGAIN_MS = 1000
+local SETTLED_AT_ONCE = 256
 local slow -- the functions of the slow way; to define them costs as much as two leases
 
 local function slow_way()
@@ -19,20 +20,20 @@ end
 local all_under_way = false
 
 -- A lease is a page at most: with those that others hold there are never more than the budget has. What of them becomes
--- none leaves room for others.
+-- none leaves room for others. That of pages comes last: the others end all, it may leave what pages embed.
 local function spent_budget()
   local meta = call('HMGET', KEYS[1], 'pages', 'bytes', 'started', 'seq', 'better', 'credit', 'credited')
   sequence = tonumber(meta[4] or 0)
   line.go_on(tonumber(meta[5] or 0), tonumber(meta[6] or 0), tonumber(meta[7] or now))
+  if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
+  if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
   if SETTINGS.max_pages > 0 then
     local left = SETTINGS.max_pages - tonumber(meta[1] or 0) - meta_add.pages
-    if left <= 0 then return 'pages' end
+    if left <= 0 then return 'pages', meta[3] end
     left = left - call('ZCOUNT', PREFIX .. 'due', LEASED, '+inf')
     all_under_way = left <= 0
     ARGS.limit = min(ARGS.limit, left)
   end
-  if SETTINGS.max_bytes > 0 and tonumber(meta[2] or 0) + meta_add.bytes >= SETTINGS.max_bytes then return 'bytes' end
-  if SETTINGS.max_ms > 0 and meta[3] and now - tonumber(meta[3]) >= SETTINGS.max_ms then return 'seconds' end
   return '', meta[3]
 end
 
@@ -64,7 +65,7 @@ local function try_all(waiters, most)
     tried = tried + 1
     local waiter = waiters[tried]
     local text = texts[waiter]
-    if not text or records[waiter] ~= nil or not grant_plain(waiter, text) then
+    if line.narrowed or not text or records[waiter] ~= nil or not grant_plain(waiter, text) then
       if not has_read then slow_way().read_ahead(waiters, min(ARGS.limit, #waiters)) end
       has_read = true
       if byte(waiter) == AT then slow.try_address(sub(waiter, 2)) else slow.try_authority(waiter) end
@@ -99,13 +100,48 @@ local function grant_least()
   line.leave(waiters, tried, granted - others)
 end
 
+-- What pages embed, when the budget of pages is spent. Looked at are hosts that 'due' has first, up to one that has some of
+-- it later: those that have none leave it. Returns now when there is more to look at, else nil.
+local function grant_requisites()
+  slow_way()
+  line.narrow()
+  local new = call('LRANGE', PREFIX .. 'new', 0, SETTLED_AT_ONCE - 1)
+  if new[1] then slow.read_new(new) end
+  for i = 1, #new do slow.settle(new[i]) end
+  local last = whole(LEASED - 1)
+  local waiters = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', last, 'WITHSCORES', 'LIMIT', 0, SETTLED_AT_ONCE)
+  local has_more = #waiters == 2 * SETTLED_AT_ONCE
+  for i = 1, #waiters, 2 do
+    local waiter, due, waits = waiters[i], tonumber(waiters[i + 1]), nil
+    if byte(waiter) == AT then
+      waits = slow.settle_address(waiter, due, SETTLED_AT_ONCE)
+    else
+      waits = slow.settle(waiter)
+    end
+    if waits and due > horizon then
+      has_more = false
+      break
+    end
+  end
+  slow.flush_places()
+  local tried = try_all(line.head_of_best(), ARGS.limit)
+  if tried > 0 then call('ZREMRANGEBYRANK', PREFIX .. 'hot', 0, tried - 1) end
+  return (has_more or line.has_best() or call('EXISTS', PREFIX .. 'new') == 1) and now or nil
+end
+
 call('DEL', PREFIX .. 'oom') -- a write that the memory limit lets pass makes the rest of the script exempt from it
 local expired = call('ZRANGEBYSCORE', PREFIX .. 'due', LEASED, whole(LEASED + now), 'LIMIT', 0, SETTINGS.expired_at_once)
 if expired[1] then slow_way().collect_expired(expired) end
 local closed, started = spent_budget()
-if closed == '' and not all_under_way and clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then
-  grant_better()
-  if SETTINGS.least_credit then grant_least() end
+local narrowed = closed == 'pages' and SETTINGS.requisites
+local turn = now
+if clock.late == 0 and now <= (tonumber(ARGV[4]) or now) + SETTINGS.answer_within then
+  if narrowed then
+    turn = grant_requisites()
+  elseif closed == '' and not all_under_way then
+    grant_better()
+    if SETTINGS.least_credit then grant_least() end
+  end
   if granted > 0 then
     if not started then call('HSET', KEYS[1], 'started', now) end
     call('HSET', KEYS[1], 'seq', sequence, 'better', line.better, 'credit', line.credit, 'credited', line.credited)
@@ -113,8 +149,8 @@ if closed == '' and not all_under_way and clock.late == 0 and now <= (tonumber(A
 end
 if slow then slow.commit() else write_visits() end
 local next_due = -1
-if closed == '' then
-  local turn = line.turn()
+if closed == '' or narrowed then
+  if not narrowed then turn = line.turn() end
   if turn ~= now then
     local head = call('ZRANGE', PREFIX .. 'due', 0, 0, 'WITHSCORES')
     local due = tonumber(head[2])

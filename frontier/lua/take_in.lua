@@ -105,11 +105,16 @@ local function better_place(authority, record)
   end
 end
 
+-- whether what pages embed alone is leased
+local function is_narrowed()
+  return SETTINGS.requisites and tonumber(call('HGET', KEYS[1], 'pages') or 0) >= SETTINGS.max_pages
+end
+
 local function take_group(authority, items)
   local is_new = not load_record(authority)
   local record = ensure_record(authority)
   local empty, best, number = record.queued == 0, best_band(record), 0
-  local first_parked, waits, bytes = record.others.pm, {}, 0
+  local first_parked, parked, waits, bytes = record.others.pm, record.others.pn, {}, 0
   for _, item in ipairs(items) do
     local is_plain = type(item) == 'string'
     local element = is_plain and item or item[1]
@@ -126,9 +131,12 @@ local function take_group(authority, items)
   if empty and #waits > 0 then
     reschedule(authority, record)
   elseif not empty and best_band(record) < best then
-    better_place(authority, record)
+    -- where it waits for what it has parked, a better place in line is of no use
+    if best_band(record) == 0 and is_narrowed() then reschedule(authority, record) else better_place(authority, record) end
   elseif record.others.pm ~= first_parked and (empty or SETTINGS.least_credit and best == BANDS - 1) then
     reschedule(authority, record)
+  elseif record.others.pn ~= parked and best > 0 and is_narrowed() then
+    reschedule(authority, record) -- else nobody would look at what a page embeds, parked behind other URLs
   end
   return number
 end

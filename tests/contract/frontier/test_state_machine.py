@@ -36,7 +36,8 @@ from frontier import (
     TrapLimits,
 )
 from frontier.keys import OPT_OUTS_OF_ALL
-from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES
+from frontier.outcomes import DAY, HOUR, MINUTE, OUTCOMES, of_requisite
+from frontier.payload import REQUISITE_MARK
 from frontier.redis_frontier import RedisFrontier
 from sieve.urls import authority
 from tests.contract.frontier.conftest import START_MS, Clock
@@ -72,8 +73,9 @@ class Histories(RuleBasedStateMachine):
         budget=st.sampled_from([0, 0, 0, 5, 20]),
         own=st.booleans(),
         least=st.sampled_from([1.0, 0.0, 0.1, 0.4]),
+        requisites=st.booleans(),
     )
-    def start(self, obey: bool, host_urls: int, budget: int, own: bool, least: float) -> None:
+    def start(self, *, obey: bool, host_urls: int, budget: int, own: bool, least: float, requisites: bool) -> None:
         self.clock = Clock()
         self.config = FrontierConfig(
             delay_ms=DELAY_MS,
@@ -82,7 +84,7 @@ class Histories(RuleBasedStateMachine):
             address_ttl_ms=400 * DAY,
             obey_robots=obey,
             limits=TrapLimits(host_urls=host_urls, query_variants=3, equal_pages=4, parked_traps=3),
-            budget=Budget(max_pages=budget),
+            budget=Budget(max_pages=budget, requisites=requisites),
             least_share=least,
             least_every_ms=2_700,
         )
@@ -113,8 +115,11 @@ class Histories(RuleBasedStateMachine):
         query=st.booleans(),
         depth=st.sampled_from([0, 1, 50]),
         wait_ms=st.sampled_from([0, 0, 0, 5_000, HOUR]),
+        embedded=st.booleans(),
     )
-    def take_in(self, hosts: list[str], score: float, kind: Kind, query: bool, depth: int, wait_ms: int) -> None:
+    def take_in(
+        self, *, hosts: list[str], score: float, kind: Kind, query: bool, depth: int, wait_ms: int, embedded: bool
+    ) -> None:
         found = []
         for host in hosts:
             number = next(self.urls)
@@ -122,7 +127,7 @@ class Histories(RuleBasedStateMachine):
             section = f"{host}/x{long}{number % 3}/" if number % 4 else f"{host}/x{long}"
             url = f"{section}?{number}" if query else f"{section}{number}"
             moment = self.clock.now_ms + wait_ms if wait_ms else 0
-            memo = b"found on %d" % number if query else b""
+            memo = REQUISITE_MARK + b"\1" if embedded else b"found on %d" % number if query else b""
             found.append(Candidate(url, kind, "http://source.example/", depth, score, moment, memo))
         self.put(found)
 
@@ -150,7 +155,8 @@ class Histories(RuleBasedStateMachine):
                 if lease.address != wanted and not self.bind_one(token, wanted):
                     continue
                 robots = RobotsRecord("allow") if lease.kind is Kind.ROBOTS else None
-                self.report_one(Outcome(token, "ok", fetch_ms=100, robots=robots, page_mark=mark))
+                result = of_requisite("ok") if lease.uncounted else "ok"
+                self.report_one(Outcome(token, result, fetch_ms=100, robots=robots, page_mark=mark))
             self.clock.forward(pause_ms)
 
     @rule(
@@ -170,7 +176,10 @@ class Histories(RuleBasedStateMachine):
         self.note_expired()
         mine, theirs = self.memory.lease(limit, ahead_ms), self.redis.lease(limit, ahead_ms)
         assert nameless(mine) == nameless(theirs)
-        assert mine.closed == theirs.closed
+        assert (mine.closed, mine.narrowed) == (theirs.closed, theirs.narrowed)
+        if mine.narrowed and mine.next_due_ms is not None:  # else Redis may still have hosts to look at
+            assert theirs.next_due_ms is not None
+            assert theirs.next_due_ms <= max(mine.next_due_ms, self.clock.now_ms)
         self.tokens.update((a.token, b.token) for a, b in zip(mine.leases, theirs.leases, strict=True))
         self.check_grant(mine, ahead_ms)
 
@@ -183,6 +192,10 @@ class Histories(RuleBasedStateMachine):
             assert now_ms <= lease.due_ms <= now_ms + ahead_ms
             self.check_rested(lease.authority, lease.address, lease.due_ms)
             self.leases[lease.token] = lease
+            assert lease.uncounted == grant.narrowed
+            if grant.narrowed and lease.kind is not Kind.ROBOTS:
+                assert lease.kind is Kind.PAGE
+                assert lease.memo.startswith(REQUISITE_MARK)
 
     def check_rested(self, host: str, address: str, due_ms: int) -> None:
         assert due_ms >= self.rested.get(host, 0) + DELAY_MS
@@ -237,6 +250,8 @@ class Histories(RuleBasedStateMachine):
         token = data.draw(st.sampled_from([*self.leases, *self.gone]))
         ago_ms = given.pop("ago_ms")
         lease = self.leases.get(token)
+        if lease and lease.uncounted and lease.kind is Kind.PAGE:
+            result = of_requisite(result)
         if lease and lease.kind is Kind.ROBOTS:
             given |= {"robots": robots, "again_in_ms": None}
             if result == "redirect":
@@ -319,7 +334,9 @@ class Histories(RuleBasedStateMachine):
         if not hasattr(self, "memory"):
             return
         # Redis does not look into what nobody has asked for yet, nor at each host of an address, to count what is due.
-        assert replace(self.memory.status(), due=0) == replace(self.redis.status(), due=0)
+        status = self.memory.status()
+        assert replace(status, due=0) == replace(self.redis.status(), due=0)
+        assert not self.config.budget.max_pages or status.pages <= self.config.budget.max_pages
         mine, theirs = self.memory.hosts(), self.redis.hosts()
         mine = [replace(state, leased_token=self.tokens.get(state.leased_token, "")) for state in mine]
         assert mine == theirs

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from frontier import Candidate, Kind
 from frontier.outcomes import EXPIRY
 from frontier.payload import (
+    REQUISITE_MARK,
     band,
     element,
     hop_element,
+    is_embedded,
     is_least,
+    is_requisite,
     pack,
+    put_behind,
     read_element,
     read_hop,
     revised,
@@ -111,3 +115,28 @@ def test_no_payload_is_a_plain_page() -> None:
 @given(score=st.floats(0, 1))
 def test_the_last_band_is_that_of_least_worth(score: float) -> None:
     assert is_least(score) == (band(bytes((0, 0, score_byte(score)))) == BANDS - 1)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "embedded"),
+    [
+        (Candidate("http://a.example/1", score=1.0, memo=REQUISITE_MARK + b"\1"), True),
+        (Candidate("http://a.example/1", score=1.0, source="http://a.example/", memo=REQUISITE_MARK + b"\1"), True),
+        (Candidate("http://a.example/1", score=0.87, memo=REQUISITE_MARK + b"\3"), False),
+        (Candidate("http://a.example/1", score=1.0, memo=b"\xff\xff"), False),
+        (Candidate("http://a.example/1", score=1.0), False),
+        (Candidate("http://a.example/1", Kind.FEED, score=1.0, memo=REQUISITE_MARK), False),
+    ],
+)
+def test_what_a_page_embeds_is_told_by_band_and_memo(candidate: Candidate, *, embedded: bool) -> None:
+    data = element("http://a.example", candidate.url, pack(candidate))
+    assert is_requisite(data) is embedded
+    assert is_embedded(candidate.kind, candidate.score, candidate.memo) is embedded
+
+
+def test_what_is_put_behind_is_first_of_the_second_band() -> None:
+    data = put_behind(element("http://a.example", "http://a.example/1", pack(Candidate("", score=1.0, memo=b"memo"))))
+    assert band(data) == 1
+    assert band(data[:2] + bytes((data[2] + 1,)) + data[3:]) == 0
+    found = read_element("http://a.example", data)
+    assert (found.url, found.memo) == ("http://a.example/1", b"memo")
