@@ -215,7 +215,8 @@ class FocusMiddleware:
         """What a kept page embeds is archived, whatever it is; style sheets lead to more."""
         content_type, spec = answers.header(response, "Content-Type"), self._worker.stores.spec
         found = replace(lease, memo=b"")
-        if may_be_page(response.url, content_type, lease.depth, spec) and self._is_new(response, found):
+        is_page = not lease.uncounted and may_be_page(response.url, content_type, lease.depth, spec)
+        if is_page and self._is_new(response, found):
             self._request(response).callback = None  # the spider's own, as of any page
             self._read_page(response, found, finding)
             return

@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 from crawler.actions.opt_outs import opt_out, show_opt_outs
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.hosts import authorities
-from crawler.console.terminal import clock, host_words
+from crawler.console.terminal import budget_words, clock, host_words
 from crawler.console.terms import COLUMNS, COUNTS, meaning
 from crawler.state.redis_link import fullness
 from frontier.types import Waiting
@@ -56,6 +56,8 @@ class Frontier(Action):
         status = state.frontier.status()
         if full := fullness(state.home.url):
             self.note(full)
+        if spent := budget_words(status, state.frontier.config.budget):
+            self.note(spent)
         if opts.json:
             self.show_json(asdict(status))
             return

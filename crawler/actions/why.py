@@ -13,13 +13,13 @@ from scrapy.settings import Settings
 
 from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
-from crawler.console.terminal import clock, host_words
+from crawler.console.terminal import budget_words, clock, host_words
 from crawler.harvest.polls import RECURRING
 from crawler.pages.answers import PAGE_TYPES
 from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
 from crawler.records.captures import Place, Tell, captures
-from frontier.payload import is_least
+from frontier.payload import is_embedded, is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
 from seeds.crawl import Crawl
@@ -81,7 +81,8 @@ def gather(state: CrawlState, url: str, canonical: str, tell: Tell) -> dict[str,
     return {
         "url": url,
         "answer": _answer(found, fetches, refused, admitted, state.settings.getfloat("FRONTIER_LEAST_SHARE"))
-        + _polling(state, found, fetches),
+        + _polling(state, found, fetches)
+        + _beyond(state, found.waiting),
         "canonical": canonical,
         "fingerprint": f"{fingerprint(canonical):016x}",
         "admitted": admitted,
@@ -215,6 +216,15 @@ def _polling(state: CrawlState, found: Explanation, fetches: list[Place]) -> str
         return "; not polled any more"
     named = state.spec is not None and _is_named(state.spec, found.url, to_poll=True)
     return "; to be polled from the next start on" if named else ""
+
+
+def _beyond(state: CrawlState, waiting: Waiting | None) -> str:
+    """The budget of the crawl that keeps a URL that waits; "" for none."""
+    budget, status = state.frontier.config.budget, state.frontier.status()
+    embedded = waiting is not None and is_embedded(waiting.kind, waiting.score, waiting.memo)
+    if waiting is None or (embedded and budget.narrowed(status.spent(budget))):
+        return ""
+    return f"; but {said}" if (said := budget_words(status, budget)) else ""
 
 
 def _rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

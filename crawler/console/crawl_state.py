@@ -133,7 +133,7 @@ class Action(ABC):
             # What would change the frontier on opening it.
             opt_outs_file = str(settings.get("FRONTIER_OPT_OUT_FILE") or "")
             settings.set("FRONTIER_OPT_OUT_FILE", "", priority="cmdline")
-            with contextlib.closing(open_frontier(settings, home, name, None)) as frontier:
+            with contextlib.closing(open_frontier(settings, home, name, spec, looks=True)) as frontier:
                 yield CrawlState(name, spec, taken.folder, home, frontier, settings, opt_outs_file, taken.elsewhere)
 
     def _spec(self, settings: BaseSettings, name: str, said: str, recorded: str, *, ran: bool) -> Crawl | None:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from archive.terminal import give_up_stdout
-from frontier.types import HostState
+from frontier.budget import Budget
+from frontier.types import FrontierStatus, HostState
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C has ended, as of any program."""
@@ -56,3 +57,11 @@ def host_words(row: HostState, now_ms: int) -> str:
     if row.parked and not row.queued and row.ready_ms is not None and row.ready_ms > now_ms:
         return f"parked until {clock(row.ready_ms)}"
     return "waits" if row.queued else ""
+
+
+def budget_words(status: FrontierStatus, budget: Budget) -> str:
+    """Which of the crawl's budgets is spent, and what that leaves; "" while none is."""
+    if not (spent := status.spent(budget)):
+        return ""
+    left = "what pages embed alone is fetched" if budget.narrowed(spent) else "nothing is fetched any more"
+    return f"max_{spent} of the seed file is spent: {left}"

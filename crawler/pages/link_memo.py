@@ -10,14 +10,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
+from frontier.payload import REQUISITE_MARK
+
 Dated = Literal["", "day", "time"]
 """How far an instant tells when something was published: to the second, its day, or not at all."""
 _LONGEST = 16
 """What a date leaves of it is as long as a policy's bucket may be."""
 OWN_MARK = b"\xff\xff!"
 """Begins the memo of a spider's own request (crawler/pages/own_requests.py); no link's bucket begins like this."""
-REQUISITE_MARK = b"\xff\xff+"
-"""Begins the memo of what a page embeds (crawler/pages/requisites.py); one byte follows."""
 _DATED = 0xF8  # no byte of a bucket, which is ASCII; below it the bits of what the date is worth
 _COUNTED = 0x01
 _WORTH: tuple[Dated, ...] = ("", "day", "time", "")  # the last in 0xFF, as memos had it that did not say it

@@ -2,9 +2,9 @@
 
 They wait in the frontier as pages do, under the same rules, robots.txt and delays, and wherever they lie unless the
 crawl is whitelist only; in the best priority band, in which such a crawl has no links of pages
-(:mod:`crawler.pages.policy`): a page is to be whole before the next one, since what it embeds changes, and a budget of
-pages may end the crawl. Their memo says what they are: they are archived, not judged, and lead to nothing but, as style
-sheets, to further ones.
+(:mod:`crawler.pages.policy`): a page is to be whole before the next one, since what it embeds changes. When the crawl's
+budget of pages is spent they alone are still leased, and none of them becomes a page any more. Their memo says what
+they are: they are archived, not judged, and lead to nothing but, as style sheets, to further ones.
 
 The sieve admits a URL once, as the one or the other. So what turns out to be a page where links might have led is read
 as one (:func:`may_be_page`); and what a page links to and shows, as a gallery does, is embedded.
@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from crawler.pages.link_memo import REQUISITE_MARK
 from crawler.pages.policy import BEHIND
+from frontier.payload import REQUISITE_MARK
 from frontier.types import Candidate, Kind, Lease
 from relevance.pages.media_type import media_type
 from seeds.crawl import Crawl
@@ -29,7 +29,7 @@ MOST = 1000
 MOST_STEPS = 5
 """From sheet to sheet: each may name ever new ones."""
 _FIRST_STEPS = 2
-"""What the page names and what its style sheets do; who names ever more waits with the pages."""
+"""What the page names and what its style sheets do; who names ever more waits with the pages, as long as there are."""
 _UNWANTED = frozenset({"nofollow", "none", "noimageindex"})
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 """Not plain text, as which scripts are served, too."""
@@ -79,7 +79,8 @@ def requisites(addresses: Sequence[str], base: str, source: str, lease: Lease, s
     steps = 1 + int.from_bytes(lease.memo[len(REQUISITE_MARK) :][:1]) if is_requisite(lease) else 1
     if steps > MOST_STEPS:
         return []
-    memo, score = REQUISITE_MARK + bytes((steps,)), 1.0 if steps <= _FIRST_STEPS else BEHIND
+    memo = REQUISITE_MARK + bytes((steps,))
+    score = 1.0 if steps <= _FIRST_STEPS or lease.uncounted else BEHIND
     found = dict.fromkeys(filter(None, resolve_many(addresses[:MOST], base)))
     return [
         Candidate(url, source=source, depth=lease.depth + 1, score=score, memo=memo)

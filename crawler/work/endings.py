@@ -35,17 +35,28 @@ def why_over(grant: Grant, stats: StatsCollector | None) -> str:
     """Why a crawl ends with this grant, as a line of the log; `stats`: whether this run has asked for anything."""
     if grant.closed:
         return f"The crawl's budget of {grant.closed} is spent"
-    if grant.next_due_ms is None:
-        if stats is None or stats.get_value("downloader/request_count"):
-            return "Nothing is left to fetch"
+    back = _back(grant)
+    if grant.narrowed:
+        waits = f"; of what they embed something waits, until {back} at least: start it again then" if back else ""
+        return f"The crawl's budget of pages is spent{waits}"
+    if back:
         return (
-            "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
-            "Another DATA_DIR begins anew, with REDIS_URL also another crawl name (an emptied Redis forgets opt-outs)"
+            f"The crawl ends, but some URLs wait, until {back} at least: start it again then. "
+            "`scrapy frontier hosts` and `parked` say why (`again`: fetched already, as a feed or sitemap is); "
+            "`scrapy frontier release HOST` ends the wait"
         )
-    back_ms = grant.next_due_ms - grant.clock_ahead_ms  # by the clock that people look at
-    back = datetime.fromtimestamp(-(-back_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
+    if stats is None or stats.get_value("downloader/request_count"):
+        return "Nothing is left to fetch"
     return (
-        f"The crawl ends, but some URLs wait, until {back:%Y-%m-%d %H:%MZ} at least: start it again then. "
-        "`scrapy frontier hosts` and `parked` say why (`again`: fetched already, as a feed or sitemap is); "
-        "`scrapy frontier release HOST` ends the wait"
+        "Nothing is left to fetch, paused hosts apart: a URL is fetched once, also over several runs. "
+        "Another DATA_DIR begins anew, with REDIS_URL also another crawl name (an emptied Redis forgets opt-outs)"
     )
+
+
+def _back(grant: Grant) -> str:
+    """The minute in which something is due again, by the clock that people look at; "" when nothing waits."""
+    if grant.next_due_ms is None:
+        return ""
+    back_ms = grant.next_due_ms - grant.clock_ahead_ms
+    back = datetime.fromtimestamp(-(-back_ms // 60_000) * 60, UTC)  # the minute after it: it is due then
+    return f"{back:%Y-%m-%d %H:%MZ}"

@@ -10,12 +10,13 @@ from scrapy.settings import BaseSettings
 
 from crawler.fetch.opt_outs import read_opt_outs
 from crawler.state.redis_link import RedisHome
+from frontier.budget import Budget
 from frontier.config import FrontierConfig
 from frontier.opt_outs import spelled_out
 from frontier.redis_frontier import RedisFrontier
 from frontier.traps import TrapLimits
 from frontier.turns import TurnTakingFrontier
-from frontier.types import Budget, HostPolicy
+from frontier.types import HostPolicy
 from seeds.crawl import Crawl
 from sieve.urls import authority
 
@@ -45,7 +46,7 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
         least_every_ms=max(1, _ms(settings, "FRONTIER_DELAY_S") / 2),
         better_wait_ms=min(2 * _ms(settings, "FRONTIER_DELAY_S") + 1000, _ms(settings, "FRONTIER_IDLE_CLOSE_S") // 2),
         audit=settings.getbool("FRONTIER_AUDIT"),
-        budget=Budget(spec.max_pages, spec.max_bytes, spec.max_seconds) if spec else Budget(),
+        budget=Budget(spec.max_pages, spec.max_bytes, spec.max_seconds, spec.page_requisites) if spec else Budget(),
         limits=TrapLimits(
             depth=settings.getint("FRONTIER_MAX_DEPTH"),
             host_urls=settings.getint("FRONTIER_MAX_HOST_URLS"),
@@ -54,12 +55,15 @@ def frontier_config(settings: BaseSettings, spec: Crawl | None) -> FrontierConfi
     )
 
 
-def open_frontier(settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None) -> RedisFrontier:
-    """The crawl's frontier, with the seed file's delays, those and no others, and the opt-outs in force."""
+def open_frontier(
+    settings: BaseSettings, home: RedisHome, crawl: str, spec: Crawl | None, *, looks: bool = False
+) -> RedisFrontier:
+    """The crawl's frontier, with the seed file's delays, those and no others, and the opt-outs in force. `looks`: for
+    a command, which leaves the delays as workers have set them."""
     # A private Redis has no other crawl.
     kind = RedisFrontier if home.embedded else TurnTakingFrontier
     frontier = kind(home.url, crawl, frontier_config(settings, spec))
-    if spec is not None:
+    if spec is not None and not looks:
         policies = host_policies(spec)
         # What an earlier start has put there, of this file as it was or of another.
         gone = [host for host in frontier.configured() if host not in policies]

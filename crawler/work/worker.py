@@ -357,7 +357,7 @@ class Worker:
             # Or a spider's own request has come.
             if self._quiet is None or not (grant.closed or self._intake.moved == self._moved_before):
                 self._quiet = None
-            elif grant.closed or not self._stays:
+            elif grant.closed or grant.narrowed or not self._stays:
                 self.exhausted = True
                 logger.info("%s", why_over(grant, self._crawler.stats))
                 self._wake_engine()

@@ -151,7 +151,7 @@ def test_a_picture_that_is_met_as_a_link_is_archived(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["links", "sitemap"])
 def test_a_budget_of_pages_leaves_no_page_without_its_pictures(how: str, tmp_path: Path) -> None:
-    """But the last ones; and what is missing or has moved counts no more than what is there."""
+    """Also not the last ones; and what is missing or has moved counts no more than what is there."""
     links = "".join(f'<a href="/{number}">{number}</a>' for number in range(30))
     named = "".join(f"<url><loc>http://{HERE}:PORT/{number}</loc></url>" for number in range(30))
     gone = "".join(f'<img src="/gone{number}"><img src="/away{number}">' for number in range(6))
@@ -167,7 +167,36 @@ def test_a_budget_of_pages_leaves_no_page_without_its_pictures(how: str, tmp_pat
     fetched = [path for path in asked if path in pages and not path.startswith(("/away", "/map"))]
     assert len(fetched) == 10 - (how == "sitemap")
     assert status(tmp_path)["pages"] == 10
-    assert {path + ".png" for path in fetched[1:7]} <= set(asked)
+    assert {path + ".png" for path in fetched[1:]} | {f"/gone{number}" for number in range(6)} <= set(asked)
+
+
+def test_of_the_last_pages_all_is_fetched_that_they_embed_and_no_page_any_more(tmp_path: Path) -> None:
+    """What their sheets name, and the sheets of these; what turns out to be a page stays what it was found as."""
+    shown = f'<link rel=stylesheet href="//{THERE}:PORT/a.css"><img src="/html"><a href="/next">1</a>'
+    pages = {
+        "/": page("start", shown),
+        "/next": page("next"),
+        "/html": page("html", '<a href="/behind">2</a><img src="/own.png">'),
+        "/a.css": ("text/css", b"@import '/b.css';"),
+        "/b.css": ("text/css", b"@import '/c.css'; p { background: url(/b.png) }"),
+        "/c.css": ("text/css", b"p { background: url(/c.png) }"),
+    }
+    with served(pages) as web:
+        crawled = crawl(web, tmp_path, more="max_pages = 1", LOG_FILE=str(tmp_path / "log"))
+        assert crawl(web, tmp_path, more="max_pages = 1") == crawled, "nor when it is started again"
+        next_page = f"http://{HERE}:{web.port}/next"
+    wanted = {"/", "/html", "/a.css", "/b.css", "/c.css", "/b.png", "/c.png"}
+    assert sorted(crawled) == sorted(wanted)
+    answers, told = archived(tmp_path)
+    assert set(answers) - {"/robots.txt"} == wanted
+    assert {path for path, said in told.items() if said["kind"] == "page"} == {"/"}
+    assert "The crawl's budget of pages is spent\n" in (tmp_path / "log").read_text()
+    folder = {"DATA_DIR": str(tmp_path / "data")}
+    said = run("frontier", "status", "--crawl", "shown", **folder)
+    assert "max_pages of the seed file is spent: what pages embed alone is fetched" in said.stderr
+    assert status(tmp_path)["pages"] == 1
+    why = run("why", next_page, "--crawl", "shown", **folder)
+    assert "waits for its turn; but max_pages of the seed file is spent" in why.stdout
 
 
 def test_each_once_when_workers_are_killed(tmp_path: Path) -> None:
@@ -209,3 +238,54 @@ def test_each_once_when_workers_are_killed(tmp_path: Path) -> None:
     del answers["/robots.txt"]
     assert answers == Counter(dict.fromkeys(wanted, 1))
     assert Counter(said["kind"] for said in told.values())["requisite"] == len(wanted) - count - 1
+
+
+def test_the_last_pages_are_whole_also_when_workers_are_killed_then(tmp_path: Path) -> None:
+    count, most = 12, 4
+    pages = {"/": page("start", "".join(f'<a href="/{number}">{number}</a>' for number in range(count)))}
+    pictures = {
+        f"/{number}": [f"/{number}-{host[-1]}{i}.png" for host in (HERE, THERE) for i in range(12)]
+        for number in range(count)
+    }
+    for path, shown in pictures.items():
+        hosts_of = ((THERE if "-9" in one else HERE, one) for one in shown)
+        pages[path] = page(path, "".join(f'<img src="//{host}:PORT{one}">' for host, one in hosts_of))
+    workers: list[subprocess.Popen[bytes]] = []
+    with served(pages) as web:
+        settings = {**QUICK, **FORGETFUL, "FRONTIER_IDLE_CLOSE_S": "8", "FRONTIER_DELAY_S": "0.2"}
+        settings |= {"DATA_DIR": str(tmp_path / "data")}
+
+        def start() -> None:
+            log = {"LOG_FILE": str(tmp_path / f"{len(workers)}.log")}
+            file = seeds(tmp_path, web, f"max_pages = {most}")
+            command = scrapy("crawl", "shown", "-a", f"seeds={file}", **settings, **log)
+            workers.append(subprocess.Popen(command, cwd=ROOT, env=environment()))
+
+        try:
+            start()
+            start()
+            wait_for(lambda: sum(path in pages for _, path in web.asked) == most)
+            for place, later in ((0, 3), (1, 7)):
+                least = len(web.asked) + later
+                wait_for(lambda least=least: len(web.asked) >= least)  # type: ignore[misc]
+                start()
+                workers[place].kill()
+            before = {path for _, path in web.asked}
+            wait_for(lambda: all(worker.poll() is not None for worker in workers), 120)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+        assert [worker.returncode for worker in workers[2:]] == [0, 0]
+        asked = {path for _, path in web.asked} - {"/robots.txt"}
+    fetched = asked.intersection(pages)
+    wanted = fetched.union(*(pictures[path] for path in fetched - {"/"}))
+    assert len(fetched) == most
+    assert asked == wanted
+    assert not wanted <= before, "they were killed too late"
+    answers, _ = archived(tmp_path)
+    del answers["/robots.txt"]
+    assert answers == Counter(dict.fromkeys(wanted, 1))
+    assert status(tmp_path)["pages"] == most
+    proved = run("politeness", "verify", "--crawl", "shown", DATA_DIR=str(tmp_path / "data"))
+    assert proved.returncode == 0, proved.stdout + proved.stderr

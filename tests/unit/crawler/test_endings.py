@@ -15,7 +15,12 @@ def test_a_crawl_that_ends_before_all_is_fetched_says_what_waits_and_until_when(
     assert why_over(Grant((), 1000, None), stats) == "Nothing is left to fetch"
     assert "until 2026-11-24 14:12Z" in why_over(Grant((), 1000, 1795529520000), stats)
     assert "until 2026-11-24 14:13Z" in why_over(Grant((), 1000, 1795529520001), stats)
-    assert why_over(Grant((), 1000, 5000, "pages"), stats) == "The crawl's budget of pages is spent"
+    spent = "The crawl's budget of pages is spent"
+    assert why_over(Grant((), 1000, 5000, "pages"), stats) == spent
+    assert why_over(Grant((), 1000, None, narrowed=True), stats) == spent
+    assert why_over(Grant((), 1000, 1795529520000, narrowed=True), stats).startswith(
+        f"{spent}; of what they embed something waits, until 2026-11-24 14:12Z"
+    )
 
 
 def test_a_run_that_fetches_nothing_says_that_all_is_known() -> None:

@@ -79,6 +79,8 @@ def test_the_rules_of_a_frontier_are_those_of_the_settings_and_the_seed_file() -
         limits=TrapLimits(depth=9, host_urls=1000, equal_pages=11),
     )
     assert frontier_config(settings, None).budget == Budget()
+    embedded = frontier_config(settings, Crawl("x", "zul", max_pages=5, page_requisites=True)).budget
+    assert embedded == Budget(5, requisites=True)
     settings.set("FRONTIER_IDLE_CLOSE_S", 20)
     assert frontier_config(settings, None).better_wait_ms == 10_000
 

@@ -155,6 +155,25 @@ def test_a_crawl_is_not_over_while_the_intake_moves_something(closed: str, over:
     assert asyncio.run(work()) == over
 
 
+@pytest.mark.parametrize(("due_ms", "over"), [(None, True), (1000 + 59_000, False), (1000 + 61_000, True)])
+def test_a_crawl_that_has_spent_its_pages_goes_on_while_what_they_embed_is_soon_due(
+    due_ms: int | None, *, over: bool
+) -> None:
+    """Also one that stays for its feeds ends then; and what the sieve may let out yet is waited for."""
+
+    async def work() -> bool:
+        worker = looking_for_the_end()
+        worker._stays, worker._idle_close_s, worker._least_ahead_ms, worker._round_s = True, 60.0, 0, 0.0
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for _ in range(2):
+                await worker._look_for_end(Grant((), 1000, due_ms, narrowed=True))
+        assert all(call.args == (False,) for call in worker._stores.quiet.call_args_list)
+        exhausted: bool = worker.exhausted
+        return exhausted
+
+    assert asyncio.run(work()) is over
+
+
 def test_a_crawl_is_not_over_while_another_worker_goes_from_lease_to_lease() -> None:
     """Its only page is leased when this one asks for leases, and not any more when it asks what is leased."""
 
