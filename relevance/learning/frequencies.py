@@ -7,6 +7,7 @@ nothing that could be left out, cut into strings or searched for mislabelled lin
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 
@@ -34,6 +35,14 @@ def frequencies(amounts: Mapping[str, int]) -> dict[str, Counter[str]]:
 def _counts(shares: Mapping[str, float], amount: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for token, share in shares.items():
-        if (times := round(share * amount)) and token.replace("'", "").isalpha():
-            counts.update({word[:MAX_WORD]: times for word in words(token)})
+        if (times := round(share * amount)) and all(map(_spells, token)):
+            for word in words(token):
+                counts[word[:MAX_WORD]] += times
     return counts
+
+
+def _spells(sign: str) -> bool:
+    """What words are written with: letters, their marks (vowels in Hindi), joiners that cannot be seen (Persian), and
+    the apostrophe; no figure and no point."""
+    kind = unicodedata.category(sign)
+    return kind[0] in "LM" or kind == "Cf" or sign == "'"

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from relevance.errors import TrainingError
+from relevance.language.alphabet import words
 from relevance.learning import held_out, training
 from relevance.learning.evaluation import deciding
-from relevance.learning.frequencies import frequencies
+from relevance.learning.frequencies import _counts, frequencies
 from relevance.learning.making import in_memory, make
 from tests.sample import sentences
 
@@ -49,6 +50,23 @@ def test_words_are_those_of_a_text() -> None:
     english = frequencies({"eng": 1_000_000})["eng"]
     assert all(word == word.lower() and "'" not in word and word.isalpha() for word in english)
     assert english["don"] > 1_000, "don't"
+
+
+@pytest.mark.parametrize("language", ["hin", "ben", "tam"])
+def test_words_with_marks_count_too(language: str) -> None:
+    """Vowels of Hindi are no letters to Unicode: most of its words have one."""
+    assert frequencies({language: 100_000})[language].total() > 80_000
+
+
+def test_words_with_joiners_count_too() -> None:
+    persian = frequencies({"fas": 100_000})["fas"]
+    assert persian[words("می\u200cشود")[0]] > 50
+
+
+def test_a_part_that_comes_twice_in_a_word_counts_twice() -> None:
+    """As in a text; Hindi is parted at its vowels."""
+    shares = {"काका": 0.5, "it's": 0.1, "u.s": 0.1, "00th": 0.1}
+    assert _counts(shares, 10) == {"क": 10, "it": 1, "s": 1}
 
 
 def test_a_language_that_is_not_there_is_named() -> None:
