@@ -136,10 +136,12 @@ def _names(key: str, value: object) -> tuple[str, ...]:
 
 
 def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
-    amounts = source.get("words", {})
-    if not isinstance(amounts, dict) or not all(type(amount) is int and amount > 0 for amount in amounts.values()):
+    if "words" not in source:
+        return {}
+    amounts = source["words"]
+    if not isinstance(amounts, dict) or not amounts or not all(type(n) is int and n > 0 for n in amounts.values()):
         raise TrainingError(f"words = {amounts!r} is no table of languages and how many, as {{ eng = 100_000 }}")
-    if amounts and source.get("languages"):
+    if source.get("languages"):
         raise TrainingError(f"source {source['name']}: words says which languages; leave out languages")
     return amounts
 
@@ -177,6 +179,9 @@ def _check_names(description: Description) -> None:
     texts = Counter(language for spec in description.classes for language in spec.languages)
     if twice := [language for language, count in texts.items() if count > 1]:
         raise TrainingError(f"languages: {', '.join(twice)} in more than one class")
+    sources = Counter(source.name for source in description.sources)
+    if twice := [source.name for source in description.sources if source.words and sources[source.name] > 1]:
+        raise TrainingError(f"source {twice[0]} twice, one of them with words: name them apart")
     if description.wanted and description.wanted not in together:
         raise TrainingError(
             f"wanted {description.wanted} is in no group of siblings: name it with its siblings, or leave wanted out"
@@ -210,13 +215,15 @@ Corpus = dict[str, dict[str, list[str]]]
 
 
 def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
-    """All lines of the sources that have text; TrainingError for one that has none."""
+    """All lines of the sources that have text; TrainingError for one that has none, or has it beside words."""
     corpus: Corpus = {}
     for source in sources:
-        if source.words:
-            continue
         folder = data / source.name
         files = text_files(folder)
+        if source.words:
+            if files:
+                raise TrainingError(f"{folder}: has text, but the source has words in its place: name it otherwise")
+            continue
         wanted = [language for language in files if not source.languages or language in source.languages]
         if not wanted:
             what = f"<language>.txt of {' '.join(source.languages)}" if source.languages else "<language>.txt"

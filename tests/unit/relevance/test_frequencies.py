@@ -100,6 +100,12 @@ def test_a_class_may_have_nothing_else(data: Path) -> None:
     assert said == ["zul", "eng", "und"]
 
 
+def test_text_that_words_would_hide_is_named(data: Path) -> None:
+    """A folder of that name is there: whose text did not count, and nothing said so."""
+    with pytest.raises(TrainingError, match=r"y: has text, but the source has words in its place: name it otherwise"):
+        training.read_corpus(data, (training.Source("x"), training.Source("y", words={"eng": 1})))
+
+
 def test_languages_of_no_class_are_told(caplog: Any) -> None:
     text: training.Corpus = {"zul": {"x": ["umuntu ubona abantu emzini wakithi"]}}
     with caplog.at_level("INFO", "relevance"):
@@ -122,9 +128,11 @@ def test_word_lists_are_no_text_to_measure_on(data: Path) -> None:
     ("line", "said"),
     [
         ("words = 3", "words = 3 is no table of languages and how many"),
+        ("words = {}", "words = {} is no table"),
         ("words = { eng = 0 }", "words = {'eng': 0} is no table"),
         ("words = { eng = true }", "words = {'eng': True} is no table"),
         ("words = { eng = 2.5 }", "words = {'eng': 2.5} is no table"),
+        ("words = { eng = 9 }\n[[source]]\nname = 'b'", "source b twice, one of them with words: name them apart"),
         ('words = { eng = 9 }\nlanguages = ["eng"]', "source b: words says which languages; leave out languages"),
     ],
 )
