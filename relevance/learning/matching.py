@@ -15,6 +15,7 @@ drawn with a fixed seed.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,8 @@ import numpy as np
 from relevance.language import storage
 from relevance.learning.kneserney import Floats, KneserNey, count_ngrams
 from relevance.learning.training import Corpus, Description, Settings, WordCounts, word_counts
+
+_log = logging.getLogger(__name__)
 
 DRAWS = 4
 FLAT = 0.7
@@ -39,6 +42,8 @@ def matched(model: storage.Parameters, corpus: Corpus, description: Description)
     specs = {spec.name: spec for spec in description.classes}
     siblings = [by_source(corpus, specs[name].languages) for name in group]
     if not siblings or not set.intersection(*map(set, siblings)):
+        if siblings:
+            _log.info("not matched, as no source has text of all of them: %s", " ".join(group))
         return model
     rows, word_rows = model.rows.copy(), model.word_rows.copy()
     names, settings = list(specs), description.settings

@@ -90,8 +90,10 @@ def test_only_siblings_and_what_is_split_from_them_change(plain: Any, after: Any
 @pytest.mark.parametrize(
     "other", [{"two": {"other": ["kwebona"]}}, {"two": {"state": ["12 34"], "other": ["kwebona"]}}]
 )
-def test_siblings_without_a_source_together_stay(plain: Any, described: Any, other: Any) -> None:
-    kept = matching.matched(plain, {**corpus(), **other}, described)
+def test_siblings_without_a_source_together_stay(plain: Any, described: Any, other: Any, caplog: Any) -> None:
+    with caplog.at_level("INFO", "relevance"):
+        kept = matching.matched(plain, {**corpus(), **other}, described)
+    assert "not matched, as no source has text of all of them: one two" in caplog.text
     assert np.array_equal(kept.rows, plain.rows)
     assert np.array_equal(kept.word_rows, plain.word_rows)
 
