@@ -8,8 +8,11 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from relevance.errors import TrainingError
 from relevance.language import storage
+from relevance.language.alphabet import OTHER_SCRIPT, encode
 from relevance.language.model import Model, lay_out
 from relevance.learning.cleaning import cleaned
 from relevance.learning.contrasting import contrasted
@@ -43,6 +46,8 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     if not again:
         _tell_of_little_text(made, description)
         _tell_of_no_others(description)
+        _tell_of_other_scripts(made)
+        _tell_of_words_of_some(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     made, corpus, dropped = without_mislabelled(made, description, corpus)
     siblings = "; ".join(" ".join(group) for group in description.siblings)
@@ -87,6 +92,34 @@ def _tell_of_no_others(description: Description) -> None:
         )
 
 
+def _tell_of_other_scripts(made: storage.Parameters) -> None:
+    """Warns of each language most of whose listed words are in letters that are all one to a model."""
+    columns = np.where(made.word_rows == storage.ABSENT, 0, np.exp(made.word_rows * -made.meta["step"]))
+    one = [{*encode([word])[1:-1].tolist()} == {OTHER_SCRIPT} for word in made.words]
+    for spec, column in zip(made.meta["classes"], columns.T, strict=True):
+        if spec["label"] != UNDETERMINED and column[one].sum() > column.sum() / 2:
+            _log.warning(
+                "class %s is in a script whose letters are all one to a model: other languages in such scripts are "
+                "often called by it (docs/relevance.md, A language of your own)",
+                spec["name"],
+            )
+
+
+def _tell_of_words_of_some(description: Description) -> None:
+    """Warns of siblings of which only some have word frequencies: what all of them say becomes those languages'."""
+    listed = set().union(*(source.words for source in description.sources))
+    languages = {spec.name: spec.languages for spec in description.classes}
+    for group in description.siblings:
+        some = [name for name in group if listed.intersection(languages[name])]
+        if 0 < len(some) < len(group):
+            _log.warning(
+                "of the siblings %s only %s has words: give all of them as many, or none; else what is of another is "
+                "often called so",
+                " ".join(group),
+                " ".join(some),
+            )
+
+
 def _tell_of_little_text(made: storage.Parameters, description: Description) -> None:
     """Warns of each class that has hardly any text: of siblings, or of all where none are named (others may be there
     just to be told from)."""
@@ -120,4 +153,7 @@ def make_to_size(description: Description, corpus: Corpus, out: Path, most: int)
                 f"{out}: {size:,} bytes, over {most:,} without any n-gram of 3 letters or more: let it be larger, or "
                 "list fewer words (frequent_words)"
             )
-    raise TrainingError(f"{out}: {size:,} bytes, over {most:,} even with n-grams seen {settings.min_count:,.1f} times")
+    raise TrainingError(
+        f"{out}: {size:,} bytes, over {most:,} even with n-grams seen {settings.min_count:,.1f} times: "
+        f"let it be larger, or list fewer than its {len(made.words):,} words (frequent_words)"
+    )

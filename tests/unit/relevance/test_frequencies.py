@@ -113,6 +113,27 @@ def test_languages_of_no_class_are_told(caplog: Any) -> None:
     assert "left out, as no class has them: deu" in caplog.text
 
 
+@pytest.mark.parametrize(("listed", "told"), [("deu", True), ("deu nld", False), ("eng", False)])
+def test_words_of_some_siblings_only_are_told(caplog: Any, listed: str, told: bool) -> None:
+    """Measured: words of Czech alone made Slovak of five words or more Czech (F1 94.8 -> 84.8)."""
+    specs = (*(training.ClassSpec(name, name, (name,)) for name in ("deu", "nld", "eng")), SPECS[2])
+    amounts = training.Source("lists", words=dict.fromkeys(listed.split(), 1_000))
+    text: training.Corpus = {name: {"x": ["een man ziet die mannen"]} for name in ("deu", "nld", "eng", "zul")}
+    with caplog.at_level("INFO", "relevance"):
+        make(replace(SMALL, classes=specs, sources=(amounts,), siblings=(("deu", "nld"),)), text)
+    assert ("of the siblings deu nld only deu has words" in caplog.text) is told
+
+
+def test_languages_in_scripts_that_are_one_to_a_model_are_told(caplog: Any) -> None:
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in ("rus", "ces", "amh")) + SPECS[2:]
+    text = {"ces": {"x": ["řekl že přišel"]}, "amh": {"x": ["ሰላም ነው ሰላም ነው"]}, "ell": {"x": ["και το και"]}}
+    lists = training.Source("lists", words={"rus": 1_000, "ces": 1_000})
+    with caplog.at_level("INFO", "relevance"):
+        make(replace(SMALL, classes=specs, sources=(lists,)), text)
+    told = [record.getMessage() for record in caplog.records if "are all one to a model" in record.msg]
+    assert [line.split()[1] for line in told] == ["rus", "amh"], "neither Latin letters nor a pool"
+
+
 def test_word_lists_are_no_text_to_measure_on(data: Path) -> None:
     """The only text cannot be left out, and there is nothing to take together with it."""
     with pytest.raises(TrainingError, match="x is the only source with text"):

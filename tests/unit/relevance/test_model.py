@@ -552,6 +552,13 @@ def test_pruning_to_a_size(tmp_path: Any, caplog: Any) -> None:
     assert len(warned) == len({*warned}) == 3  # once, not with each attempt
 
 
+def test_words_that_take_all_the_room_are_told(tmp_path: Any, monkeypatch: Any) -> None:
+    """Pruning leaves out n-grams, not words: with many of them the size is never reached."""
+    monkeypatch.setattr(storage, "packed", lambda made: b" " * 1001)
+    with pytest.raises(TrainingError, match=r"list fewer than its \d+ words \(frequent_words\)"):
+        make_to_size(SMALL, corpus(), tmp_path / "m.model", 1000)
+
+
 def test_words_count_without_their_marks_too() -> None:
     text = {"aaa": {"x": ["tšwela še še še še se", "še še še še še"]}}
     settings = training.Settings(order=2, min_count=1)
