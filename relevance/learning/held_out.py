@@ -61,7 +61,10 @@ def leave_one_out(
     for source, languages in told.items():
         _log.info("without %s", source)
         rest = _all_but(source, description)
-        made = make(replace(description, sources=rest), training.read_corpus(data, rest))
+        try:
+            made = make(replace(description, sources=rest), training.read_corpus(data, rest))
+        except TrainingError as error:
+            raise TrainingError(f"without {source}: {error}") from error
         lines: training.Corpus = {language: {source: measured[language][source]} for language in languages}
         halves = [_without(half, 2, lines) for half in range(2)] if adapt else [({}, lines)]
         out[source] = _measured(source, [(made, held) for _, held in halves], said)

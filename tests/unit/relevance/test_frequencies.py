@@ -145,6 +145,15 @@ def test_word_lists_are_no_text_to_measure_on(data: Path) -> None:
     assert set(held_out.by_parts(both, data, 2)) == {"x", "y", held_out.ALL}
 
 
+def test_a_class_that_a_source_leaves_without_text_is_named_with_it(data: Path) -> None:
+    """English and the pool have words of one source, and text of one only."""
+    (data / "x/hau.txt").write_text("ina kwana lafiya lau")
+    lists = training.Source("lists", words={"eng": 1_000})
+    description = replace(SMALL, sources=(training.Source("x"), training.Source("y"), lists))
+    with pytest.raises(TrainingError, match=r"^without x: no text for class oth"):
+        held_out.leave_one_out(description, data, ["x"])
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
