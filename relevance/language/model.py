@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language import storage, strangeness, trie
-from relevance.language.alphabet import drawn_out, encode, word_starts
+from relevance.language.alphabet import OTHER_SCRIPT, drawn_out, encode, word_starts
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -35,6 +35,8 @@ LONGEST = 100
 """Letters of a word that is remembered: one that fills a page would stay as long as a thousand others."""
 _TOGETHER = 1024
 """New words that go through the n-grams together: enough for speed, few enough for the processor's cache."""
+_ONE_OF_OTHERS = np.float32(np.log(32))
+"""Nats that it takes to say which letter of another script one is: as many as alphabets have."""
 _LANES, _BYTE = np.uint64(0x00FF00FF00FF00FF), np.uint64(8)
 
 Evidence = npt.NDArray[np.uint8]
@@ -140,9 +142,12 @@ class Model:
         return _summed(self._rows.take(self._trie.longest(codes), axis=0), word_starts(codes))
 
     def letter_logs(self, tokens: Sequence[str]) -> Floats:
-        """log p of words by their letters, word x class."""
+        """log p of words by their letters, word x class. Letters of other scripts share a code and so a probability,
+        which each has a part of: else how long a word is would weigh more than which word it is."""
         logs: Floats = self._letter_sums(tokens)[:, : len(self.classes)] * np.float32(-self._step)
-        return logs
+        codes = encode(tokens)
+        others = np.add.reduceat(codes[1:] == OTHER_SCRIPT, word_starts(codes), dtype=np.float32)
+        return logs - (others * _ONE_OF_OTHERS)[:, np.newaxis]
 
     def word_logs(self, tokens: Sequence[str]) -> Floats:
         """log p of words, letters and word list together, word x class."""

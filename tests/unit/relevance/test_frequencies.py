@@ -134,6 +134,15 @@ def test_languages_in_scripts_that_are_one_to_a_model_are_told(caplog: Any) -> N
     assert [line.split()[1] for line in told] == ["rus", "amh"], "neither Latin letters nor a pool"
 
 
+def test_languages_of_other_scripts_are_told_apart_by_their_words() -> None:
+    """Though their letters are one to a model: the lengths of words used to decide."""
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in ("rus", "ell", "ara"))
+    lists = training.Source("lists", words=dict.fromkeys(("rus", "ell", "ara"), 20_000))
+    decide = deciding(in_memory(make(replace(SMALL, classes=specs, sources=(lists,)), {})))
+    assert decide(["это было очень хорошо", "αυτό είναι πολύ καλό", "هذا جيد جدا"]) == ["rus", "ell", "ara"]
+    assert decide(["не знаю", "δεν ξέρω", "لا اعرف"]) == ["rus", "ell", "ara"]
+
+
 def test_word_lists_are_no_text_to_measure_on(data: Path) -> None:
     """The only text cannot be left out, and there is nothing to take together with it."""
     with pytest.raises(TrainingError, match="x is the only source with text"):
