@@ -3,8 +3,7 @@
 Four loops beside Scrapy's engine, each with a thread for its calls to Redis and disk: one keeps a small buffer of
 leases that are due now, one commits what is finished (committer), one tells of it afterwards (teller), one moves to the
 frontier what the sieve lets out (intake). The scheduler, the download handler and the middlewares meet here; what they
-ask the frontier waits for none of these loops, nor for one another. Scrapy knows it as an extension, so that all of
-them find it with ``crawler.get_extension``.
+ask the frontier waits for none of these loops, nor for one another. All find it with ``crawler.get_extension``.
 """
 
 from __future__ import annotations
@@ -98,8 +97,7 @@ class Worker:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """PreflightError: so that a project that only has the add-on refuses, too, to crawl without a contact."""
-        faults = settings_faults(crawler.settings, crawler.spidercls)
-        if faults:
+        if faults := settings_faults(crawler.settings, crawler.spidercls):
             raise PreflightError("\n".join(faults))
         return cls(crawler)
 

@@ -25,11 +25,6 @@ def spent(frontier: Frontier, host: str = D) -> None:
     """The only page is fetched."""
     frontier.take_in([Candidate(f"{host}/page", score=1.0)])
     lease = one(frontier)
-    if lease.kind is Kind.ROBOTS:
-        done(frontier, lease, robots=RobotsRecord("allow"))
-        clock = frontier.clock if hasattr(frontier, "clock") else frontier._now_ms  # type: ignore[attr-defined]
-        clock.forward(2000)
-        lease = one(frontier)
     assert not lease.uncounted
     done(frontier, lease)
 

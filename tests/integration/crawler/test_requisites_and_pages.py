@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -199,6 +200,42 @@ def test_of_the_last_pages_all_is_fetched_that_they_embed_and_no_page_any_more(t
     assert "waits for its turn; but max_pages of the seed file is spent" in why.stdout
 
 
+def after(web: Host, number: int) -> None:
+    """Waits for so many requests more."""
+    least = len(web.asked) + number
+    wait_for(lambda: len(web.asked) >= least)
+
+
+def crawl_with_kills(
+    web: Host, folder: Path, moments: Sequence[Callable[[], None]], more: str = "", **settings: str
+) -> set[str]:
+    """By two workers; at each moment, which waits for itself, a new one begins and the oldest is killed. What had been
+    asked for when the last one was. Those that are left end by themselves."""
+    workers: list[subprocess.Popen[bytes]] = []
+    settings = {**QUICK, **FORGETFUL, "FRONTIER_IDLE_CLOSE_S": "8", "DATA_DIR": str(folder / "data")} | settings
+
+    def start() -> None:
+        log = {"LOG_FILE": str(folder / f"{len(workers)}.log")}
+        command = scrapy("crawl", "shown", "-a", f"seeds={seeds(folder, web, more)}", **settings, **log)
+        workers.append(subprocess.Popen(command, cwd=ROOT, env=environment()))
+
+    try:
+        start()
+        start()
+        for oldest, moment in enumerate(moments):
+            moment()
+            start()
+            workers[oldest].kill()
+        before = {path for _, path in web.asked}
+        wait_for(lambda: all(worker.poll() is not None for worker in workers), 120)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert [worker.returncode for worker in workers[len(moments) :]] == [0, 0]
+    return before
+
+
 def test_each_once_when_workers_are_killed(tmp_path: Path) -> None:
     sheet = "text/css", b"@font-face { src: url(/font.png) } a { background: url(/back.png) }"
     count = 12
@@ -209,28 +246,8 @@ def test_each_once_when_workers_are_killed(tmp_path: Path) -> None:
     for number in range(count):
         shown = "".join(f'<img src="//{host}:PORT/{number}-{host[-1]}{i}.png">' for host in (HERE, THERE) for i in "ab")
         pages[f"/{number}"] = page(f"{number}", f'<link rel="stylesheet" href="/a.css">{shown}')
-    workers: list[subprocess.Popen[bytes]] = []
     with served(pages) as web:
-        settings = {**QUICK, **FORGETFUL, "FRONTIER_IDLE_CLOSE_S": "8", "DATA_DIR": str(tmp_path / "data")}
-
-        def start() -> None:
-            log = {"LOG_FILE": str(tmp_path / f"{len(workers)}.log")}
-            command = scrapy("crawl", "shown", "-a", f"seeds={seeds(tmp_path, web)}", **settings, **log)
-            workers.append(subprocess.Popen(command, cwd=ROOT, env=environment()))
-
-        try:
-            start()
-            start()
-            for place, count_then in ((0, 20), (1, 40)):
-                wait_for(lambda least=count_then: len(web.asked) >= least)  # type: ignore[misc]
-                start()
-                workers[place].kill()
-            wait_for(lambda: all(worker.poll() is not None for worker in workers), 120)
-        finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
-        assert [worker.returncode for worker in workers[2:]] == [0, 0]
+        crawl_with_kills(web, tmp_path, [lambda: after(web, 20), lambda: after(web, 20)])
         asked = {path for _, path in web.asked}
     answers, told = archived(tmp_path)
     wanted = {*pages, "/font.png", "/back.png"} | {f"/{n}-{h}{i}.png" for n in range(count) for h in "89" for i in "ab"}
@@ -250,33 +267,14 @@ def test_the_last_pages_are_whole_also_when_workers_are_killed_then(tmp_path: Pa
     for path, shown in pictures.items():
         hosts_of = ((THERE if "-9" in one else HERE, one) for one in shown)
         pages[path] = page(path, "".join(f'<img src="//{host}:PORT{one}">' for host, one in hosts_of))
-    workers: list[subprocess.Popen[bytes]] = []
     with served(pages) as web:
-        settings = {**QUICK, **FORGETFUL, "FRONTIER_IDLE_CLOSE_S": "8", "FRONTIER_DELAY_S": "0.2"}
-        settings |= {"DATA_DIR": str(tmp_path / "data")}
 
-        def start() -> None:
-            log = {"LOG_FILE": str(tmp_path / f"{len(workers)}.log")}
-            file = seeds(tmp_path, web, f"max_pages = {most}")
-            command = scrapy("crawl", "shown", "-a", f"seeds={file}", **settings, **log)
-            workers.append(subprocess.Popen(command, cwd=ROOT, env=environment()))
-
-        try:
-            start()
-            start()
+        def spent() -> None:
             wait_for(lambda: sum(path in pages for _, path in web.asked) == most)
-            for place, later in ((0, 3), (1, 7)):
-                least = len(web.asked) + later
-                wait_for(lambda least=least: len(web.asked) >= least)  # type: ignore[misc]
-                start()
-                workers[place].kill()
-            before = {path for _, path in web.asked}
-            wait_for(lambda: all(worker.poll() is not None for worker in workers), 120)
-        finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
-        assert [worker.returncode for worker in workers[2:]] == [0, 0]
+            after(web, 3)
+
+        moments = [spent, lambda: after(web, 7)]
+        before = crawl_with_kills(web, tmp_path, moments, f"max_pages = {most}", FRONTIER_DELAY_S="0.2")
         asked = {path for _, path in web.asked} - {"/robots.txt"}
     fetched = asked.intersection(pages)
     wanted = fetched.union(*(pictures[path] for path in fetched - {"/"}))
