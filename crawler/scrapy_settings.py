@@ -9,11 +9,15 @@ import math
 import os
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import BaseSettings, default_settings
+from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
+from scrapy.utils.versions import get_versions
 
 from crawler.addon import path_of
 
@@ -28,6 +32,9 @@ _IN_PARTS = frozenset(("DNS_TIMEOUT", "DOWNLOAD_DELAY"))
 """Seconds, which Scrapy reads as such, though their defaults are whole."""
 _ELSEWHERE = frozenset(("DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT", "LOGSTATS_INTERVAL"))
 """Have bounds of their own: crawler/preflight.py."""
+_NEEDS_NO_CLASS = frozenset(("DUPEFILTER_CLASS", "REFERRER_POLICY", "SCHEDULER"))
+"""By default a class, but: has no effect here; may be the name of a policy; is refused by :func:`crawl_faults`."""
+_HIGHEST_PORT = 65_535
 _ENDS_A_CRAWL = ("CLOSESPIDER_", "MEMUSAGE_")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -53,6 +60,47 @@ def value_faults(settings: BaseSettings) -> Iterator[str]:
     if _is_number(every, whole=False) and float(every) == 0:
         yield f"MEMUSAGE_CHECK_INTERVAL_SECONDS={every!r} must be above 0"
     yield from _line_faults(settings)
+    yield from _telnet_faults(settings)
+    yield from class_faults(settings)
+
+
+def class_faults(settings: BaseSettings) -> Iterator[str]:
+    """Classes that are set, but nowhere to be found. Which settings are of classes their defaults say. Whatever else a
+    module of a project ends with as it is imported is raised: its traceback says where."""
+    defaults = vars(default_settings)
+    for name, default in defaults.items():
+        if not name.isupper() or not settings.getpriority(name) or name in _NEEDS_NO_CLASS:
+            continue  # of no setting, or its default
+        if name == "ASYNCIO_EVENT_LOOP" or (isinstance(default, str) and default.startswith("scrapy.")):
+            if not _is_there(value := settings.get(name)):
+                yield f"{name}={value!r}: there is no such class"
+        elif name == "ADDONS" or name.endswith("_BASE") or f"{name}_BASE" in defaults:
+            of_names = any(
+                isinstance(one, str) for one in defaults.get(f"{name.removesuffix('_BASE')}_BASE", {}).values()
+            )
+            try:
+                classes = settings.getdict(name).values() if of_names else build_component_list(settings.getdict(name))
+            except ValueError as error:  # what stands in the place of an order
+                yield f"{name}: {error}"
+                continue
+            for one in classes:
+                if one is not None and not _is_there(one):
+                    yield f"{name}: there is no class {one!r}"
+
+
+def _is_there(component: Any) -> bool:
+    """Whether it is a class, or the path of one, or of a function that makes one."""
+    if not isinstance(component, str):
+        return callable(component)
+    module, _, name = component.rpartition(".")
+    if not all(map(str.isidentifier, (*module.split("."), name))):
+        return False
+    try:
+        return callable(getattr(import_module(module), name, None))
+    except ModuleNotFoundError as error:
+        if f"{module}.".startswith(f"{error.name}."):
+            return False
+        raise  # it is there, and misses another
 
 
 def _is_number(value: Any, *, whole: bool) -> bool:
@@ -69,6 +117,20 @@ def _line_faults(settings: BaseSettings) -> Iterator[str]:
         logging.Formatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT")).format(line)
     except (TypeError, ValueError) as error:
         yield f"LOG_FORMAT={settings.get('LOG_FORMAT')!r}: {error}"
+    if (packages := settings.getlist("LOG_VERSIONS")) != default_settings.LOG_VERSIONS:
+        try:
+            get_versions(packages)
+        except (PackageNotFoundError, ValueError) as error:
+            yield f"LOG_VERSIONS={','.join(packages)}: {error}"
+
+
+def _telnet_faults(settings: BaseSettings) -> Iterator[str]:
+    try:
+        ports = [int(port) for port in settings.getlist("TELNETCONSOLE_PORT")]
+    except (TypeError, ValueError):
+        ports = [-1]
+    if len(ports) > 2 or ports != sorted(ports) or not all(0 <= port <= _HIGHEST_PORT for port in ports):
+        yield f"TELNETCONSOLE_PORT={settings.get('TELNETCONSOLE_PORT')!r}: neither a port nor the first and last"
 
 
 def guard_faults(settings: BaseSettings) -> Iterator[str]:

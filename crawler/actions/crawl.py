@@ -14,6 +14,7 @@ from scrapy.spiderloader import get_spider_loader
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.preflight import check, take_folder
+from crawler.scrapy_settings import class_faults
 from crawler.spiderloader import find_spider
 from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisUnreachableError, client, memory_facts, ping, redis_home, refuse_eviction
@@ -30,6 +31,8 @@ def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: c
     start."""
     projects = settings.copy()
     Ulwembu().update_settings(projects)
+    if faults := list(class_faults(projects)):  # that of the spiders' loader is wanted next
+        raise PreflightError("\n".join(faults))
     try:
         spider = find_spider(get_spider_loader(projects), name, arguments)
         # As Scrapy will have them: what the spider itself has set (`custom_settings`) before the add-on.

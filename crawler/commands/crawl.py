@@ -44,7 +44,7 @@ class Command(ScrapyCrawl):
         if len(args) != 1:
             return
         assert self.settings is not None
-        # Scrapy may end before `run` (a class that a setting names wrongly): the private Redis must not outlive that.
+        # Scrapy may end before `run` (an add-on that fails): the private Redis must not outlive that.
         atexit.register(self._held.close)
         # Nothing is held yet, and what is raised amid the import of a module that is written in Rust is a panic.
         _leave_at_signals(args[0], os._exit)

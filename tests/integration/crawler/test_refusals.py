@@ -16,6 +16,7 @@ from scrapy import Spider
 from scrapy.http import Request, Response
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler.actions.crawl import prepare
 from crawler.addon import Ulwembu
@@ -25,6 +26,7 @@ from crawler.fetch.errors import DnsError
 from crawler.fetch.handler import FetchHandler
 from crawler.preflight import check, metrics_socket, take_folder
 from crawler.scheduler import FrontierScheduler
+from crawler.scrapy_settings import class_faults
 from crawler.spiderloader import find_spider
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError, memory_facts, ping, refuse_eviction
@@ -321,6 +323,20 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
         ("DOWNLOADER_MIDDLEWARES", '{"crawler.robots.RobotsMiddleware": null}', "robots.txt is always obeyed"),
         ("SPIDER_MIDDLEWARES", '{"crawler.focus.FocusMiddleware": null}', "FocusMiddleware cannot be left out"),
         ("EXTENSIONS", '{"crawler.work.worker.Worker": null}', "Worker cannot be left out"),
+        ("EXTENSIONS", '{"crawler.watch.progress.Nosuch": 5}', "EXTENSIONS: there is no class 'crawler.watch.pr"),
+        ("EXTENSIONS", '{"scrapy.Spider": "x"}', "EXTENSIONS: Invalid value x for component scrapy.Spider"),
+        ("ITEM_PIPELINES", '{"no.such": 5}', "ITEM_PIPELINES: there is no class 'no.such'"),
+        ("DOWNLOADER_MIDDLEWARES_BASE", '{"such": 5}', "DOWNLOADER_MIDDLEWARES_BASE: there is no class 'such'"),
+        ("DOWNLOAD_HANDLERS", '{"ftp": "crawler.no.Such"}', "DOWNLOAD_HANDLERS: there is no class 'crawler.no.Such'"),
+        ("ADDONS", '{"": 5}', "ADDONS: there is no class ''"),
+        ("STATS_CLASS", "no.such", "STATS_CLASS='no.such': there is no such class"),
+        ("LOG_FORMATTER", None, "LOG_FORMATTER=None: there is no such class"),
+        ("ASYNCIO_EVENT_LOOP", "os.path", "ASYNCIO_EVENT_LOOP='os.path': there is no such class"),
+        ("LOG_VERSIONS", "lxml,nosuch", "LOG_VERSIONS=lxml,nosuch: No package"),
+        ("LOG_VERSIONS", "lxml,", "LOG_VERSIONS=lxml,: A distribution name is required"),
+        ("TELNETCONSOLE_PORT", "x", "TELNETCONSOLE_PORT='x': neither a port nor"),
+        ("TELNETCONSOLE_PORT", "6023,65536", "TELNETCONSOLE_PORT='6023,65536': neither a port nor"),
+        ("TELNETCONSOLE_PORT", [6073, 6023], "TELNETCONSOLE_PORT=[6073, 6023]: neither a port nor"),
     ],
 )
 def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: object, told: str) -> None:
@@ -345,6 +361,14 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         ("DOWNLOAD_HANDLERS", {"http": "tests.integration.crawler.test_refusals.OwnHandler"}),
         ("SCHEDULER", "tests.integration.crawler.test_refusals.OwnScheduler"),
         ("DEFAULT_REQUEST_HEADERS", {"DNT": "1"}),
+        ("SPIDER_MIDDLEWARES", {"no.such": None}),
+        ("STATS_CLASS", MemoryStatsCollector),
+        ("DUPEFILTER_CLASS", ""),
+        ("REFERRER_POLICY", "no-referrer"),
+        ("LOG_VERSIONS", "Python,lxml"),
+        ("LOG_VERSIONS", ""),
+        ("TELNETCONSOLE_PORT", "0"),
+        ("TELNETCONSOLE_PORT", None),
     ],
 )
 def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, name: str, value: object) -> None:
@@ -352,6 +376,23 @@ def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, nam
     settings = Settings({"DATA_DIR": str(tmp_path / "d"), name: value})
     Ulwembu().update_settings(settings)
     check(settings, spider)
+
+
+def test_a_loader_of_spiders_that_there_is_not() -> None:
+    with (
+        contextlib.ExitStack() as held,
+        pytest.raises(PreflightError, match=r"^SPIDER_LOADER_CLASS='no.such': there is no"),
+    ):
+        prepare(Settings({"SPIDER_LOADER_CLASS": "no.such"}), "x", {}, held)
+
+
+def test_what_a_module_of_a_project_misses_is_no_fault_of_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs_of_refusals.py").write_text("import nosuch_module\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="nosuch_module"):
+        list(class_faults(Settings({"ITEM_PIPELINES": {"theirs_of_refusals.Pipeline": 5}})))
 
 
 class OwnHandler(FetchHandler):
