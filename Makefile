@@ -52,7 +52,7 @@ SHORT_harvest_many := 300 --rounds 1
 SHORT_sieve := --urls 5e4
 SHORT_tagging := --train 100 --copies 1 --rounds 1
 SHORT_web := --seconds 1
-BENCHES := $(sort $(filter-out __% process redis_line table,$(basename $(notdir $(wildcard bench/*)))))
+BENCHES := $(sort $(filter-out __% ending process redis_line table,$(basename $(notdir $(wildcard bench/*)))))
 
 bench: $(BENCHES:%=bench-%) ## short benchmarks against peers, ratios within one run; bench-sieve: one of them
 

@@ -17,7 +17,6 @@ import io
 import json
 import lzma
 import random
-import sys
 import tempfile
 import time
 import zlib
@@ -31,6 +30,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from archive import Exchange, Reader, WarcWriter, WriterConfig, record_at
 from archive.index.cdxj import lookup
+from bench.ending import end_with
 from tests.web import WebSpec
 from tests.web.answer import HTML, Answer, head
 from tests.web.paths import Resource
@@ -249,4 +249,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -26,6 +26,7 @@ from typing import Any
 
 import xxhash
 
+from bench.ending import end_with
 from bench.table import Columns, Row, show, times
 from corpus.duplicates.deduplication import NEAR, Deduplication, Rules
 from corpus.duplicates.kept import Kept
@@ -280,4 +281,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import lxml.html
 
+from bench.ending import end_with
 from bench.table import Columns, Row, show, times
 from corpus.selection import main_blocks
 from relevance.pages.page import read_page
@@ -199,4 +200,4 @@ def compare(title: str, measured: Callable[[Extractor], Row]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from bench.crawlers.peer import Task
 from bench.crawlers.run import Order, crawled
 from bench.crawlers.ulwembu import Ulwembu
+from bench.ending import end_with
 from bench.redis_line import RedisLine
 from bench.table import Columns, Row, show
 from tests.web.spec import WebSpec, calm
@@ -105,4 +105,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+from bench.ending import end_with
 from bench.table import Columns, Row, show
 from tests.integration.crawler.fleet import Disturber, delays, fleet, judge, spec, use
 
@@ -96,4 +96,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -30,6 +30,7 @@ from typing import Any
 
 import redis
 
+from bench.ending import end_with
 from bench.table import Columns, figure, show, times
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier import Candidate, FrontierConfig, Kind, Lease, Outcome, RobotsRecord
@@ -365,4 +366,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from bench.ending import end_with
 from seeds import feeds
 from seeds.harvest import Answer, Polling, poll
 from seeds.harvest.history import FeedHistory
@@ -113,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

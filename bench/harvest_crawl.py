@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from bench.ending import end_with
 from tests.integration.crawler.harvesting import SEEDS, Harvest, rest, seed_file
 from tests.web.harvest import FeedFigures, judge_feeds
 from tests.web.server import serve
@@ -123,4 +124,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    end_with(main)

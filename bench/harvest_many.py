@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.ending import end_with
 from bench.process import cpu_s
 from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy
 
@@ -136,4 +137,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from bench.ending import end_with
 from relevance.language.alphabet import words
 from relevance.language.identification import identify
 from relevance.language.mixed import labels_by_word
@@ -189,4 +190,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

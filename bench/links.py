@@ -23,6 +23,7 @@ import lxml.html
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from archive import Exchange, WarcWriter
+from bench.ending import end_with
 from bench.table import Columns, Row, show, times
 from corpus.extraction import Choice, Extraction
 from corpus.vertical.writing import text_of
@@ -115,4 +116,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.ending import end_with
 from bench.table import Columns, Row, show, times
 from relevance.pdf.layout import blocks_of
 from relevance.pdf.sheets import read_paper
@@ -146,4 +147,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

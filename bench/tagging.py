@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.ending import end_with
 from bench.table import Columns, Row, show, times
 from corpus.document import Document, Paragraph
 from corpus.outputs import open_output
@@ -120,4 +121,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

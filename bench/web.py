@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.ending import end_with
 from bench.process import cpu_s
 from tests.web.paths import Resource
 from tests.web.web import Web, load_web
@@ -103,4 +104,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    end_with(main)

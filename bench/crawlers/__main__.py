@@ -29,6 +29,7 @@ from bench.crawlers.run import Order, Result, crawled
 from bench.crawlers.scrapy_peers import PlainScrapy, ScrapyRedis
 from bench.crawlers.stormcrawler import StormCrawler
 from bench.crawlers.ulwembu import Ulwembu
+from bench.ending import end_with
 from bench.table import Columns, Row, show
 from tests.web.spec import Rates, WebSpec, calm
 
@@ -183,4 +184,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
 
+from bench.ending import end_with
 from bench.focus import replay
 from bench.focus.crawl import CRAWLS, Found, afriweb, breadth_first, by_yield, curve, oracle
 from bench.focus.delayed import Crawled, Delayed
@@ -219,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)
