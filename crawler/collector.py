@@ -25,11 +25,12 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from archive import ArchiveError
+from archive.terminal import say
 from crawler.addon import Ulwembu
 from crawler.console.one_archive import SUFFIXES, OneArchiveError, finish, one_archive
 from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import PoliteClient, Visit
-from crawler.console.terminal import INTERRUPTED
+from crawler.console.terminal import INTERRUPTED, reader_may_leave, told
 from crawler.errors import PreflightError
 from crawler.preflight import settings_faults
 from crawler.state.redis_link import RedisUnreachableError
@@ -49,15 +50,20 @@ class CollectorError(Exception):
 
 @dataclass(slots=True)
 class Log:
-    """Lines that begin with ``+OK``, ``-WARN`` or ``-ERR``; `failed` counts the last."""
+    """Lines that begin with ``+OK``, ``-WARN`` or ``-ERR``, to a file or (None) to standard error; `failed` counts the
+    last."""
 
-    stream: TextIO
+    stream: TextIO | None = None
     failed: int = 0
 
     def say(self, marker: str, text: str) -> None:
         """One line."""
         self.failed += marker == "-ERR"
-        print(marker, " ".join(text.split()), file=self.stream, flush=True)
+        line = f"{marker} {' '.join(text.split())}"
+        if self.stream is None:
+            say(line)
+        else:
+            print(line, file=self.stream, flush=True)
 
 
 @dataclass(slots=True)
@@ -125,7 +131,7 @@ def link_collector(argv: Sequence[str] | None = None) -> int:
         sources = _addresses(options.input, log)
         if options.output != "-" and not options.test:
             _expect_writable(Path(options.output))
-        stays = options.append and options.output != "-" and Path(options.output).exists()
+        stays = options.append and Path(options.output).is_file()
         known = set(_words(Path(options.output)) if stays else ())
         links = _Links(log, options.test, known)
         asyncio.run(_each(sources, links.read, clients(None)))
@@ -220,7 +226,7 @@ def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> 
         try:
             settings = _settings(options)
             to_file = options.errors != "-"
-            log = Log(opened.enter_context(Path(options.errors).open("a", encoding="utf-8")) if to_file else sys.stderr)
+            log = Log(opened.enter_context(Path(options.errors).open("a", encoding="utf-8")) if to_file else None)
             opted_out = opened.enter_context(OptedOut(settings))
             if opted_out.note:
                 log.say("-WARN", opted_out.note)
@@ -229,10 +235,10 @@ def _run(work: Callable[[Log, _Clients], None], options: argparse.Namespace) -> 
         except (
             CollectorError, OneArchiveError, PreflightError, RedisUnreachableError, ListError, ArchiveError, OSError
         ) as error:  # fmt: skip
-            sys.stderr.write(f"-ERR {error}\n")
+            say(f"-ERR {told(error) if isinstance(error, OSError) else error}")
             return 2
         except KeyboardInterrupt:
-            sys.stderr.write("-ERR interrupted\n")
+            say("-ERR interrupted")
             return INTERRUPTED
         return 1 if log.failed else 0
 
@@ -317,20 +323,23 @@ def _expect_writable(path: Path) -> None:
 
 def _write(name: str, lines: Iterable[str], *, append: bool) -> None:
     if name == "-":
-        sys.stdout.writelines(lines)
+        with reader_may_leave():
+            sys.stdout.writelines(lines)
         return
-    path = Path(name)
-    if append:
+    path = Path(name).resolve()  # a link to a file stays one
+    if path.exists() and not path.is_file():  # a named pipe, /dev/null
+        path.write_text("".join(lines), encoding="utf-8")
+    elif append:
         with path.open("ab+") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - 1, 0))
             # A last line that was never ended (by an editor, a full disk, a kill) must not swallow the first new one.
             start = b"" if file.read(1) in (b"", b"\n") else b"\n"
             file.write(start + "".join(lines).encode("utf-8"))
-        return
-    new = path.with_name(path.name + ".new")
-    new.write_text("".join(lines), encoding="utf-8")
-    new.replace(path)
+    else:
+        new = path.with_name(path.name + ".new")
+        new.write_text("".join(lines), encoding="utf-8")
+        new.replace(path)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import lzma
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -233,3 +234,61 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert web.server.requests == asked, "told before anything was fetched"
     with pytest.raises(SystemExit, match="2"):
         page_downloader(["-i", str(listing), "-o", "pages.zip", *POLITE])
+
+
+@pytest.fixture
+def listing(web: Running, tmp_path: Path) -> Path:
+    """A list with one feed of six items."""
+    feed = next(feed.site.authority + feed.path for feed in web.web.feeds.all)
+    (tmp_path / "list").write_text(f"{feed}\n")
+    return tmp_path / "list"
+
+
+@pytest.mark.parametrize("words", [[], ["-a"]])
+def test_what_is_no_regular_file_is_written_to_as_it_is(listing: Path, tmp_path: Path, words: list[str]) -> None:
+    """Whoever may do so would have put a file into the place of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert link_collector(["-i", str(listing), "-o", str(pipe), *words, *POLITE]) == 0
+        assert os.read(reader, 1 << 16).count(b"\n") == 6
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_to_a_file_stays_one(listing: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "links").symlink_to("elsewhere/links")
+    assert link_collector(["-i", str(listing), "-o", str(tmp_path / "links"), *POLITE]) == 0
+    assert (tmp_path / "links").is_symlink()
+    assert (tmp_path / "elsewhere" / "links").read_text().count("\n") == 6
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "told"),
+    [
+        ("| true", 0, ["+OK"]),  # a reader that has seen enough
+        (">&-", 2, ["+OK", "-ERR standard output: is closed"]),
+        (">/dev/full", 2, ["+OK", "-ERR standard output: No space left on device"]),
+        ("2>&-", 0, []),
+        ("2>/dev/full", 0, []),
+    ],
+)
+def test_links_that_nobody_reads_and_a_log_that_nobody_reads(
+    listing: Path, ending: str, status: int, told: list[str]
+) -> None:
+    words = shlex.join([sys.executable, "-m", "crawler.collector", "links", "-i", str(listing), *POLITE])
+    shell = ["bash", "-c", f"{words} {ending}; exit ${{PIPESTATUS[0]}}"]
+    done = subprocess.run(shell, cwd=REPO, capture_output=True, text=True, timeout=120)
+    assert done.returncode == status
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("-WARN")]
+    assert [line[: len(said)] for line, said in zip(lines, told, strict=True)] == told
+    assert done.stdout.count("http://") == (6 if ending.startswith("2") else 0), "no line of the log among them"
+    assert len(done.stdout.splitlines()) == done.stdout.count("http://")
+
+
+def test_a_list_that_is_not_there_is_named_as_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert link_collector(["-i", "/nowhere", *POLITE]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "-ERR /nowhere: No such file or directory"
