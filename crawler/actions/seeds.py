@@ -51,6 +51,8 @@ class Seeds:
             "add": self._add,
             "import": self._import,
         }
+        if unknown := [word for word in args if word.startswith("-")]:
+            raise UsageError(f"no such option: {' '.join(unknown)}")
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self._usage}")
         good = True
@@ -85,7 +87,9 @@ class Seeds:
             if not opts.offline:
                 good &= self._online(crawl, opts)
             elif not fault:
-                print(f"{crawl.path or crawl.name}: {sum(1 for _ in crawl.seeds())} seeds, syntax good")
+                count = sum(1 for _ in crawl.seeds())
+                said = f"{crawl.path or crawl.name}: {count} seeds, syntax good"
+                print(_json({"crawl": crawl.name, "seeds": count}) if opts.json else said)
         return good
 
     def _policy_fault(self, crawl: Crawl) -> str:
@@ -159,7 +163,12 @@ class Seeds:
                 known = {seed.url for seed in crawl.seeds()}
                 new = tuple(feed for feed in found.feeds if feed[0] not in known)
                 addition = check.to_add(replace(found, feeds=new), opts.scope)
-                crawl = check.add_to_file(path, addition)
+                try:
+                    crawl = check.add_to_file(path, addition)
+                except SeedsError as error:  # it is listed already: the others need not be
+                    print(error, file=sys.stderr)
+                    good = False
+                    continue
                 print(f"{path}:{addition}", end="")
         return good
 

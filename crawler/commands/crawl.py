@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 
 from crawler.errors import PreflightError
 
@@ -41,6 +42,8 @@ class Command(ScrapyCrawl):
         except OSError as error:  # of --pidfile
             print(f"scrapy crawl: {error.filename}: {error.strerror}", file=sys.stderr)
             sys.exit(1)
+        if unknown := [word for word in args if word.startswith("-")]:
+            raise UsageError(f"no such option: {' '.join(unknown)}")
         if len(args) != 1:
             return
         assert self.settings is not None

@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
         from sieve.urls import SCOPES
 
         super().add_options(parser)
-        parser.add_argument("--json", action="store_true", help="one JSON value a line")
+        parser.add_argument("--json", action="store_true", help="check, discover, pages: one JSON value a line")
         parser.add_argument("--offline", action="store_true", help="check: without looking at the web")
         parser.add_argument("--scope", default="host", choices=SCOPES, help="add: scope")
         parser.add_argument("--crawl", default="", help="discover: for which crawl (its language model and contact)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -104,15 +105,18 @@ def to_add(discovery: Discovery, scope: str = "host") -> str:
 
 def add_to_file(path: Path, addition: str) -> Crawl:
     """Append tables to a seed file; raises SeedError, with nothing written, if the file would then be wrong. Of several
-    processes that add to one file, each adds to what the others have written."""
+    processes that add to one file, each adds to what the others have written. A symbolic link stays one, and who may
+    read and write the file the same."""
+    file = path.resolve()
     try:
-        with _locked(path.parent):
-            text = path.read_text(encoding="utf-8-sig")
+        with _locked(file.parent):
+            text = file.read_text(encoding="utf-8-sig")
             changed = text.rstrip("\n") + "\n" + addition
             crawl = parse_crawl(changed, str(path))
-            new = path.with_name(path.name + ".new")
+            new = file.with_name(file.name + ".new")
             new.write_text(changed, encoding="utf-8")
-            new.replace(path)
+            shutil.copymode(file, new)
+            new.replace(file)
     except OSError as error:
         raise SeedError(str(path), [Problem(0, error.strerror or str(error))]) from error
     return crawl

@@ -77,7 +77,8 @@ def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
         if not listed:
             tell(ListError(f"{path}: no address in it"))
         for one in listed:
-            found.setdefault(one.url, one if one.group else Listed(one.url, one.title, path.stem))
+            group = one.group or Path(path.name.removesuffix(".xz")).stem
+            found.setdefault(one.url, Listed(one.url, one.title, group))
     return list(found.values())
 
 

@@ -260,6 +260,13 @@ def test_a_private_address_is_never_asked(tmp_path: Path, seeds: Path) -> None:
     assert "RefusedAddressError" in done.stderr
 
 
+def test_an_option_that_there_is_not() -> None:
+    done = run("crawl", "zulu", "--cotact=me@a.test")
+    assert done.returncode == 2
+    assert done.stderr.endswith("error: no such option: --cotact=me@a.test\n")
+    assert "started" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from seeds.crawl import load_crawl
 from tests.integration.crawler.harness import ROOT, run_here, scrapy
 from tests.integration.crawler.serving import serving
 from tests.small_model import CZECH, write_small_model
@@ -75,9 +76,12 @@ def test_discover_and_add(web: Running) -> None:
     path = crawl_file(web)
     assert seeds("add", str(path), home, "--scope", "prefix").returncode == 0
     assert f'url = "{home}feed/1"' in path.read_text()
-    again = seeds("add", str(path), home)
+    other = web.web.seeds[0]
+    path.write_text(path.read_text().replace(other, "http://a.example/"))
+    again = seeds("add", str(path), home, other)
     assert again.returncode == 1
     assert "listed already" in again.stderr
+    assert f'url = "{other}"' in path.read_text(), "the others are added"
 
 
 def test_pages_are_those_of_the_sitemaps(web: Running) -> None:
@@ -196,3 +200,9 @@ def test_import_and_usage(web: Running) -> None:
     assert wrong.returncode == 2
     assert "one of these is wanted: check CRAWL…" in wrong.stderr
     assert seeds("check").returncode == 2
+    checked = seeds("check", str(path), "--offline", "--json")
+    assert json.loads(checked.stdout) == {"crawl": load_crawl(path).name, "seeds": len([*load_crawl(path).seeds()])}
+    before = path.read_text()
+    unknown = seeds("add", str(path), web.web.seeds[1], "--scoop", "domain")
+    assert (unknown.returncode, path.read_text()) == (2, before)
+    assert "no such option: --scoop" in unknown.stderr

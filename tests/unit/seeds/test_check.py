@@ -78,6 +78,25 @@ def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == before
 
 
+def test_a_file_that_is_added_to_stays_what_it_was(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    kept, path = tmp_path / "kept" / "x.toml", tmp_path / "x.toml"
+    kept.write_text(HEAD)
+    kept.chmod(0o660)
+    path.symlink_to("kept/x.toml")
+    add_to_file(path, '[[site]]\nurl = "https://a.example/"\n')
+    assert path.is_symlink()
+    assert kept.stat().st_mode & 0o777 == 0o660
+    assert [site.url for site in load_crawl(kept).sites] == ["https://a.example/"]
+    assert [one.name for one in kept.parent.iterdir()] == ["x.toml"]
+
+
+def test_a_packed_list_has_the_tag_of_the_plain_one(tmp_path: Path) -> None:
+    packed = tmp_path / "cs_media.txt.xz"
+    packed.write_bytes(lzma.compress(b"https://a.example/feed/\n"))
+    assert import_files([packed]) == [Listed("https://a.example/feed/", "", "cs_media")]
+
+
 def test_plain_lists_and_opml(tmp_path: Path) -> None:
     (tmp_path / "cs_media.txt").write_text(
         "# media\nhttps://a.example/feed/ # one\n\nhttps://a.example/feed/\n", "utf-8"
