@@ -42,7 +42,7 @@ def _consume(spec: str, times: list[float], stop: threading.Event) -> None:
 
 def latency(urls: int, batch: int = 500, pause_s: float = 0.02) -> dict[str, float]:
     """Percentiles in milliseconds."""
-    with EmbeddedRedis(Path(tempfile.mkdtemp(prefix="bench-"))) as server:
+    with tempfile.TemporaryDirectory() as folder, EmbeddedRedis(Path(folder)) as server:
         spec = f"{server.url}&crawl=latency&canonical=yes"
         stop_decider = multiprocessing.get_context("spawn").Event()
         process = multiprocessing.get_context("spawn").Process(target=_decide, args=(spec, stop_decider))

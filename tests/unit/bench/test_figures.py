@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,6 +12,7 @@ import pytest
 
 from bench import harvest_many
 from bench.frontier import Bench, cost
+from bench.sieve.latency import latency
 from bench.sieve.stream import BATCH, number_of, stream
 from bench.table import figure
 from frontier import Kind
@@ -63,3 +65,9 @@ def test_a_calibration_is_divided_by_how_often_it_ran() -> None:
     busy = cast("Any", Busy())
     found = cost(Bench(busy, busy), grants=60, batch=32)
     assert (found["grants"], found["redis_cpu_us_a_grant"], found["calibration_us_a_round"]) == (60, 1e5, 1000.0)
+
+
+def test_nothing_is_left_where_temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert latency(500)["out"] == 500
+    assert not [*tmp_path.iterdir()]
