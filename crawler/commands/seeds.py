@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
+from crawler.console.crawl_command import imported
+
 _TABLES = ("feed", "index", "sitemap", "site")
 
 
@@ -54,7 +56,6 @@ class Command(ScrapyCommand):
         parser.add_argument("--table", default="feed", choices=_TABLES, help="import: what the list names (feed)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawler.actions.seeds import Seeds
-
         assert self.settings is not None
-        self.exitcode = Seeds(self.settings, self.syntax()).perform(args, opts)
+        seeds = imported("crawler.actions.seeds.Seeds")
+        self.exitcode = seeds(self.settings, self.syntax()).perform(args, opts)

@@ -116,9 +116,8 @@ time.sleep(100)
     assert done.stderr.count("interrupted") == 1
 
 
-@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-def test_a_signal_amid_the_import_of_the_crawler_ends_it_at_once(number: str, tmp_path: Path) -> None:
-    """Nothing unwinds: amid the import of a module written in Rust that is a panic, with two tracebacks."""
+def interrupted_amid_imports(number: str, words: list[str], tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """A command of Scrapy's that a signal meets as it imports resiliparse, when there is no reactor yet."""
     (tmp_path / "stopped.py").write_text(f"""
 import importlib.abc, signal, sys
 from scrapy.cmdline import execute
@@ -133,12 +132,24 @@ class Amid(importlib.abc.MetaPathFinder):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Amid())
-execute(["scrapy", "crawl", "nosuch"])
+execute({["scrapy", *words]!r})
 """)
-    words = [sys.executable, str(tmp_path / "stopped.py")]
+    command = [sys.executable, str(tmp_path / "stopped.py")]
     environ = environment() | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_amid_the_import_of_the_crawler_ends_it_at_once(number: str, tmp_path: Path) -> None:
+    """Nothing unwinds: amid the import of a module written in Rust that is a panic, with two tracebacks."""
+    done = interrupted_amid_imports(number, ["crawl", "nosuch"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "scrapy crawl nosuch: interrupted before it began\n")
+
+
+@pytest.mark.parametrize("words", [["seeds", "check", "zulu", "--offline"], ["why", "http://a.test/"]])
+def test_ctrl_c_amid_the_import_of_a_command_ends_it_at_once(words: list[str], tmp_path: Path) -> None:
+    done = interrupted_amid_imports("SIGINT", words, tmp_path)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
