@@ -35,7 +35,7 @@ _ELSEWHERE = frozenset(("DOWNLOAD_MAXSIZE", "DOWNLOAD_TIMEOUT", "LOGSTATS_INTERV
 _NEEDS_NO_CLASS = frozenset(("DUPEFILTER_CLASS", "REFERRER_POLICY", "SCHEDULER"))
 """By default a class, but: has no effect here; may be the name of a policy; is refused by :func:`crawl_faults`."""
 _HIGHEST_PORT = 65_535
-_ENDS_A_CRAWL = ("CLOSESPIDER_", "MEMUSAGE_")
+_NOT_BELOW_0 = ("CLOSESPIDER_", "MEMUSAGE_", "REACTOR_THREADPOOL_")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -54,7 +54,7 @@ def value_faults(settings: BaseSettings) -> Iterator[str]:
             whole = isinstance(default, int) and name not in _IN_PARTS
             if not _is_number(value, whole=whole):
                 yield f"{name}={value!r} is no {'whole ' if whole else ''}number"
-            elif name.startswith(_ENDS_A_CRAWL) and float(value) < 0:
+            elif name.startswith(_NOT_BELOW_0) and float(value) < 0:
                 yield f"{name}={value!r} must not be below 0"
     every = settings.get("MEMUSAGE_CHECK_INTERVAL_SECONDS")
     if _is_number(every, whole=False) and float(every) == 0:

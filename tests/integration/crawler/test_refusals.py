@@ -312,6 +312,7 @@ def test_an_option_that_there_is_not() -> None:
         ("CLOSESPIDER_TIMEOUT", "soon", "CLOSESPIDER_TIMEOUT='soon' is no number"),
         ("CLOSESPIDER_TIMEOUT", "inf", "CLOSESPIDER_TIMEOUT='inf' is no number"),
         ("CLOSESPIDER_TIMEOUT", "-1", "CLOSESPIDER_TIMEOUT='-1' must not be below 0"),
+        ("REACTOR_THREADPOOL_MAXSIZE", "-1", "REACTOR_THREADPOOL_MAXSIZE='-1' must not be below 0"),
         ("DOWNLOAD_DELAY", "soon", "DOWNLOAD_DELAY='soon' is no number"),
         ("MEMUSAGE_LIMIT_MB", "x", "MEMUSAGE_LIMIT_MB='x' is no whole number"),
         ("MEMUSAGE_CHECK_INTERVAL_SECONDS", "0", "MEMUSAGE_CHECK_INTERVAL_SECONDS='0' must be above 0"),
