@@ -151,7 +151,7 @@ def _choice_faults(settings: BaseSettings) -> list[str]:
     for name, choices in {**CHOICES, "LOG_LEVEL": levels}.items():  # Scrapy itself would have a traceback for it
         value = settings.get(name)
         if value not in choices and not (name == "LOG_LEVEL" and isinstance(value, int)):
-            faults.append(f"{name}={value!r} is none of {', '.join(filter(None, choices))}")
+            faults.append(f"{name}={value!r} is none of {', '.join(map(repr, filter(None, choices)))}")
     return faults
 
 

@@ -145,7 +145,7 @@ def test_a_redis_that_throws_keys_away(tmp_path: Path, seeds: Path) -> None:
 @pytest.mark.parametrize("level", ["LOUD", "info", "20", ""])
 def test_a_level_of_the_log_that_there_is_not(level: str, tmp_path: Path, seeds: Path) -> None:
     line = refused("x", "-a", f"seeds={seeds}", DATA_DIR=str(tmp_path / "d"), LOG_LEVEL=level)
-    assert f"scrapy crawl x: LOG_LEVEL={level!r} is none of CRITICAL, " in line
+    assert f"scrapy crawl x: LOG_LEVEL={level!r} is none of 'CRITICAL', " in line
     assert not (tmp_path / "d").exists()
 
 
@@ -299,6 +299,7 @@ def test_an_option_that_there_is_not() -> None:
         ("FRONTIER_MAX_RETRIES", "0", "FRONTIER_MAX_RETRIES='0'"),
         ("CONTACT", "me@a.test\r\nX-More: 1", "CONTACT: 'me@a.test\\r\\nX-More: 1'"),
         ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
+        ("WARC_VERSION", 1.1, "WARC_VERSION=1.1 is none of '1.1', '1.0'"),  # a number, as in a project's settings
         ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
         ("LOG_FORMAT", "%(nosuch)s", "LOG_FORMAT='%(nosuch)s': Formatting field not found in record: 'nosuch'"),
         ("LOG_FORMAT", "%(asctime", "LOG_FORMAT='%(asctime': Invalid format"),
