@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from archive import Record
 from archive.index.cdxj import timestamp
-from archive.tools.revisits import Content, had, refers_to, sought
+from archive.tools.revisits import Content, had, sought
 from corpus.document import FEED, Document
 from corpus.records import Captured, captured_as
 from corpus.told import dated, feed_published
@@ -65,7 +65,7 @@ class Repeats:
         if content in self._sought:
             self._sought[content].times += 1
         elif content is not None:
-            _, date = refers_to(revisit)
+            _, date = revisit.refers_to
             again = Again(captured_as(revisit), len(self._sought), timestamp(date) if date else "")
             self._sought[content] = again
             self._last = revisit.id, again

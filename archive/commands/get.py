@@ -62,8 +62,9 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
         where = [given, *([given.parent] if given.is_file() else []), *map(Path, options.earlier)]
         found = content_of(record, where, tell)
         if found is None:
-            url, date = record.field("WARC-Refers-To-Target-URI"), record.field("WARC-Refers-To-Date")
-            reason = f"a repeat: the content is that of {url} at {date}, which is not here; --earlier names where it is"
+            url, date = record.refers_to
+            content = f"that of {url} at {date}" if date else f"an earlier one of {url}"
+            reason = f"a repeat: the content is {content}, which is not here; --earlier names where it is"
             tell(Damage(record.path, offset, inner, reason))
         else:
             reader.close()

@@ -74,7 +74,7 @@ def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], 
     """The record that has the payload of a revisit of profile identical-payload-digest, from one of the files or
     folders: an answer with that digest of the URL that is referred to. The caller closes the reader. None: not there.
     """
-    url, checksum = revisit.field("WARC-Refers-To-Target-URI"), revisit.field("WARC-Payload-Digest")
+    (url, _), checksum = revisit.refers_to, revisit.field("WARC-Payload-Digest")
     for file in [file for path in where for file in (finished_in(path) if path.is_dir() else [path])]:
         for _, place in _captures(file, url, tell) if url and checksum else []:
             try:

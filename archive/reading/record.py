@@ -120,9 +120,18 @@ class Record:
 
     @property
     def url(self) -> str:
-        """The target URI, without the angle brackets that some writers put around it."""
-        url = self.field("WARC-Target-URI")
-        return url[1:-1] if url.startswith("<") and url.endswith(">") else url
+        """The target URI."""
+        return self._uri("WARC-Target-URI")
+
+    @property
+    def refers_to(self) -> tuple[str, str]:
+        """URL and date of what a revisit refers to: its own URL where it names none (wget's), "" for no date."""
+        return self._uri("WARC-Refers-To-Target-URI") or self.url, self.field("WARC-Refers-To-Date")
+
+    def _uri(self, name: str) -> str:
+        """A field without the angle brackets that some writers put around it, as the grammar of WARC 1.0 has them."""
+        uri = self.field(name)
+        return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
 
     @property
     def in_memory(self) -> bool:

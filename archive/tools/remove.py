@@ -101,8 +101,8 @@ def _counted(path: Path, unwanted: Callable[[str], bool], tick: Tick | None) -> 
                 found.kept += 1
                 if not record.url:
                     ahead.update(record.headers.get_all("WARC-Concurrent-To")[:1])
-                refers = record.field("WARC-Refers-To"), record.field("WARC-Refers-To-Target-URI")
-                found.bereft += record.type == "revisit" and (refers[0] in gone or unwanted(refers[1]))
+                refers = record.field("WARC-Refers-To") in gone or unwanted(record.refers_to[0])
+                found.bereft += record.type == "revisit" and refers
             if tick is not None:
                 tick(record)
         if reader.damages:

@@ -32,7 +32,7 @@ def sought(record: Record) -> Content | None:
     """What a revisit refers to; None of another record, and of profiles of which nobody knows what they refer to."""
     if record.type != "revisit" or record.damage is not None:
         return None
-    url, date = refers_to(record)
+    url, date = record.refers_to
     profile = record.field("WARC-Profile")
     if _NOT_MODIFIED in profile:
         return surt(url), timestamp(date) if date else None
@@ -47,11 +47,6 @@ def had(record: Record) -> set[Content]:
 
 def _had(key: str, checksum: str, stamp: str) -> set[Content]:
     return {(key, split_indexed(checksum)), (key, stamp), (key, None)}
-
-
-def refers_to(record: Record) -> tuple[str, str]:
-    """URL and date of what a revisit refers to; "" for a date that it does not say."""
-    return record.field("WARC-Refers-To-Target-URI") or record.url, record.field("WARC-Refers-To-Date")
 
 
 class Revisits:
@@ -69,7 +64,7 @@ class Revisits:
         if content is None:
             return
         self.count += 1
-        url, date = refers_to(record)
+        url, date = record.refers_to
         when = f" at {date}" if date else ""
         message = f"the content of {record.url} is that of {url}{when}, which is in none of these files"
         problem = Problem(name, record.offset, record.inner, "error", "revisit", message)

@@ -143,7 +143,7 @@ def _records(path: Path, offset: int, _mtime_ns: int, _size: int) -> Mapping[int
                 continue
             if record.damage is not None or not record.whole():
                 continue
-            origin = record.field("WARC-Refers-To-Target-URI") if record.type == "revisit" else ""
+            origin = record.refers_to[0] if record.type == "revisit" else ""
             if record.type == "response" or origin:
                 target = RevisitTarget(record.url, record.date, record.id)
                 found[record.inner] = _Stored(surt(record.url), target, origin)

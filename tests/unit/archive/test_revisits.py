@@ -15,6 +15,7 @@ from archive import Exchange, RevisitTarget, WarcWriter, WriterConfig
 from archive.cli import main
 from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index.cdxj import instant, timestamp
+from archive.messages.digests import digest
 from archive.messages.fields import record
 from archive.writing.earlier import Earlier, indexes_of
 from tests.unit.archive.pages import START, page
@@ -210,3 +211,40 @@ def test_what_cannot_be_looked_into(months: tuple[Path, Path], tmp_path: Path) -
     assert verify(may, "--earlier", april / "none") == USAGE
     assert verify(may, "--earlier", tmp_path) == USAGE
     assert verify("-", "--revisits") == USAGE
+
+
+@pytest.mark.parametrize(
+    ("url", "refers"),
+    [
+        ("http://a.example/2", [("WARC-Refers-To-Target-URI", "<http://a.example/1>")]),
+        ("http://a.example/1", [("WARC-Refers-To", "<urn:uuid:00000000-0000-4000-8000-000000000001>")]),
+    ],
+    ids=["in angle brackets", "as wget has it: the id alone"],
+)
+def test_repeats_of_other_tools_lead_to_their_content(
+    url: str, refers: list[tuple[str, str]], tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    head, payload = b"HTTP/1.1 200 OK\r\n\r\n", b"<html>" + b"x" * 300
+
+    def file(number: int, kind: str, url: str, fields: list[tuple[str, str]], block: bytes) -> Path:
+        named = [("WARC-Record-ID", f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"), ("WARC-Type", kind)]
+        named += [("WARC-Target-URI", f"<{url}>"), ("WARC-Date", f"2024-{number:02}-01T00:00:00Z")]
+        named += [("Content-Type", "application/http;msgtype=response")]
+        named += [("WARC-Payload-Digest", digest("sha1", payload))]
+        path = tmp_path / str(number) / "x.warc"
+        path.parent.mkdir()
+        path.write_bytes(record("1.0", named + fields, block))
+        return path
+
+    profile = [("WARC-Profile", "<http://netpreserve.org/warc/1.0/revisit/identical-payload-digest>")]
+    april = file(1, "response", "http://a.example/1", [], head + payload)
+    may = file(2, "revisit", url, refers + profile, head)
+    assert verify(may, "--earlier", april, "--quiet") == GOOD
+    capsysbinary.readouterr()
+    assert main(["get", str(may), url, "--earlier", str(april.parent)]) == GOOD
+    assert capsysbinary.readouterr().out == payload
+    assert main(["get", str(may), url]) == FAULTS
+    assert b"the content is an earlier one of http://a.example/1, which is not here" in capsysbinary.readouterr().err
+    assert main(["remove", "http://a.example/1", str(april), str(may), "--json"]) == GOOD
+    removals = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert sum(removal["bereft"] for removal in removals) == (url != "http://a.example/1")
