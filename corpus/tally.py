@@ -17,7 +17,7 @@ from corpus.report import Report
 T = TypeVar("T")
 
 RECORD_REASONS = {
-    "record_type": "no capture: warcinfo, request, metadata, ...",
+    "record_type": "no capture: warcinfo, request, metadata, a crawler's log, ...",
     "revisit": "says only that the content was captured before",
     "lost": "captured before, and that is in none of the files of --earlier",
     "status": "the answer was not 200",

@@ -19,6 +19,8 @@ from functools import lru_cache
 from resiliparse.parse.encoding import map_encoding_to_html5
 from w3lib.encoding import resolve_encoding
 
+from relevance.pages.media_type import media_type
+
 PRESCAN = 8192
 FALLBACK = "cp1252"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
@@ -139,7 +141,8 @@ def _labels(body: bytes, content_type: str | None) -> Iterator[tuple[str, str | 
     """What is said of the encoding, and by whom; the page is looked into only when the transport's word will not do."""
     found = _CHARSET.search(content_type) if content_type else None
     yield "http", known(found[1]) if found else None
-    yield "meta", declared(body[:PRESCAN])
+    if media_type(content_type or "") != "text/plain":  # which may be about markup, and has none
+        yield "meta", declared(body[:PRESCAN])
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:

@@ -1,0 +1,45 @@
+"""Records of archives that other tools have written, to documents."""
+
+import io
+
+import pytest
+
+from archive import Reader
+from archive.messages.fields import record
+from corpus.records import Read, read_record
+
+ZULU = "UMnu. Café wathi “sawubona” kubo bonke abantu ababekhona emhlanganweni omkhulu wasedolobheni namuhla ekuseni."
+
+
+def read_of(kind: str, url: str, text: str) -> Read:
+    fields = [("WARC-Type", kind), ("WARC-Target-URI", url), ("Content-Type", "text/plain")]
+    [found] = Reader(io.BytesIO(record("1.0", fields, text.encode())))
+    return read_record(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "<metadata://gnu.org/software/wget/warc/wget.log>",
+        "metadata://netarkivet.dk/crawl/logs/crawl.log?heritrixVersion=3.4.0",
+        "urn:X-wpull:log",
+    ],
+)
+def test_the_log_of_a_crawler_is_no_document(url: str) -> None:
+    assert read_of("resource", url, ZULU).reason == "record_type"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example/metadata:x", "ftp://a.example/x.txt", "urn:text:https://a.example/"]
+)
+def test_a_resource_is_a_document(url: str) -> None:
+    assert read_of("resource", url, ZULU).document is not None
+
+
+@pytest.mark.parametrize(
+    "about", ["<meta charset=iso-8859-1>", '<meta http-equiv=content-type content="charset=big5">']
+)
+def test_a_text_about_markup_is_in_no_encoding_that_it_writes_of(about: str) -> None:
+    document = read_of("conversion", "https://a.example/", f"{about} yinto yokuqala\n{ZULU}").document
+    assert document is not None
+    assert (document.charset, document.paragraphs[-1].text) == ("utf-8", ZULU)
