@@ -18,6 +18,8 @@ _MAX_HEAD = 1 << 20
 _USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _MOST_FIRST_LINE = 64
 _MOST_AHEAD = 16 << 20
+_ZEROS = bytes(8)
+"""In no head, but where a file system has lost what was written."""
 
 Report = Callable[[Unit, int, str, int], Damage]
 """Told of damage: the unit and the place in it, what is wrong, and how many bytes were passed over."""
@@ -46,8 +48,11 @@ class Finder:
                 end = self._odd_head()
             if self.is_arc:
                 end = self._arc_head()
-            if end >= 0:
+            if end < 0:
+                continue
+            if self._plain.buffer.find(_ZEROS, self._plain.position, end) < 0:
                 return end
+            self._skip_junk()  # such a head goes on in what was another record's
         return -1
 
     def _to_record(self) -> bool:

@@ -450,3 +450,15 @@ def test_a_record_behind_zeros_is_read(zeros: int) -> None:
     records, reader = read(first + bytes(zeros) + second + first)
     assert [record.raw_head + record.block() + b"\r\n\r\n" for record in records] == [first, second, first]
     assert sum(damage.lost_bytes for damage in reader.damages) == zeros
+
+
+def test_a_head_that_ends_in_zeros_takes_no_other_record_in() -> None:
+    (first, *_), (second, *_), (third, *_), *_ = groups()
+    plain = first + second + third
+    head = second.index(b"\r\n\r\n")
+    for begin in range(len(first) + 10, len(first) + head - 8):
+        for end in (begin + 8, len(first) + head + 40, len(first + second) - 40, len(first + second) + 40):
+            records, reader = read(plain[:begin] + bytes(end - begin) + plain[end:])
+            assert reader.damages
+            rest = {third.removesuffix(b"\r\n\r\n")} if end < len(first + second) else set()
+            assert sound(records) == {first.removesuffix(b"\r\n\r\n")} | rest
