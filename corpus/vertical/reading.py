@@ -3,8 +3,8 @@
 Reads what :mod:`corpus.vertical.writing` and :mod:`corpus.vertical.manatee` write, and the spellings that older files
 have: ``<link="U">`` and ``<link="U"/>``, ``<length=N>``, ``<length="N">`` and ``<lenght=N>``; further positional
 columns (lemma, tag) before the links; ``h1`` to ``h5`` as paragraphs with a heading; images; line ends of CR and LF, a
-byte order mark, ``>`` in values. Unknown structures are passed over. A file that breaks off inside a document, or
-closes what is not open, is a :class:`corpus.errors.FormatError` with its line.
+byte order mark, ``>`` in values, values in single quotes. Unknown structures are passed over. A file that breaks off
+inside a document, or closes what is not open, is a :class:`corpus.errors.FormatError` with its line.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from relevance.language.noise import unescaped
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
 PARAGRAPHS = HEADINGS | {"p", "head"}
-_TAG = re.compile(r"""<(/?)([a-zA-Z_][\w.:-]*)(\s(?>[^>"]|"[^"]*")*+|\s[^>]*|)(/?)>\Z""")
-_ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]++)="([^"]*)"')
+_TAG = re.compile(r"""<(/?)([a-zA-Z_][\w.:-]*)(\s(?>[^>"']|"[^"]*"|'[^']*')*+|\s[^>]*|)(/?)>\Z""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
@@ -36,7 +36,7 @@ class Tag(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, str]:
-        return {name: unescaped(value) for name, value in _ATTRIBUTE.findall(self.text)}
+        return {name: unescaped(value or other) for name, value, other in _ATTRIBUTE.findall(self.text)}
 
 
 class Columns(NamedTuple):

@@ -18,7 +18,7 @@ from corpus.sources import documents
 from corpus.tally import Tally
 from corpus.vertical.manatee import ManateeWriter, registry
 from corpus.vertical.reading import Token, VerticalParagraph, read_vertical
-from corpus.vertical.rows import Raw, documents_of, raw_documents
+from corpus.vertical.rows import Raw, documents_of, raw_documents, tag_of
 from corpus.vertical.tokens import sentences, tokens
 from corpus.vertical.writing import escape_token, lines, text_of, unescape_token
 
@@ -243,6 +243,21 @@ def test_files_of_other_systems_are_read(change: tuple[str, str]) -> None:
     assert found.text == "<b"
     assert found.attributes == {"title": "a > b" if ">" in change[1] else "t", "url": "u", "id": "1"}
     assert found.paragraphs[0].sentences[0][0].link == "u"
+
+
+@pytest.mark.parametrize(
+    ("row", "title"),
+    [
+        ("<doc title='it is' url='u' id='1'>", "it is"),
+        ("<doc title='a &lt; \"b\" > c' url=\"u\" id='1'>", 'a < "b" > c'),
+        ("<doc title=\"it's\" url = 'u' id= '1' >", "it's"),
+        ("<doc title='' url='u' id='1'/>", ""),
+    ],
+)
+def test_attributes_are_read_in_single_quotes_too(row: str, title: str) -> None:
+    tag = tag_of(row)
+    assert tag is not None
+    assert tag.attributes == {"title": title, "url": "u", "id": "1"}
 
 
 def test_statistics_read_vertical_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
