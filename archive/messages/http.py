@@ -32,6 +32,7 @@ _MOST_INTERIM = 10
 _STEP_BYTES = 1 << 20
 _ZSTD_STEP = 16 << 10
 _DEFLATE_STEP = 512
+_BROTLI_HEAD = 8
 _GZIP = b"\x1f\x8b\x08"
 
 
@@ -171,13 +172,17 @@ def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
 
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
-    out, read = _brotli_until(body, limit, len(body))
-    # Where a piece has the end of the stream and something behind it, all of the piece is refused: its bytes by one.
-    return out if read == len(body) else _brotli_until(body, limit, read)[0]
+    out, read, ended = _brotli_until(body, limit, len(body))
+    if read < len(body):
+        # A piece with the end of the stream and something behind that is refused, all of it: its bytes by one.
+        out, _, ended = _brotli_until(body, limit, read)
+    # A text that is not packed may begin like a block that is stored as it is: then nearly all of it comes out.
+    return out if ended or b"\0" in out or out not in body[: len(out) + _BROTLI_HEAD] else b""
 
 
-def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int]:
-    """What comes out, and how many bytes went in without a fault: in pieces, but from ``singly`` on one by one."""
+def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int, bool]:
+    """What comes out, how many bytes went in without a fault (in pieces, but from ``singly`` on one by one), and
+    whether the stream has ended, or the limit was reached."""
     state = brotli.Decompressor()
     parts: list[bytes] = []
     size = 0
@@ -190,8 +195,8 @@ def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int]:
             start += step
             size += len(parts[-1])
     except brotli.error:
-        return b"".join(parts)[:limit], start
-    return b"".join(parts)[:limit], len(body)
+        return b"".join(parts)[:limit], start, False
+    return b"".join(parts)[:limit], len(body), state.is_finished() or size >= limit
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:

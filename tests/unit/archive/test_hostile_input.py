@@ -180,3 +180,21 @@ def test_a_brotli_body_is_given_whole_or_as_far_as_it_goes() -> None:
     cut = decode(head, brotli.compress(text, quality=1)[: 2 << 20])
     assert len(cut) > 1 << 20
     assert text.startswith(cut)
+
+
+@pytest.mark.parametrize(
+    "begin", [b"O \xc5\xa1omile", b"Mu\xe1\xb9\x85we", b"\t\xef\xbb\xbf<!DOCTYPE html>", b"# \n\n<html>"]
+)
+@pytest.mark.parametrize("size", [3000, 60_000])
+def test_a_text_that_is_said_to_be_brotli_is_given_as_it_is(begin: bytes, size: int) -> None:
+    """As writers leave it that have taken the coding off, and not its name: these begin as what is stored in brotli."""
+    text = begin + b" wa vhashumi vha muhasho" * (size // 24)
+    assert decode(HttpHead(0, b"Content-Encoding: br"), text) == text
+
+
+def test_what_brotli_stores_as_it_is_comes_out() -> None:
+    text = Random(1).randbytes(100)
+    packed = brotli.compress(text)
+    assert text in packed
+    assert decode(HttpHead(0, b"Content-Encoding: br"), packed) == text
+    assert decode(HttpHead(0, b"Content-Encoding: br"), packed, 50) == text[:50]
