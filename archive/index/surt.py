@@ -13,6 +13,8 @@ from contextlib import suppress
 
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://([^/?#]*)(.*)", re.DOTALL)
 _LINE_WHITE = re.compile(r"[\t\n\r]")
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Of surrogate pairs, as JSON may have them; those that stand for bytes are not among them."""
 _WHITE = " \t\n\r\v\f"
 _WWW = re.compile(r"^www\d*\.")
 _ESCAPE = re.compile(rb"%([0-9a-fA-F]{2})")
@@ -119,6 +121,7 @@ def _query(query: str) -> str:
 def surt(url: str) -> str:
     """The key of a URL; of something that is no URL with ``//``, itself in lower case without white space."""
     text = _LINE_WHITE.sub("", url.strip(_WHITE))
+    text = text if text.isascii() else _HALVES.sub("\ufffd", text)
     match = _URL.match(text)
     if match is None:
         return re.sub(r"\s", "%20", text.lower())

@@ -45,6 +45,7 @@ SAMPLE = Path(__file__).parents[3].parent / "shared" / "data" / "cdx" / "cc-inde
         ("http://%e2%98%83.net/", "net,xn--n3h)/"),
         ("http://%ff%c3%bc.com/", "com,xn--tda)/"),
         ("http://%ff.com/", "com,%ff)/"),
+        ("http://\ud800.com/\udfff?\udc80", "com,%ef%bf%bd)/%ef%bf%bd?%80"),
         ("http://a b..com/", "com,a%20b)/"),
         ("http://ex.com:0080/", "com,ex)/"),
         ("ftp://ex.com:21/a", "com,ex:21)/a"),
