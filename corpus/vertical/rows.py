@@ -142,13 +142,13 @@ class Raw(NamedTuple):
 
 
 def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iterator[Raw]:
-    """The lines of each document, from behind the one before: up to its end, else to where the next begins. Of one with
-    more than ``most_bytes`` the beginning."""
+    """The lines of each document, from behind the one before: up to its end, else to where the next begins; what stands
+    before it, but for blank lines, by itself. Of one with more than ``most_bytes`` the beginning."""
     raw, size, begun = Raw([], 0, 0), 0, False
     for number, line in enumerate(lines, 1):
         is_tag = line.startswith(b"<")  # of ten rows eight are none
         begins, ends = is_tag and _BEGIN.match(line) is not None, is_tag and _END.match(line) is not None
-        if begins and begun:
+        if begins and (begun or any(row.strip() for row in raw.rows)):
             yield raw
             raw, size = Raw([], number - 1, raw.at + size), 0
         begun = begun or begins

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.cli import main
 from corpus.document import Document, Link, Paragraph
 from corpus.errors import CorpusError, FormatError, UsageFault
 from corpus.forms import FORMS, WITH_HEADINGS
@@ -466,3 +467,20 @@ def test_raw_documents_are_the_file_in_pieces(rows: list[bytes]) -> None:
 def test_of_a_document_without_measure_the_beginning() -> None:
     rows = [b"<doc>", b"aaaa", b"bbbb", b"</doc>", b"<doc>", b"</doc>"]
     assert list(raw_documents(rows, 15)) == [Raw(rows[:2], 0, 0), Raw(rows[4:], 4, 23, ends=True)]
+
+
+@pytest.mark.parametrize(
+    "before", ['<?xml version="1.0"?>\n<corpus name="x">\n', "<corpus>\n\n", "word\n", "<p>\n</p>\n"]
+)
+def test_what_stands_before_a_document_takes_it_along_nowhere(before: str, tmp_path: Path) -> None:
+    """As the root that files of CWB have, told by its line."""
+    link = '<link="https://zu.wikipedia.org/wiki/X">\t<length=1>'
+    rows = [
+        f'<doc id="{number}" url="https://a.example/">\n<p>\nword{number}\t{link}\n</p>\n</doc>\n' for number in "12"
+    ]
+    source = tmp_path / "x.vert"
+    source.write_text(before + rows[0] + before + rows[1])
+    for command, output in (("dedup", "a.vert"), ("select", "b.vert"), ("manatee", "c.vert"), ("links", "d.tsv")):
+        assert main([command, str(source), "-o", str(tmp_path / output), "-q"]) == 1
+    assert [(tmp_path / name).read_text() for name in ("a.vert", "b.vert")] == ["".join(rows)] * 2
+    assert (tmp_path / "c.vert").read_text().count("<doc") == len((tmp_path / "d.tsv").read_text().splitlines()) == 2
