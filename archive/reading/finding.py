@@ -18,8 +18,8 @@ _MAX_HEAD = 1 << 20
 _USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _MOST_FIRST_LINE = 64
 _MOST_AHEAD = 16 << 20
-_ZEROS = bytes(8)
-"""In no head, but where a file system has lost what was written."""
+_ZEROS, _FIRST = bytes(8), b"\nWARC/"
+"""In no head, but where a file system has lost what was written, or one that was cut off has another behind it."""
 
 Report = Callable[[Unit, int, str, int], Damage]
 """Told of damage: the unit and the place in it, what is wrong, and how many bytes were passed over."""
@@ -50,7 +50,8 @@ class Finder:
                 end = self._arc_head()
             if end < 0:
                 continue
-            if self._plain.buffer.find(_ZEROS, self._plain.position, end) < 0:
+            buffer, start = self._plain.buffer, self._plain.position
+            if buffer.find(_ZEROS, start, end) < 0 and buffer.find(_FIRST, start, end) < 0:
                 return end
             self._skip_junk()  # such a head goes on in what was another record's
         return -1
@@ -105,9 +106,13 @@ class Finder:
                 return -1
             buffer, start = plain.buffer, plain.position
             if START.match(buffer, start) is not None:
-                match = _HEAD_END.search(buffer, start)
+                other = buffer.find(_FIRST, start)
+                match = _HEAD_END.search(buffer, start, other + 1 if other >= 0 else len(buffer))
                 if match is not None:
                     return match.end()
+                if other >= 0:
+                    self._skip_junk()
+                    return -1
             elif buffer.startswith(b"WARC/", start) and len(buffer) - start < _USUAL_HEAD and plain.more():
                 if (end := self._usual_head()) >= 0:  # of an unknown version: known by its end alone
                     return end

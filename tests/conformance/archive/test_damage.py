@@ -462,3 +462,17 @@ def test_a_head_that_ends_in_zeros_takes_no_other_record_in() -> None:
             assert reader.damages
             rest = {third.removesuffix(b"\r\n\r\n")} if end < len(first + second) else set()
             assert sound(records) == {first.removesuffix(b"\r\n\r\n")} | rest
+
+
+@pytest.mark.parametrize("ends", [b"\r\n", b"\n"])
+def test_a_head_that_is_cut_between_two_lines_takes_no_other_record_in(ends: bytes) -> None:
+    """As where a file that was cut short has others behind it, put together by cat."""
+    (first, *_), (second, *_), *_ = groups()
+    first, second = (
+        record.replace(b"\r\n", ends, record.partition(b"\r\n\r\n")[0].count(b"\r\n") + 2) for record in (first, second)
+    )
+    lines = first.partition(ends * 2)[0].split(ends)
+    for count in range(1, len(lines)):
+        records, reader = read(second + ends.join((*lines[:count], b"")) + second)
+        assert [record.raw_head + record.block() for record in records] == [second.removesuffix(b"\r\n\r\n")] * 2
+        assert reader.damages

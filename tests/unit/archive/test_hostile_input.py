@@ -50,6 +50,7 @@ READ: dict[str, Callable[[], object]] = {
     "gzip members of a record": lambda: _records(
         gzip.compress(b"WARC/1.0\r\nContent-Length: 60000\r\n\r\n") + gzip.compress(b"x") * 60_000
     ),
+    "heads begun": lambda: _records((b"WARC/1.0\r\n" + b"a: b\r\n" * 50) * 10_000),
     "zeros behind a gzip member": lambda: _records(gzip.compress(LF_RECORD) + bytes(64 << 20)),
     "zeros behind an xz stream": lambda: _records(lzma.compress(LF_RECORD) + bytes(64 << 20)),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
