@@ -18,11 +18,23 @@ _MAX_HEAD = 1 << 20
 _USUAL_HEAD = 8 << 10  # looked through at each record; where lines end with LF it would be the whole buffer
 _MOST_FIRST_LINE = 64
 _MOST_AHEAD = 16 << 20
-_ZEROS, _FIRST = bytes(8), b"\nWARC/"
-"""In no head, but where a file system has lost what was written, or one that was cut off has another behind it."""
+_ZEROS = bytes(8)
+"""In no head, but where a file system has lost what was written."""
+_WARC, _FIRST = b"WARC/", b"\nWARC/"
+_LINE_ENDS = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n")
+_ONCE = (b"\nWARC-Type:", b"\nWARC-Record-ID:", b"\nWARC-Date:", b"\nWARC-Target-URI:", b"\nContent-Length:")
 
 Report = Callable[[Unit, int, str, int], Damage]
 """Told of damage: the unit and the place in it, what is wrong, and how many bytes were passed over."""
+
+
+def _is_two(buffer: bytes, start: int, other: int, end: int) -> bool:
+    """Has a head that was cut off another one behind it, which begins at ``other``? In the midst of a line what stands
+    there may be of a URL, where no field says twice what is said once."""
+    if buffer.startswith(_FIRST, other - 1):
+        return True
+    twice = any(buffer.count(name, start, end) > 1 for name in _ONCE)
+    return twice and _LINE_ENDS.match(buffer, other, end) is not None
 
 
 class Finder:
@@ -51,7 +63,8 @@ class Finder:
             if end < 0:
                 continue
             buffer, start = self._plain.buffer, self._plain.position
-            if buffer.find(_ZEROS, start, end) < 0 and buffer.find(_FIRST, start, end) < 0:
+            other = buffer.find(_WARC, start + 1, end)
+            if (other < 0 or not _is_two(buffer, start, other, end)) and buffer.find(_ZEROS, start, end) < 0:
                 return end
             self._skip_junk()  # such a head goes on in what was another record's
         return -1

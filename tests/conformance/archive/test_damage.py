@@ -476,3 +476,20 @@ def test_a_head_that_is_cut_between_two_lines_takes_no_other_record_in(ends: byt
         records, reader = read(second + ends.join((*lines[:count], b"")) + second)
         assert [record.raw_head + record.block() for record in records] == [second.removesuffix(b"\r\n\r\n")] * 2
         assert reader.damages
+
+
+def test_a_head_that_is_cut_within_a_line_takes_no_other_record_in() -> None:
+    (first, *_), (second, *_), *_ = groups()
+    for size in range(first.index(b"\r\n", 10) + 2, first.index(b"\r\n\r\n")):
+        records, reader = read(first[:size] + second + second)
+        assert sound(records) == {second.removesuffix(b"\r\n\r\n")}
+        assert reader.damages
+
+
+def test_an_address_may_end_as_a_record_begins() -> None:
+    record = (
+        b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    )
+    records, reader = read(record * 2)
+    assert [one.url for one in records] == ["http://h/WARC/1.0"] * 2
+    assert not reader.damages
