@@ -1,21 +1,23 @@
-"""Text -> sentences -> tokens by plain rules, for languages that write words apart in the Latin script.
+"""Text -> sentences -> tokens by plain rules, for languages that write words apart, first those of the Latin script.
 
 Guarantees: tokens in order are the text without its white space, none is lost or changed; a token has no white space.
 Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` is one token), as is ``i-Afrika`` or
 ``eGoli``. A sentence ends only where white space follows; scripts without spaces give one sentence a paragraph.
 
 Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two; also
-behind letters, ``u-R2.5``), words with inner apostrophes and hyphens, abbreviations of :data:`ABBREVIATIONS` and single
-initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a token by
-itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari and Ethiopic) and the quotes and brackets
-that close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``) or a letter of a
-script without them, a digit or an opening sign; never after an abbreviation or initial.
+behind letters, ``u-R2.5``), words with inner apostrophes, hyphens and marks, abbreviations of :data:`ABBREVIATIONS`
+and single initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a
+token by itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari and Ethiopic) and the quotes and
+brackets that close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``) or a
+letter of a script without them, a digit or an opening sign; never after an abbreviation or initial.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 _SHORT_FORMS = """
@@ -28,22 +30,37 @@ ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 them: ``uMnu.``, ``ku-Dkt.``, ``UMNU.``"""
 
 _LETTER = r"[^\W\d_]"
-_WORD = rf"{_LETTER}[\w\u0300-\u036f]*(?:['’ʼ\-‐‑]\w[\w\u0300-\u036f]*)*(?:(?<=\d)[.,:/]\d+)*(?:(?<=\d)%)?"
+_VARIANTS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+"""Marks of signs: of emoji."""
 _EMOJI = "(?:[\U0001f1e6-\U0001f1ff]{2}|\\S(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d\\S)*)"
 """A flag; a sign with its colour and form, and those joined to it; or any other sign."""
-_TOKEN = re.compile(
-    rf"""
-      (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's own sign after it
-    | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
-    | [@\#]\w+                                                  # @name, #tag
-    | (?i:e\.g|i\.e)\.(?!\w)
-    | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
-    | {_WORD}
-    | \.{{2,}} | [!?]{{2,}} | -{{2,}}
-    | {_EMOJI}
-    """,
-    re.X,
-)
+_BASIC, _LAST_MARK = 0xFFFF, 0x1EFFF
+"""Up to the one a class of signs is looked up in a table; behind the other are emoji and ideographs, without marks."""
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Of a token. Marks belong to the letter before them: accents, and vowels of many scripts."""
+    signs = map(chr, range(0x300, _LAST_MARK))
+    marks = [sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc") and sign not in _VARIANTS]
+    basic, others = ("".join(mark for mark in marks if (ord(mark) <= _BASIC) is is_basic) for is_basic in (True, False))
+    in_word = rf"\w*+(?:(?:[{basic}\u200c\u200d]|(?=[\U00010000-\U0001efff])[{others}])\w*+)*+"
+    word = rf"{_LETTER}{in_word}(?:['’ʼ\-‐‑](?=\w){in_word})*(?:(?<=\d)[.,:/]\d+)*(?:(?<=\d)%)?"
+    return re.compile(
+        rf"""
+          (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's sign after it
+        | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
+        | [@\#](?=\w){in_word}                                      # @name, #tag
+        | (?i:e\.g|i\.e)\.(?!\w)
+        | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
+        | {word}
+        | \.{{2,}} | [!?]{{2,}} | -{{2,}}
+        | {_EMOJI}
+        """,
+        re.X,
+    )
+
+
 _ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።])\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
@@ -78,7 +95,7 @@ def tokens(text: str, cuts: Sequence[int] = ()) -> list[Span]:
 
 
 def _within(text: str, start: int, end: int) -> list[Span]:
-    spans = [Span(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text, start, end)]
+    spans = [Span(match[0], match.start(), match.end()) for match in _pattern().finditer(text, start, end)]
     joined: list[Span] = []
     for span in spans:
         if span.form == "." and joined and joined[-1].end == span.start and _takes_stop(joined[-1].form):

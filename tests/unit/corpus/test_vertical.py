@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,10 +164,20 @@ def test_tokens_are_the_text_without_white_space(text: str) -> None:
         ("U-J. Zuma", ["U-J", ".", "Zuma"]),
         ("J. G. Zuma", ["J.", "G.", "Zuma"]),
         ("“Cha!?” — yebo", ["“", "Cha", "!?", "”", "—", "yebo"]),
+        ("नमस्ते दुनिया। #हिन्दी", ["नमस्ते", "दुनिया", "।", "#हिन्दी"]),
+        ("می\u200cخواهم كِتَابٌ؟ שָׁלוֹם", ["می\u200cخواهم", "كِتَابٌ", "؟", "שָׁלוֹם"]),
     ],
 )  # fmt: skip
 def test_tokens(text: str, expected: list[str]) -> None:
     assert [span.form for span in tokens(text)] == expected
+
+
+def test_a_mark_stays_with_its_letter() -> None:
+    signs = map(chr, range(0x300, 0x1F000))
+    marks = [sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc") and not "\ufe00" <= sign <= "\ufe0f"]
+    words = [f"a{mark}e{mark}" for mark in marks]
+    assert [span.form for span in tokens(" ".join(words))] == words
+    assert len(words) > 2000
 
 
 @pytest.mark.parametrize(
