@@ -1,14 +1,14 @@
 -- Change one authority's record by hand. ARGV[1]: {verb, authority, arguments}; verbs:
 --   park {reason, ms} -> 1 or 0;  unpark {most, whether it is no first call, which ends rests and robots.txt} -> number of
 --   URLs queued;
---   robots_gone -> 1 or 0: its rules are not there any more;
+--   robots_gone -> 1 or 0: its rules are not there any more; 0 when they hold no longer anyway, with nothing changed;
 --   pause, resume -> 1 or 0;  drop -> number of URLs
 -- Cost O(log(authorities)), unpark O(most), drop O(URLs parked). Atomic, so that its place in line fits its record.
 
 call('DEL', PREFIX .. 'oom')
 local verb, authority, args = ARGS[1], ARGS[2], ARGS[3]
 local record = load_record(authority)
-if not record then return cmsgpack.pack(0) end
+if not record or verb == 'robots_gone' and record.robots_expires_ms <= now then return cmsgpack.pack(0) end
 mark_changed(authority)
 local others, answer = others_of(record), 1
 if verb == 'park' then

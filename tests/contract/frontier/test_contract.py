@@ -714,6 +714,22 @@ def rules(frontier: Frontier, text: bytes = b"", **more: int) -> None:
     done(frontier, lease, robots=RobotsRecord("rules", text, **more))
 
 
+@pytest.mark.parametrize("config", [FREE, POLITE])
+def test_to_ask_for_rules_that_are_not_there_leaves_a_host_in_its_place(
+    config: FrontierConfig, make: Make, clock: Clock
+) -> None:
+    """People ask, too, of hosts that stand in line; else it would join anew, what it has parked in front."""
+    frontier = make(config)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
+    assert one(frontier).authority == A
+    frontier.take_in([Candidate(f"{B}/2", not_before_ms=clock.now_ms + 10)])
+    before = frontier.peek(B)
+    clock.forward(10)
+    assert frontier.get_robots(B) is None
+    frontier.lease(0)
+    assert frontier.peek(B) == before
+
+
 def test_a_host_that_is_let_go_by_hand_is_asked_for_its_robots_txt_first(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{A}/2")])
