@@ -15,7 +15,7 @@ from frontier.audit import AuditRow
 from frontier.host import EXPIRED_AT_ONCE, MORE_MS, MOST_CREDIT, OPTED_OUT_AT_ONCE, PUT_BACK_MS, Host
 from frontier.memory_tables import Address, Held, MemoryTables
 from frontier.outcomes import DAY, SECOND
-from frontier.payload import Element, read_element, read_hop
+from frontier.payload import Element, behind_authority, read_element, read_hop
 from frontier.types import BANDS, Bound, Candidate, Explanation, Grant, Kind, Lease, Outcome
 
 NEVER = 2**62
@@ -203,9 +203,9 @@ class MemoryFrontier(MemoryTables):
             if queue is None:
                 break
             element = queue.popleft()
-            found = read_element(host.authority, element)
-            if not any(opt_outs.lies_under(found.url, host.authority + rule) for rule in rules):
-                return element, found
+            path = behind_authority(element)
+            if not any(opt_outs.lies_under(path, rule) for rule in rules):
+                return element, read_element(host.authority, element)
             self.results["opted_out"] += 1
         return b"", None
 

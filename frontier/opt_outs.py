@@ -71,10 +71,10 @@ def _is_address(place: str) -> bool:
     return place.startswith("[") or _PLACE_ENDS.split(place)[0].rstrip(".").rpartition(".")[2].isdigit()
 
 
-def lies_under(url: str, prefix: str) -> bool:
-    """Whether `url` begins with `prefix`, however their letters are escaped (RFC 9309 2.2.2; of reserved ones, too: an
-    opt-out takes rather too much than too little)."""
-    return unquote_to_bytes(url).startswith(unquote_to_bytes(prefix))
+def lies_under(path: str | bytes, prefix: str) -> bool:
+    """Whether `path`, what follows a URL's authority, begins with `prefix`, however their letters are escaped (RFC 9309
+    2.2.2; of reserved ones, too: an opt-out takes rather too much than too little)."""
+    return unquote_to_bytes(path).startswith(unquote_to_bytes(prefix))
 
 
 def add(table: Table, rules: Iterable[Rule]) -> int:

@@ -150,7 +150,7 @@ def revised(data: bytes, tries: int, memo: bytes | None) -> bytes:
 def section(data: bytes) -> bytes:
     """The part of its site that an element's URL belongs to: the first path segment where another follows, at most
     :data:`SECTION_BYTES` of it, and "?" where there is a query."""
-    path, mark, _ = _behind_authority(data).partition(b"?")
+    path, mark, _ = behind_authority(data).partition(b"?")
     first, slash, _ = path.removeprefix(b"/").partition(b"/")
     return (first[:SECTION_BYTES] if slash else b"") + mark
 
@@ -164,7 +164,8 @@ def _memo_places(data: bytes) -> tuple[int, int]:
     return begin, end
 
 
-def _behind_authority(data: bytes) -> bytes:
+def behind_authority(data: bytes) -> bytes:
+    """What follows the authority in an element's URL, however that is spelled."""
     _, place = _memo_places(data)
     if not data[0] & _WHOLE:
         return data[place:]

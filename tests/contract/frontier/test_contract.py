@@ -1273,6 +1273,17 @@ def test_an_opt_out_holds_however_its_path_is_escaped(make: Make, prefix: str, u
     assert not frontier.explain(f"{A}/open").refused
 
 
+@pytest.mark.parametrize(
+    "spelling", ["HTTP://A.example", "http://a.example:80", "http://a.example.", "http://me@a.example"]
+)
+def test_an_opt_out_holds_however_its_host_is_spelled(make: Make, spelling: str) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{spelling}/private/1"), Candidate(f"{spelling}/open")])
+    frontier.opt_out([f"{A}/private/"])
+    assert urls(frontier.lease(1).leases) == [f"{spelling}/open"]
+    assert frontier.explain(f"{spelling}/private/1").refused.startswith("opted_out:")
+
+
 @pytest.mark.parametrize("address", ["192.0.2.7", "192.0.2.7:8080", "[2001:db8::7]", "192.0.2.7/private/"])
 def test_the_owner_of_an_address_without_a_name_opts_out(make: Make, address: str) -> None:
     frontier = make(FREE)
