@@ -127,23 +127,37 @@ local function start_of(authority, record)
   return start and start <= horizon and start or nil
 end
 
+-- where it stands in line; nil for an address that nobody waits for any more
+local function place_of(waiter)
+  if sub(waiter, 1, 1) ~= '@' then return place_in_line(load_record(waiter)) end
+  return tonumber(call('ZRANGE', PREFIX .. 'w:' .. sub(waiter, 2), 0, 0, 'WITHSCORES')[2])
+end
+
+-- who is to be tried again before this waiter is tried; nil when nobody is
+local function again_before(waiter)
+  local first = line.again[1]
+  if waiter and (place_of(waiter) or 0) < first.place then return nil end
+  table.remove(line.again, 1)
+  return first.waiter
+end
+
+-- The best of those that wait for it. When there is nothing of that one to be had, as where it has opted out, the next has
+-- its turn in this call, too, but where it stands in line.
 local function try_address(ip)
-  local waiter, state = '@' .. ip, load_address(ip)
+  local key, waiter, state = PREFIX .. 'w:' .. ip, '@' .. ip, load_address(ip)
   hot_of[waiter] = false
   if state.held == 1 then return end
-  for _ = 1, 8 do
-    if state.next_ms > horizon then break end
-    local head = call('ZPOPMIN', PREFIX .. 'w:' .. ip)
-    if not head[1] then
-      state.waited_for, state.changed = 0, true
-      return
-    end
-    if tonumber(head[2]) >= line.bound then
-      call('ZADD', PREFIX .. 'w:' .. ip, head[2], head[1])
-      if line.narrowed then due_of[waiter] = max(state.next_ms, now) else hot_of[waiter] = head[2] end
-      return
-    end
-    local authority, record = head[1], load_record(head[1])
+  local head = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  local authority, place = head[1], tonumber(head[2])
+  if not place then
+    state.waited_for, state.changed = 0, true
+  elseif state.next_ms > horizon or line.narrowed and place >= line.bound then
+    due_of[waiter] = max(state.next_ms, now)
+  elseif place >= line.bound then
+    hot_of[waiter] = place
+  else
+    local record = load_record(authority)
+    call('ZREM', key, authority)
     if record then
       record.others.w = nil
       mark_changed(authority)
@@ -152,12 +166,13 @@ local function try_address(ip)
     if not start then
       if record then schedule(authority, record) end
     elseif record.address ~= ip or record.address_until_ms <= now then
-      hot_of[authority] = head[2]
+      hot_of[authority] = place
     elseif grant(authority, record, ip, max(now, start, state.next_ms)) then
       return
     end
+    place = place_of(waiter)
+    if place and not line.try_again(waiter, place) then due_of[waiter] = now end
   end
-  if call('ZCARD', PREFIX .. 'w:' .. ip) > 0 then due_of[waiter] = max(state.next_ms, now) end
 end
 
 -- When it must be looked at though it stands in line, since that may last: what it has parked may be worth more. Not at

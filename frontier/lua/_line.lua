@@ -10,6 +10,8 @@ local line = {
   credit = 0, -- of those worth least, in turns
   credited = 0, -- when that was reckoned
   narrowed = false, -- whether what pages embed alone is leased
+  again = {}, -- addresses that are tried once more in this call, and their places, best first
+  retries = 0, -- how often one was
 }
 local fresh, scores = {}, {} -- waiters that join the line in this call, their places in it
 local least = {} -- of those worth least places and waiters, one after another
@@ -98,6 +100,17 @@ function line.head_of_least(others)
   local turns = ARGS.limit - others
   if now < line.better then turns = min(turns, floor(line.credit)) end
   return turns > 0 and head(whole(LEAST), '+inf', turns) or {}, turns
+end
+
+-- An address whose first has got nothing is tried once more in this call; false when many were, and it must wait.
+function line.try_again(waiter, place)
+  line.retries = line.retries + 1
+  if line.retries > ARGS.limit + 16 then return false end
+  local at = 1
+  while line.again[at] and line.again[at].place < place do at = at + 1 end
+  table.insert(line.again, at, { waiter = waiter, place = place })
+  hot_of[waiter] = place
+  return true
 end
 
 -- so many turns of theirs are over, and of these waiters so many were tried

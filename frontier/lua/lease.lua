@@ -61,9 +61,13 @@ end
 local function try_all(waiters, most)
   local tried = 0
   local has_read = false
-  while tried < #waiters and granted < most do
-    tried = tried + 1
-    local waiter = waiters[tried]
+  while granted < most do
+    local waiter = line.again[1] and slow.again_before(waiters[tried + 1])
+    if not waiter then
+      if tried == #waiters then break end
+      tried = tried + 1
+      waiter = waiters[tried]
+    end
     local text = texts[waiter]
     if line.narrowed or not text or records[waiter] ~= nil or not grant_plain(waiter, text) then
       if not has_read then slow_way().read_ahead(waiters, min(ARGS.limit, #waiters)) end

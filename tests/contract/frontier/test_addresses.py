@@ -8,7 +8,7 @@ import pytest
 
 from frontier import Candidate, Frontier, Outcome
 from tests.contract.frontier.conftest import Clock, Make
-from tests.contract.frontier.test_contract import FREE, A, B, done, one
+from tests.contract.frontier.test_contract import FREE, A, B, C, done, one, urls
 
 SLOW_ADDRESSES = replace(FREE, delay_ms=1000, address_delay_ms=60_000, address_ttl_ms=1500)
 HERE, THERE = "192.0.2.1", "192.0.2.2"
@@ -125,3 +125,25 @@ def test_a_lease_that_was_never_bound_moves_no_address(make: Make, clock: Clock)
     done(frontier, unbound)
     frontier.take_in([Candidate(f"{B}/1")])
     assert frontier.bind(one(frontier).token, HERE).due_ms == rested_ms
+
+
+@pytest.mark.parametrize("limit", [1, 10])
+def test_in_place_of_a_host_that_has_opted_out_the_next_of_its_address_comes_in_its_own_order(
+    make: Make, clock: Clock, limit: int
+) -> None:
+    frontier, busy = make(FREE), "http://busy.example"
+    for host in (busy, A, B):
+        frontier.take_in([Candidate(f"{host}/0")])
+        lease = one(frontier)
+        assert frontier.bind(lease.token, HERE).granted
+        done(frontier, lease)
+        clock.forward(2000)
+    frontier.take_in([Candidate(f"{host}/1", score=score) for host, score in ((busy, 1.0), (A, 0.9), (B, 0.1))])
+    (holder,) = frontier.lease(10).leases
+    assert holder.authority == busy
+    done(frontier, holder)
+    frontier.opt_out([A])
+    frontier.take_in([Candidate(f"{C}/0", score=0.5)])
+    clock.forward(1000)
+    found = [url for _ in range(3) for url in urls(frontier.lease(limit).leases)]
+    assert found == [f"{C}/0", f"{B}/1"]
