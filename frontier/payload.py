@@ -41,7 +41,8 @@ _NO_URL = bytes(8)
 _AUTHORITY = re.compile(rb"[a-zA-Z][\w+.-]*://[^/?#]*")
 SECTION_BYTES = 32
 REQUISITE_MARK = b"\xff\xff+"
-"""Begins the memo of what a page embeds (crawler/pages/requisites.py), and no other; one byte follows."""
+"""Begins the memo of what a page embeds (crawler/pages/requisites.py), and no other; one byte follows, and what
+crawler/pages/detour.py adds."""
 SECOND_BAND = 0xDF
 """The best score in 1/255 that is not of the best band."""
 _TIME_BYTES = 6

@@ -3,7 +3,8 @@ with its parameters in another order.
 
 The sieve knows both spellings as one URL and would never let the second out. So the page's own entry comes again and is
 fetched under the spelling that the server wants; that travels in its memo, as the older pages of a feed do, and with it
-what the memo was before. Servers that send on and on are left after :data:`MOST` answers.
+what the memo was before; of what a page embeds in front of it, since by that mark it is still leased when the budget of
+pages is spent. Servers that send on and on are left after :data:`MOST` answers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import struct
 from dataclasses import replace
 from typing import NamedTuple
 
+from frontier.payload import REQUISITE_MARK
 from frontier.types import Kind, Lease
 from sieve.urls import canonicalize_many
 
@@ -34,15 +36,23 @@ def detour_memo(lease: Lease, asked: str, location: str, count: int) -> bytes | 
     here, there = canonicalize_many([lease.url, location])
     if lease.kind is not Kind.PAGE or there is None or here != there or location == asked or count >= MOST:
         return None
-    return _FORM.pack(_MARK, count + 1, len(lease.memo)) + lease.memo + location.encode()
+    mark, memo = _divided(lease.memo)
+    return mark + _FORM.pack(_MARK, count + 1, len(memo)) + memo + location.encode()
 
 
 def read_detour(lease: Lease) -> tuple[Lease, Detour]:
     """The lease with the memo that it had before any detour, and what to fetch on it; ValueError: no memo of ours."""
-    if lease.kind is not Kind.PAGE or not lease.memo.startswith(_MARK):
+    mark, form = _divided(lease.memo)
+    if lease.kind is not Kind.PAGE or not form.startswith(_MARK):
         return lease, Detour(lease.url, 0)
-    if len(lease.memo) < _FORM.size:
+    if len(form) < _FORM.size:
         raise ValueError(f"the memo of {lease.url} is cut short")
-    _, count, length = _FORM.unpack_from(lease.memo)
-    memo, url = lease.memo[_FORM.size :][:length], lease.memo[_FORM.size + length :]
-    return replace(lease, memo=memo), Detour(url.decode(), count)
+    _, count, length = _FORM.unpack_from(form)
+    memo, url = form[_FORM.size :][:length], form[_FORM.size + length :]
+    return replace(lease, memo=mark + memo), Detour(url.decode(), count)
+
+
+def _divided(memo: bytes) -> tuple[bytes, bytes]:
+    """What says of a memo that a page embeds it, and the rest."""
+    place = len(REQUISITE_MARK) + 1 if memo.startswith(REQUISITE_MARK) else 0
+    return memo[:place], memo[place:]

@@ -172,12 +172,15 @@ def test_a_budget_of_pages_leaves_no_page_without_its_pictures(how: str, tmp_pat
 
 
 def test_of_the_last_pages_all_is_fetched_that_they_embed_and_no_page_any_more(tmp_path: Path) -> None:
-    """What their sheets name, and the sheets of these; what turns out to be a page stays what it was found as."""
-    shown = f'<link rel=stylesheet href="//{THERE}:PORT/a.css"><img src="/html"><a href="/next">1</a>'
+    """What their sheets name, and the sheets of these; what its server wants to be asked for by another spelling; what
+    turns out to be a page stays what it was found as."""
+    sheet, spelling = f"//{THERE}:PORT/a.css", "/moved.png?utm_source=a"
+    shown = f'<link rel=stylesheet href="{sheet}"><img src="/html"><img src="{spelling}"><a href="/next">1</a>'
     pages = {
         "/": page("start", shown),
         "/next": page("next"),
         "/html": page("html", '<a href="/behind">2</a><img src="/own.png">'),
+        spelling: ("/moved.png", b""),
         "/a.css": ("text/css", b"@import '/b.css';"),
         "/b.css": ("text/css", b"@import '/c.css'; p { background: url(/b.png) }"),
         "/c.css": ("text/css", b"p { background: url(/c.png) }"),
@@ -186,7 +189,7 @@ def test_of_the_last_pages_all_is_fetched_that_they_embed_and_no_page_any_more(t
         crawled = crawl(web, tmp_path, more="max_pages = 1", LOG_FILE=str(tmp_path / "log"))
         assert crawl(web, tmp_path, more="max_pages = 1") == crawled, "nor when it is started again"
         next_page = f"http://{HERE}:{web.port}/next"
-    wanted = {"/", "/html", "/a.css", "/b.css", "/c.css", "/b.png", "/c.png"}
+    wanted = {"/", "/html", "/a.css", "/b.css", "/c.css", "/b.png", "/c.png", spelling, "/moved.png"}
     assert sorted(crawled) == sorted(wanted)
     answers, told = archived(tmp_path)
     assert set(answers) - {"/robots.txt"} == wanted

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.pages import detour
+from frontier.payload import REQUISITE_MARK, is_embedded
 from frontier.types import Kind, Lease
 
 URL = "http://a.test/x?utm_source=feed"
@@ -17,7 +18,10 @@ def lease(memo: bytes = b"", kind: Kind = Kind.PAGE) -> Lease:
     return Lease("t", URL, kind, "http://a.test", "", 0, 0, memo=memo)
 
 
-@pytest.mark.parametrize("memo", [b"", b"\x03421010", b"\x06\x00" + b"\xff" * 600])
+EMBEDDED = REQUISITE_MARK + b"\x02"
+
+
+@pytest.mark.parametrize("memo", [b"", b"\x03421010", b"\x06\x00" + b"\xff" * 600, EMBEDDED])
 def test_what_was_known_of_the_page_comes_back(memo: bytes) -> None:
     first = lease(memo)
     assert detour.read_detour(first) == (first, detour.Detour(URL, 0))
@@ -42,3 +46,14 @@ def test_feeds_have_memos_of_their_own() -> None:
     feed = lease(sent, Kind.FEED)
     assert detour.read_detour(feed) == (feed, detour.Detour(URL, 0))
     assert detour.detour_memo(replace(feed, memo=b""), URL, CLEAN, 0) is None
+
+
+def test_what_a_page_embeds_is_still_known_as_that_to_the_frontier() -> None:
+    """Else it would wait with the pages when these have spent their budget."""
+    first = detour.detour_memo(lease(EMBEDDED), URL, CLEAN, 0)
+    assert first is not None
+    assert is_embedded(Kind.PAGE, 1.0, first)
+    again, found = detour.read_detour(lease(first))
+    second = detour.detour_memo(again, CLEAN, URL, found.turns)
+    assert second is not None
+    assert detour.read_detour(lease(second)) == (lease(EMBEDDED), detour.Detour(URL, 2))
