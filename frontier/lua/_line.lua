@@ -102,10 +102,11 @@ function line.head_of_least(others)
   return turns > 0 and head(whole(LEAST), '+inf', turns) or {}, turns
 end
 
--- An address whose first has got nothing is tried once more in this call; false when many were, and it must wait.
+-- An address whose first has got nothing is tried once more in this call; false when many were, or only what pages embed is
+-- leased and the next has none of it in line: then it belongs in 'due'.
 function line.try_again(waiter, place)
   line.retries = line.retries + 1
-  if line.retries > ARGS.limit + 16 then return false end
+  if line.retries > ARGS.limit + 16 or line.narrowed and place >= line.bound then return false end
   local at = 1
   while line.again[at] and line.again[at].place < place do at = at + 1 end
   table.insert(line.again, at, { waiter = waiter, place = place })

@@ -144,6 +144,33 @@ def test_an_address_is_shared_politely_also_with_hosts_that_have_pages_alone(mak
     assert (grant.leases, grant.next_due_ms) == ((), None)
 
 
+def test_behind_one_that_has_opted_out_its_address_is_waited_for(make: Make, clock: Clock) -> None:
+    """By a host that has pages, and later what they embed, also where the call ends with a lease of another address."""
+    frontier = make(replace(FREE, budget=Budget(max_pages=6, requisites=True)))
+    for host, address in ((D, "192.0.2.1"), (A, "192.0.2.1"), (B, "192.0.2.1"), (C, "192.0.2.2")):
+        frontier.take_in([Candidate(f"{host}/page")])
+        lease = one(frontier)
+        frontier.bind(lease.token, address)
+        done(frontier, lease)
+        clock.forward(2000)
+    frontier.take_in([Candidate(f"{D}/last", score=1.0), embedded(f"{A}/1.png"), Candidate(f"{B}/next", score=0.5)])
+    later_ms = clock.now_ms + MINUTE
+    frontier.take_in([embedded(f"{B}/2.png", not_before_ms=later_ms)])
+    (busy,) = frontier.lease(10).leases
+    assert busy.authority == D
+    done(frontier, busy)
+    clock.forward(2000)
+    frontier.take_in([Candidate("http://last.example/", score=1.0)])
+    done(frontier, one(frontier))
+    frontier.opt_out([A])
+    frontier.take_in([embedded(f"{C}/3.png")])
+    assert urls(frontier.lease(1).leases) == [f"{C}/3.png"]
+    frontier.lease(1)
+    assert frontier.lease(1).next_due_ms == later_ms
+    clock.forward(MINUTE)
+    assert urls(frontier.lease(1).leases) == [f"{B}/2.png"]
+
+
 def held(frontier: Frontier) -> list[str]:
     return [state.leased_token for state in frontier.hosts() if state.leased_token]
 
