@@ -57,4 +57,5 @@ return {
   collect_expired = collect_expired, line_up = line_up, line_up_new = line_up_new, try_address = try_address,
   try_authority = try_authority, read_ahead = read_ahead, flush_places = flush_places, commit = commit,
   read_new = read_new, settle = settle, settle_address = settle_address, again_before = again_before,
+  place_of = place_of,
 }

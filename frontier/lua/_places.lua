@@ -28,9 +28,11 @@ end
 -- out of line, and to where it belongs now
 local function reschedule(authority, record)
   hot_of[authority] = false
-  if record.others.w then
-    call('ZREM', PREFIX .. 'w:' .. record.others.w, authority)
+  local ip = record.others.w
+  if ip then
+    call('ZREM', PREFIX .. 'w:' .. ip, authority)
     record.others.w = nil
+    hot_of['@' .. ip], due_of['@' .. ip] = false, now -- it stood in line where this authority did, perhaps
     mark_changed(authority)
   end
   schedule(authority, record)

@@ -41,6 +41,7 @@ end
 local function promote()
   local waiters = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', whole(horizon), 'LIMIT', 0, ARGS.limit + 16)
   read_texts(waiters)
+  local addresses_due = false
   for i = 1, #waiters do
     local waiter = waiters[i]
     local text, score = texts[waiter], nil
@@ -50,9 +51,13 @@ local function promote()
     elseif byte(waiter) ~= AT then
       slow_way().line_up(waiter)
     else
-      local head = call('ZRANGE', PREFIX .. 'w:' .. sub(waiter, 2), 0, 0, 'WITHSCORES')
-      if head[2] then line.join(waiter, tonumber(head[2])) end
+      addresses_due = true
     end
+  end
+  -- last, since a host may just have left the line of one
+  for i = 1, addresses_due and #waiters or 0 do
+    local place = byte(waiters[i]) == AT and slow_way().place_of(waiters[i])
+    if place then line.join(waiters[i], place) end
   end
   return #waiters
 end

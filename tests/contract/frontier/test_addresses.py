@@ -127,23 +127,58 @@ def test_a_lease_that_was_never_bound_moves_no_address(make: Make, clock: Clock)
     assert frontier.bind(one(frontier).token, HERE).due_ms == rested_ms
 
 
-@pytest.mark.parametrize("limit", [1, 10])
-def test_in_place_of_a_host_that_has_opted_out_the_next_of_its_address_comes_in_its_own_order(
-    make: Make, clock: Clock, limit: int
-) -> None:
-    frontier, busy = make(FREE), "http://busy.example"
+def waited_for(frontier: Frontier, clock: Clock, score: float = 0.9, parked_ms: int = 0) -> None:
+    """HERE, free again, by A, whose URL has that score, and by B; A has another, parked so long from the start on."""
+    start_ms = clock.now_ms
+    busy = "http://busy.example"
     for host in (busy, A, B):
         frontier.take_in([Candidate(f"{host}/0")])
         lease = one(frontier)
         assert frontier.bind(lease.token, HERE).granted
         done(frontier, lease)
         clock.forward(2000)
-    frontier.take_in([Candidate(f"{host}/1", score=score) for host, score in ((busy, 1.0), (A, 0.9), (B, 0.1))])
+    frontier.take_in([Candidate(f"{host}/1", score=score) for host, score in ((busy, 1.0), (A, score), (B, 0.1))])
+    if parked_ms:
+        frontier.take_in([Candidate(f"{A}/parked", not_before_ms=start_ms + parked_ms)])
     (holder,) = frontier.lease(10).leases
     assert holder.authority == busy
     done(frontier, holder)
+    clock.forward(1000)
+
+
+@pytest.mark.parametrize("limit", [1, 10])
+def test_in_place_of_a_host_that_has_opted_out_the_next_of_its_address_comes_in_its_own_order(
+    make: Make, clock: Clock, limit: int
+) -> None:
+    frontier = make(FREE)
+    waited_for(frontier, clock)
     frontier.opt_out([A])
     frontier.take_in([Candidate(f"{C}/0", score=0.5)])
-    clock.forward(1000)
     found = [url for _ in range(3) for url in urls(frontier.lease(limit).leases)]
     assert found == [f"{C}/0", f"{B}/1"]
+
+
+@pytest.mark.parametrize("away", ["paused", "dropped", "scored anew"])
+def test_in_place_of_a_host_that_has_left_the_line_the_next_of_its_address_comes_in_its_own_order(
+    make: Make, clock: Clock, away: str
+) -> None:
+    frontier = make(FREE)
+    waited_for(frontier, clock)
+    frontier.take_in([Candidate("http://first.example/", score=1.0), Candidate(f"{C}/0", score=0.5)])
+    assert urls(frontier.lease(1).leases) == ["http://first.example/"]
+    if away == "scored anew":
+        ((queued,),) = frontier.heads([A], 1)
+        frontier.rescore({A: [(queued, 0.0)]})
+    else:
+        frontier.pause(A) if away == "paused" else frontier.drop(A)
+    found = [url for _ in range(3) for url in urls(frontier.lease(1).leases)]
+    assert found == [f"{C}/0", f"{A}/1" if away == "scored anew" else f"{B}/1"]
+
+
+def test_a_host_that_is_looked_at_again_keeps_its_place_before_the_next_of_its_address(
+    make: Make, clock: Clock
+) -> None:
+    """As those of the last band are when what they have parked comes back: out of the address's line, and into it."""
+    frontier = make(replace(FREE, least_share=0.5, least_every_ms=1))
+    waited_for(frontier, clock, score=0.1, parked_ms=7000)
+    assert urls(frontier.lease(1).leases) == [f"{A}/parked"]
