@@ -71,7 +71,7 @@ class MemoryFrontier(MemoryTables):
                 host.rank = None
             stays = host.rank or host.token or host.paused
             ready_ms = None if stays else host.requisites_ms(self.config.obey_robots)
-            if ready_ms is None or ready_ms > horizon_ms or self._over_quota(host, now_ms):
+            if ready_ms is None or ready_ms > horizon_ms:
                 continue
             host.unpark(horizon_ms)
             if host.hops or host.bands[0]:
@@ -87,7 +87,7 @@ class MemoryFrontier(MemoryTables):
             if host.token or host.paused or ready_ms is None or ready_ms > horizon_ms:
                 continue
             changed = self.is_least(host) and host.first_parked_ms() != host.looked_ms
-            if (host.rank and host.look_ms > horizon_ms and not changed) or self._over_quota(host, now_ms):
+            if host.rank and host.look_ms > horizon_ms and not changed:
                 continue
             host.unpark(horizon_ms)
             # for a redirected robots.txt another host waits
@@ -129,8 +129,6 @@ class MemoryFrontier(MemoryTables):
         if ready_ms is None or ready_ms > horizon_ms:
             host.rank = None
             return None
-        if self._over_quota(host, now_ms):
-            return None
         due_ms = max(now_ms, ready_ms)
         address = host.address if host.address_until_ms > now_ms else ""
         if address:
@@ -138,6 +136,8 @@ class MemoryFrontier(MemoryTables):
             due_ms = max(due_ms, state.next_ms)
             if state.token or due_ms > horizon_ms:
                 return None
+        if self._over_quota(host, now_ms):
+            return None
         return self._grant(host, address, due_ms)
 
     def _over_quota(self, host: Host, now_ms: int) -> bool:

@@ -22,8 +22,8 @@ local function settle(authority)
   local start = requisites_ready(authority, record)
   if not start then
     if ready(record) then line.join(authority, place_in_line(record)) end
-  elseif start > horizon or not start_of(authority, record) then
-    due_of[authority] = max(start, ready(record))
+  elseif start > horizon then
+    due_of[authority] = start
   else
     unpark(authority, record, horizon)
     if not record.others.h and byte(record.bands) ~= 0 then

@@ -80,9 +80,21 @@ local function next_element(authority, record, due)
   return nil
 end
 
+-- reason why its rules allow a host no more, nil when they do
+local function spent_quota(record)
+  local most_pages, most_bytes = record.others.mp or 0, record.others.mb or 0
+  if most_pages == 0 and most_bytes == 0 then return nil end
+  local bytes, pages = counts_of(record)
+  if most_pages > 0 and pages >= most_pages then return 'quota' end
+  if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
+  return nil
+end
+
 local function grant(authority, record, ip, due)
   mark_changed(authority)
-  local element = next_element(authority, record, due)
+  local spent = spent_quota(record)
+  if spent then rest(record, now + SETTINGS.day, spent) end
+  local element = not spent and next_element(authority, record, due)
   if not element then
     schedule(authority, record)
     return false
@@ -104,26 +116,10 @@ local function grant(authority, record, ip, due)
   return true
 end
 
--- reason why its rules allow a host no more, nil when they do
-local function spent_quota(record)
-  local most_pages, most_bytes = record.others.mp or 0, record.others.mb or 0
-  if most_pages == 0 and most_bytes == 0 then return nil end
-  local bytes, pages = counts_of(record)
-  if most_pages > 0 and pages >= most_pages then return 'quota' end
-  if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
-  return nil
-end
-
 -- when it may be granted, nil when not now
-local function start_of(authority, record)
+local function start_of(record)
   if not record or record.lease or record.others.z then return nil end
   local start = ready(record)
-  local spent = start and start <= horizon and spent_quota(record)
-  if spent then
-    rest(record, now + SETTINGS.day, spent)
-    mark_changed(authority)
-    start = ready(record)
-  end
   return start and start <= horizon and start or nil
 end
 
@@ -162,7 +158,7 @@ local function try_address(ip)
       record.others.w = nil
       mark_changed(authority)
     end
-    local start = start_of(authority, record)
+    local start = start_of(record)
     if not start then
       if record then schedule(authority, record) end
     elseif record.address ~= ip or record.address_until_ms <= now then
@@ -193,7 +189,7 @@ end
 
 local function try_authority(authority)
   local record = load_record(authority)
-  local start = start_of(authority, record)
+  local start = start_of(record)
   if not start then
     if record then schedule(authority, record) end
     return
@@ -227,7 +223,7 @@ end
 -- into line, or to where it belongs when it may not be granted now
 local function line_up(authority)
   local record = load_record(authority)
-  if start_of(authority, record) then
+  if start_of(record) then
     unpark(authority, record, horizon)
     reschedule(authority, record)
     due_of[authority] = look_again(record)

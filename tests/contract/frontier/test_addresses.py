@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from frontier import Candidate, Frontier, Outcome
+from frontier import Candidate, Frontier, HostPolicy, Outcome
 from tests.contract.frontier.conftest import Clock, Make
 from tests.contract.frontier.test_contract import FREE, A, B, C, done, one, urls
 
@@ -182,3 +182,21 @@ def test_a_host_that_is_looked_at_again_keeps_its_place_before_the_next_of_its_a
     frontier = make(replace(FREE, least_share=0.5, least_every_ms=1))
     waited_for(frontier, clock, score=0.1, parked_ms=7000)
     assert urls(frontier.lease(1).leases) == [f"{A}/parked"]
+
+
+def test_a_host_whose_own_pages_are_spent_rests_from_when_its_turn_comes(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    waited_for(frontier, clock)
+    (holder,) = frontier.lease(10).leases
+    assert holder.authority == A
+    frontier.configure({B: HostPolicy(max_pages=1)})
+    assert (frontier.lease(10).leases, reason(frontier)) == ((), "")
+    done(frontier, holder)
+    clock.forward(2000)
+    assert (frontier.lease(10).leases, reason(frontier)) == ((), "quota")
+
+
+def reason(frontier: Frontier) -> str:
+    state = frontier.host(B)
+    assert state is not None
+    return state.rest_reason
