@@ -45,6 +45,7 @@ class Host:
     token: str = ""  # the lease that holds it
     served: int = 0  # number of its last lease: the smaller, the longer it has waited
     rank: tuple[int, int, bytes] | None = None  # its place in line since it became due
+    waits: bool = False  # for its address: nobody looks at it before that is free
     look_ms: int = 0  # when it gets another place in line
     looked_ms: int = 0  # its first_parked_ms() when it got this one
     next_ms: int = 0  # politeness

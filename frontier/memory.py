@@ -75,7 +75,7 @@ class MemoryFrontier(MemoryTables):
                 continue
             host.unpark(horizon_ms)
             if host.hops or host.bands[0]:
-                host.rank = (0, host.served, host.authority.encode())
+                host.rank, host.waits = (0, host.served, host.authority.encode()), False
         line = sorted((host for host in self.known.values() if host.rank), key=lambda host: host.rank or ())
         leases = self._try_all(line, limit, now_ms, horizon_ms)
         return Grant(tuple(leases), now_ms, self._next_due_ms(now_ms), narrowed=True)
@@ -92,7 +92,7 @@ class MemoryFrontier(MemoryTables):
             host.unpark(horizon_ms)
             # for a redirected robots.txt another host waits
             host.rank = (0 if host.hops else host.best_band(), host.served, host.authority.encode())
-            host.looked_ms = host.first_parked_ms()
+            host.looked_ms, host.waits = host.first_parked_ms(), False
             host.look_ms = host.looked_ms or NEVER
             if not self.is_least(host):
                 host.look_ms = NEVER
@@ -125,20 +125,19 @@ class MemoryFrontier(MemoryTables):
         return leases
 
     def _try(self, host: Host, now_ms: int, horizon_ms: int) -> Lease | None:
+        address = host.address if host.address_until_ms > now_ms else ""
+        state = self.addresses.setdefault(address, Address()) if address else Address()
+        is_free = not state.token and state.next_ms <= horizon_ms
+        if host.waits and not is_free:
+            return None
         ready_ms = host.ready_ms(self.config.obey_robots)
         if ready_ms is None or ready_ms > horizon_ms:
             host.rank = None
             return None
-        due_ms = max(now_ms, ready_ms)
-        address = host.address if host.address_until_ms > now_ms else ""
-        if address:
-            state = self.addresses.setdefault(address, Address())
-            due_ms = max(due_ms, state.next_ms)
-            if state.token or due_ms > horizon_ms:
-                return None
-        if self._over_quota(host, now_ms):
+        host.waits = not is_free
+        if host.waits or self._over_quota(host, now_ms):
             return None
-        return self._grant(host, address, due_ms)
+        return self._grant(host, address, max(now_ms, ready_ms, state.next_ms))
 
     def _over_quota(self, host: Host, now_ms: int) -> bool:
         """Whether a host had all its rules allow; then it rests for a day."""

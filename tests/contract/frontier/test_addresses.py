@@ -200,3 +200,26 @@ def reason(frontier: Frontier) -> str:
     state = frontier.host(B)
     assert state is not None
     return state.rest_reason
+
+
+def test_nobody_looks_at_a_host_that_waits_for_an_address_before_that_is_free(make: Make, clock: Clock) -> None:
+    """Also when it came into that line by a lease that looked further ahead; what it has parked stays parked."""
+    frontier = make(FREE)
+    for host in (A, B):
+        frontier.take_in([Candidate(f"{host}/0")])
+        lease = one(frontier)
+        assert frontier.bind(lease.token, HERE).granted
+        done(frontier, lease)
+        clock.forward(1000)
+    frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1"), Candidate(f"{B}/2", not_before_ms=clock.now_ms + 1500)])
+    clock.forward(200)
+    holder = one(frontier)
+    assert holder.authority == A
+    clock.forward(400)
+    assert frontier.lease(10, ahead_ms=500).leases == frontier.lease(10).leases == ()
+    clock.forward(900)
+    assert frontier.lease(10).leases == ()
+    assert frontier.status().parked == 1
+    done(frontier, holder)
+    clock.forward(1000)
+    assert urls(frontier.lease(10).leases) == [f"{B}/2"]
