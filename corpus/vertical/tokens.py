@@ -7,18 +7,19 @@ Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` i
 Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two; also
 behind letters, ``u-R2.5``), words with inner apostrophes, hyphens and marks, abbreviations of :data:`ABBREVIATIONS`
 and single initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a
-token by itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari and Ethiopic) and the quotes and
-brackets that close with it, when the next word begins with a capital (also after a prefix, as in ``uThabo``) or a
-letter of a script without them, a digit or an opening sign; never after an abbreviation or initial.
+token by itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari, Ethiopic, Burmese, Khmer and
+Armenian) and the quotes and brackets that close with it, when the next word begins with a capital (also after a prefix,
+as in ``uThabo``) or a letter of a script without them, a digit or an opening sign; never after an abbreviation or
+initial.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
+
+from relevance.language.marks import SIGN
 
 _SHORT_FORMS = """
 mnu mnz mnuz nksz nkk nks dkt dr gqr prof solw mfu adv rev hon st mr mrs ms jr sr nr vs etc ak isb isib njll njalonjalo
@@ -30,38 +31,25 @@ ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 them: ``uMnu.``, ``ku-Dkt.``, ``UMNU.``"""
 
 _LETTER = r"[^\W\d_]"
-_VARIANTS = frozenset(map(chr, range(0xFE00, 0xFE10)))
-"""Marks of signs: of emoji."""
 _EMOJI = "(?:[\U0001f1e6-\U0001f1ff]{2}|\\S(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d\\S)*)"
 """A flag; a sign with its colour and form, and those joined to it; or any other sign."""
-_BASIC, _LAST_MARK = 0xFFFF, 0x1EFFF
-"""Up to the one a class of signs is looked up in a table; behind the other are emoji and ideographs, without marks."""
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    """Of a token. Marks belong to the letter before them: accents, and vowels of many scripts."""
-    signs = map(chr, range(0x300, _LAST_MARK))
-    marks = [sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc") and sign not in _VARIANTS]
-    basic, others = ("".join(mark for mark in marks if (ord(mark) <= _BASIC) is is_basic) for is_basic in (True, False))
-    in_word = rf"\w*+(?:(?:[{basic}\u200c\u200d]|(?=[\U00010000-\U0001efff])[{others}])\w*+)*+"
-    word = rf"{_LETTER}{in_word}(?:['’ʼ\-‐‑](?=\w){in_word})*(?:(?<=\d)[.,:/]\d+)*(?:(?<=\d)%)?"
-    return re.compile(
-        rf"""
-          (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's sign after it
-        | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
-        | [@\#](?=\w){in_word}                                      # @name, #tag
-        | (?i:e\.g|i\.e)\.(?!\w)
-        | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
-        | {word}
-        | \.{{2,}} | [!?]{{2,}} | -{{2,}}
-        | {_EMOJI}
-        """,
-        re.X,
-    )
-
-
-_ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።])\Z")
+_IN_WORD = rf"\w*+(?:(?:[\u0300-\u036f\u200c\u200d]|{SIGN})\w*+)*+"
+"""Marks belong to the letter before them: accents, and vowels of many scripts."""
+_WORD = rf"{_LETTER}{_IN_WORD}(?:['’ʼ\-‐‑](?=\w){_IN_WORD})*(?:(?<=\d)[.,:/]\d+)*(?:(?<=\d)%)?"
+_TOKEN = re.compile(
+    rf"""
+      (?:https?://|www\.)[^\s<>"“”]*[^\s<>"“”.,;:!?)\]}}'’]   # web address, without the sentence's own sign after it
+    | [\w.+-]{{1,64}}+@\w[\w-]*(?:\.[\w-]+)+                     # mail address (64: RFC 5321 4.5.3.1.1)
+    | [@\#](?=\w){_IN_WORD}                                      # @name, #tag
+    | (?i:e\.g|i\.e)\.(?!\w)
+    | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
+    | {_WORD}
+    | \.{{2,}} | [!?]{{2,}} | -{{2,}}
+    | {_EMOJI}
+    """,
+    re.X,
+)
+_ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።፧။។։])\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
 _STARTS = re.compile(r"(?:[a-z]{1,4}-?)?([^\W\d_a-z])|\d")
@@ -95,7 +83,7 @@ def tokens(text: str, cuts: Sequence[int] = ()) -> list[Span]:
 
 
 def _within(text: str, start: int, end: int) -> list[Span]:
-    spans = [Span(match[0], match.start(), match.end()) for match in _pattern().finditer(text, start, end)]
+    spans = [Span(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text, start, end)]
     joined: list[Span] = []
     for span in spans:
         if span.form == "." and joined and joined[-1].end == span.start and _takes_stop(joined[-1].form):

@@ -5,8 +5,10 @@ separates words and is never glued over (the thesis deleted punctuation and so j
 script is kept as one code, so that scripts are told apart by the same model. Codes fit in six bits, so an n-gram of up
 to ten letters is one exact 64-bit key: no hash collisions.
 
-Code 0 is unused, 1 is the word boundary, 2-27 are a-z, then the accented letters of the languages we tell apart,
-62 any other Latin letter, 63 any letter of another script.
+Code 0 is unused, 1 is the word boundary, 2-27 are a-z, then up to LATIN_LETTERS other Latin letters that the model
+knows, 62 any other Latin letter, 63 any letter of another script. A model of languages in other scripts knows their
+letters, too, by the same codes: a word that has one begins with SCRIPT and the number of the script, so no such word is
+like one of another script, and has then a code for each of the ONCE most frequent letters, two for each other.
 
 What only looks otherwise is read as what it looks like: letters in the shapes of mathematics or of another width, as
 in tweets, ligatures, as in text from PDF, letters written as entities, and Cyrillic ones that stand beside a Latin one
@@ -17,26 +19,38 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from relevance.language.noise import MARK, opened, quiet
+from relevance.language.marks import MARK, VOWEL_SIGN
+from relevance.language.noise import opened, quiet
 
 BOUNDARY = 1
 OTHER_LATIN = 62
 OTHER_SCRIPT = 63
 BITS = 6
 EXTRA = "šžčêôëïéèḓṱḽṅṋüöäßñçàáíóúãõâîû"
+"""Latin letters besides a to z of the shipped model, and of models that do not say theirs."""
+LATIN_LETTERS = 31
+SCRIPT = 59
+ONCE = 50
+_MANY = 60
+"""Second codes behind each of the ten that begin the code of a rare letter."""
+SCRIPT_LETTERS = ONCE + 10 * _MANY
+"""Letters that are known of a script: of Amharic and Tigrinya all."""
+_CODE = 0xE000
+"""For private use, so in no word: what stands for code 0 in a word that is spelt as codes."""
 MAX_WORD = 40
 """Letters of a word that are looked at; what is longer is cut there."""
 
-_WORD = re.compile(r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]+")
+_LETTER = r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]"
 """Without figures that \\d does not have, what is raised behind figures (30ºC), and letters that cannot be seen."""
-_DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
 _MARKS = re.compile(f"[{MARK}]")
+_WORD = re.compile(f"{_LETTER}+(?:{VOWEL_SIGN}+{_LETTER}*)*")
+_DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
 _SHAPE = (
     r"\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2134"
     r"\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a5"
@@ -82,7 +96,7 @@ def composed(text: str) -> str:
 
 def unmarked(word: str) -> str:
     """A word as people type it where marks are hard to type: `še` as `se`."""
-    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", word)))
 
 
 def _first_marks(signs: re.Match[str]) -> str:
@@ -144,44 +158,72 @@ def _other_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=1)
-def _code_table() -> Codes:
-    table = np.full(0x10000, OTHER_SCRIPT, dtype=np.uint8)
-    for point in range(0xC0, 0x250):
-        table[point] = OTHER_LATIN
-    table[0x1E00:0x1F00] = OTHER_LATIN
-    for code, letter in enumerate("abcdefghijklmnopqrstuvwxyz" + EXTRA, start=2):
-        table[ord(letter)] = code
-    table[ord(" ")] = BOUNDARY
-    return table
+class Alphabet:
+    """The codes of letters. latin: the Latin ones that are known besides a to z; scripts: those of each other script,
+    the most frequent first."""
+
+    def __init__(self, latin: str = EXTRA, scripts: Sequence[str] = ()) -> None:
+        if len(latin) > LATIN_LETTERS or max(map(len, scripts), default=0) > SCRIPT_LETTERS or len(scripts) > _MANY:
+            raise ValueError("more letters than there are codes")
+        self.latin, self.scripts = latin, tuple(scripts)
+        table = np.full(0x10000, OTHER_SCRIPT, dtype=np.uint8)
+        table[0xC0:0x250] = OTHER_LATIN
+        table[0x1E00:0x1F00] = OTHER_LATIN
+        for code, letter in enumerate("abcdefghijklmnopqrstuvwxyz" + latin, start=2):
+            table[ord(letter)] = code
+        table[ord(" ")] = BOUNDARY
+        table[_CODE : _CODE + 64] = np.arange(64)
+        self._table, self._ascii = table, table[:256].tobytes()
+        self._spelling = {ord(c): _spelling(place) for letters in scripts for place, c in enumerate(letters)}
+        self._begins = {c: _spelt(SCRIPT, number + 2) for number, letters in enumerate(scripts) for c in letters}
+
+    @classmethod
+    def of(cls, meta: Mapping[str, Any]) -> Alphabet:
+        """That of a model, by its header."""
+        latin, *scripts = meta.get("letters", [EXTRA])
+        return cls(latin, scripts)
+
+    def encode(self, tokens: Sequence[str]) -> Codes:
+        """The words one after the other as codes, a boundary before each and one at the end."""
+        if tokens and max(map(len, tokens)) > MAX_WORD:
+            tokens = [token[:MAX_WORD] for token in tokens]
+        joined = f" {' '.join(tokens)} "
+        if joined.isascii():
+            return np.frombuffer(joined.encode().translate(self._ascii), dtype=np.uint8)
+        if self._begins:
+            joined = f" {' '.join(map(self._as_codes, tokens))} "
+        points = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
+        return self._table[np.minimum(points, 0xFFFF)]
+
+    def _as_codes(self, token: str) -> str:
+        begins = next((self._begins[letter] for letter in token if letter in self._begins), "")
+        return begins + token.translate(self._spelling) if begins else token
 
 
-@lru_cache(maxsize=1)
-def _ascii_codes() -> bytes:
-    return _code_table()[:256].tobytes()
+LATIN = Alphabet()
 
 
-def encode(tokens: Sequence[str]) -> Codes:
-    """The words one after the other as codes, a boundary before each and one at the end."""
-    if tokens and max(map(len, tokens)) > MAX_WORD:
-        tokens = [token[:MAX_WORD] for token in tokens]
-    joined = f" {' '.join(tokens)} "
-    if joined.isascii():
-        return np.frombuffer(joined.encode().translate(_ascii_codes()), dtype=np.uint8)
-    points = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
-    return _code_table()[np.minimum(points, 0xFFFF)]
+def _spelling(place: int) -> str:
+    """The codes of a letter of another script by its place."""
+    if place < ONCE:
+        return _spelt(place + 2)
+    return _spelt(ONCE + 2 + (place - ONCE) // _MANY, (place - ONCE) % _MANY + 2)
 
 
-def drawn_out(tokens: Sequence[str]) -> dict[str, str]:
+def _spelt(*codes: int) -> str:
+    return "".join(chr(_CODE + code) for code in codes)
+
+
+def drawn_out(tokens: Sequence[str], alphabet: Alphabet = LATIN) -> dict[str, str]:
     """The words that have a letter three times or more in a row, as in tweets ("yebooooo"), and how they are written
     otherwise ("yebo": of the languages told apart here German has a few such words). Words of one letter alone ("www",
     "iii") stay."""
-    codes = encode(tokens)
+    codes = alphabet.encode(tokens)
     same = codes[1:] == codes[:-1]
     thrice = (same[1:] & same[:-1]).nonzero()[0]
     if not len(thrice):
         return {}
-    # Letters of other scripts share a code: not all of these words have one letter three times.
+    # Letters that are not known share a code: not all of these words have one letter three times.
     places = set((word_starts(codes).searchsorted(thrice, "right") - 1).tolist())
     plain = {tokens[place]: _DRAWN_OUT.sub(r"\1", tokens[place]) for place in places}
     return {token: short for token, short in plain.items() if 1 < len(short) < len(token)}

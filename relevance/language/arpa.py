@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from relevance.errors import ModelError, UnknownLanguageError
-from relevance.language.alphabet import BITS, BOUNDARY, EXTRA
+from relevance.language.alphabet import BITS, BOUNDARY, Alphabet
 from relevance.language.storage import Parameters, replace_file
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -22,7 +22,6 @@ _MOST = 1e-6
 """log10 of a probability of 1, as it is rounded."""
 _COUNT = re.compile(r"ngram\s+([1-9]\d?)\s*=\s*(\d{1,12})")
 _SECTION = re.compile(r"\\([1-9]\d?)-grams:")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz" + EXTRA
 
 
 @dataclass(slots=True)
@@ -116,7 +115,8 @@ def write_arpa(path: Path, model: Arpa) -> None:
 
 
 def export(model: Parameters, language: str, order: int) -> Arpa:
-    """The letter model of one class as ARPA, of an order up to the model's own; else ModelError.
+    """The letter model of one class as ARPA, of an order up to the model's own; else ModelError, also of a model that
+    knows letters of other scripts than Latin, as these share codes.
 
     Each context's probabilities sum to one: what the kept n-grams leave is given to the shorter context by the weight.
     """
@@ -126,10 +126,14 @@ def export(model: Parameters, language: str, order: int) -> Arpa:
     column, step = names.index(language), float(model.meta["step"])
     if order > len(model.keys):
         raise ModelError(str(model.meta["name"]), f"has n-grams of up to {len(model.keys)} letters, not {order}")
+    alphabet = Alphabet.of(model.meta)
+    if alphabet.scripts:
+        raise ModelError(str(model.meta["name"]), "knows letters of several scripts: only Latin ones can be exported")
+    letters = "abcdefghijklmnopqrstuvwxyz" + alphabet.latin
     out, row = Arpa(order), 0
     for size, keys in enumerate(model.keys[:order], start=1):
         for key in keys.tolist():
-            ngram = _letters(key, size)
+            ngram = _ngram(key, size, letters)
             if ngram is not None:
                 out.logs[ngram] = -float(model.rows[row, column]) * step / math.log(10)
             row += 1
@@ -159,14 +163,14 @@ def _weigh(model: Arpa, size: int) -> None:
         model.logs.setdefault(context, -99.0)
 
 
-def _letters(key: int, size: int) -> Ngram | None:
+def _ngram(key: int, size: int, letters: str) -> Ngram | None:
     codes = [(key >> (BITS * place)) & 63 for place in range(size - 1, -1, -1)]
     out = []
     for place, code in enumerate(codes):
         if code == BOUNDARY:
             out.append(START if place == 0 and size > 1 else END)
-        elif code - 2 < len(_LETTERS):
-            out.append(_LETTERS[code - 2])
+        elif code - 2 < len(letters):
+            out.append(letters[code - 2])
         else:
             return None
     return tuple(out)

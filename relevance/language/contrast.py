@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relevance.language.alphabet import BITS, BOUNDARY, encode
+from relevance.language.alphabet import BITS, BOUNDARY, LATIN, Alphabet
 
 ORDER = 5
 BUCKETS = 20
@@ -39,10 +39,12 @@ Table = npt.NDArray[np.int8]
 Hashes = npt.NDArray[np.int64]
 
 
-def features(texts: Sequence[Sequence[str]], bits: int = BUCKETS) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def features(
+    texts: Sequence[Sequence[str]], bits: int = BUCKETS, alphabet: Alphabet = LATIN
+) -> tuple[Hashes, npt.NDArray[np.int64]]:
     """What texts (words; no text is empty) have: hashes of so many bits, each once a text, and whose text each is."""
     flat = [*chain.from_iterable(texts)]
-    codes = encode(flat).astype(np.uint64)
+    codes = alphabet.encode(flat).astype(np.uint64)
     sizes = [*map(len, texts)]
     bounds = (codes == BOUNDARY).nonzero()[0].take([0, *accumulate(sizes)])
     starts, lengths = bounds[:-1], bounds[1:] - bounds[:-1]
@@ -73,8 +75,8 @@ def features(texts: Sequence[Sequence[str]], bits: int = BUCKETS) -> tuple[Hashe
     return (every & _HASH).view(np.int64), (every >> _WIDE).view(np.int64)
 
 
-def scores(table: Table, texts: Sequence[Sequence[str]]) -> npt.NDArray[Any]:
+def scores(table: Table, texts: Sequence[Sequence[str]], alphabet: Alphabet = LATIN) -> npt.NDArray[Any]:
     """Nats that speak for each sibling, text x sibling; they mean something against one another only."""
-    found, owner = features(texts)
+    found, owner = features(texts, alphabet=alphabet)
     starts = owner.searchsorted(np.arange(len(texts)))
     return np.add.reduceat(table.take(found, axis=0), starts, axis=0, dtype=np.int32) * STEP

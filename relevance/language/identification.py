@@ -172,7 +172,7 @@ class Identifier:
                 among = costs.take(rows, axis=0).take(group, axis=1)
                 by_word = [evidence[bounds[row] : bounds[row + 1], group] for row in rows]
                 meant = self.model.meant([tokens[row] for row in rows])
-                seen = among - _foreign_word_costs(by_word) - contrast.scores(table, meant)
+                seen = among - _foreign_word_costs(by_word) - contrast.scores(table, meant, self.model.alphabet)
                 seen += (among.min(axis=1) - seen.min(axis=1))[:, np.newaxis]
                 costs[np.array(rows)[:, np.newaxis], group] = seen
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language import storage, strangeness, trie
-from relevance.language.alphabet import OTHER_SCRIPT, drawn_out, encode, word_starts
+from relevance.language.alphabet import OTHER_SCRIPT, Alphabet, drawn_out, word_starts
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -71,7 +71,7 @@ def _interleaved(rows: storage.Rows) -> Unsigned:
 
 def _summed(rows: Unsigned, starts: npt.NDArray[np.int64]) -> Sums:
     """Sums of interleaved rows from each start to the next, by class; what is left over has the highest. A word has at
-    most MAX_WORD + 1 letters of at most 255, so lanes never overflow."""
+    most 2 MAX_WORD + 3 codes of at most 255, so lanes never overflow."""
     high = rows >> _BYTE
     high &= _LANES
     rows &= _LANES
@@ -96,6 +96,7 @@ class Model:
         self.path = path
         self.classes: tuple[str, ...] = tuple(c["name"] for c in meta["classes"])
         self.labels: tuple[str, ...] = tuple(c["label"] for c in meta["classes"])
+        self.alphabet = Alphabet.of(meta)
         self._step = float(meta["step"])
         self._share = float(meta["word_share"])
         self._clip = float(meta["clip"])
@@ -111,7 +112,9 @@ class Model:
         columns = [place for place, name in enumerate(self.classes) if name in family]
         self._family = strangeness.columns(columns)
         self._strangeness = strangeness.Strangeness(
-            columns or range(len(self.classes)), [self._with_seconds(group) for group in groups]
+            columns or range(len(self.classes)),
+            [self._with_seconds(group) for group in groups],
+            [strangeness.told_by(min(meta["classes"][place]["words"] for place in group)) for group in groups],
         )
         self._unlisted = -np.float32(np.log1p(-self._share))
         # Evidence by steps behind the best class, for a word by its letters alone.
@@ -138,14 +141,14 @@ class Model:
     def _letter_sums(self, tokens: Sequence[str]) -> Sums:
         """-log p of words by their letters in steps, word x class (and more columns): each letter after the longest
         known context."""
-        codes = encode(tokens)
+        codes = self.alphabet.encode(tokens)
         return _summed(self._rows.take(self._trie.longest(codes), axis=0), word_starts(codes))
 
     def letter_logs(self, tokens: Sequence[str]) -> Floats:
-        """log p of words by their letters, word x class. Letters of other scripts share a code and so a probability,
-        which each has a part of: else how long a word is would weigh more than which word it is."""
+        """log p of words by their letters, word x class. Letters of scripts that are not known share a code and so a
+        probability, which each has a part of: else how long a word is would weigh more than which word it is."""
         logs: Floats = self._letter_sums(tokens)[:, : len(self.classes)] * np.float32(-self._step)
-        codes = encode(tokens)
+        codes = self.alphabet.encode(tokens)
         others = np.add.reduceat(codes[1:] == OTHER_SCRIPT, word_starts(codes), dtype=np.float32)
         return logs - (others * _ONE_OF_OTHERS)[:, np.newaxis]
 
@@ -197,7 +200,7 @@ class Model:
 
     def meant(self, texts: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """Words of texts as they are meant: letters drawn out once, where the word is not listed as it is written."""
-        drawn = drawn_out([*chain.from_iterable(texts)])
+        drawn = drawn_out([*chain.from_iterable(texts)], self.alphabet)
         if not drawn:
             return texts
         return [[word if word in self._ready else drawn.get(word, word) for word in words] for words in texts]
@@ -207,7 +210,7 @@ class Model:
         of another thread stays whole when this one starts anew."""
         known, rows = self._known, dict[str, bytes]()
         new = [*unknown]
-        if drawn := drawn_out(new):
+        if drawn := drawn_out(new, self.alphabet):
             new = [*(unknown - drawn.keys() | set(drawn.values()).difference(known))]
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]

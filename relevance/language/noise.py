@@ -16,8 +16,8 @@ from functools import lru_cache
 from html import unescape
 from itertools import compress
 
-MARK = r"\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-"""Marks on letters, and signs that cannot be seen."""
+from relevance.language.marks import MARK, SIGN
+
 _MARK = re.compile(f"[{MARK}]")
 _PATH = re.compile(r"\.[a-zA-Z]{2,6}/")
 """The end of a host in a URL without a scheme."""
@@ -34,7 +34,7 @@ _HOSTS = (
 """Hosts alone ("isolezwe.co.za"), by ends that begin no sentence where the blank is missing: "info" and "net" are
 words."""
 _MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
-_TAGS = r"(?<!\w)(?:[rR][tT]:? )?@\w+|(?<!\w)#\w+"
+_TAGS = r"(?<!\w)(?:[rR][tT]:? )?@\w+|(?<!\w)#\w(?:\w|" + SIGN + ")*+"
 """Also the RT (again) of a tweet: it stands before a name."""
 ELEMENTS = (
     "a|abbr|article|aside|b|big|blockquote|body|br|button|caption|center|cite|code|col|dd|del|div|dl|dt|em|fieldset|"
@@ -48,7 +48,7 @@ _ESCAPES = r"\\++(?:u[0-9a-fA-F]{4}|[nrt])"
 """Line ends and letters as JSON and programs write them."""
 _NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
 """html.unescape makes an int of it, which Python refuses to do with thousands of digits."""
-_TAG = re.compile(r"(?<![\w/?&=-])#(\w+)")
+_TAG = re.compile(rf"(?<![\w/?&=-])#(\w(?:\w|{SIGN})*+)")
 _NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where the next word of a tag begins, as in #NgiyabongaKakhulu."""
 

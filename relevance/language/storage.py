@@ -28,7 +28,7 @@ import xxhash
 import zstandard
 
 from relevance.errors import ModelError
-from relevance.language.alphabet import BITS
+from relevance.language.alphabet import BITS, Alphabet
 
 MAGIC = b"ulwembu-langid 2\n"
 ABSENT = 255
@@ -116,6 +116,7 @@ def damaged(path: Path, error: BaseException) -> ModelError:
 def _check(header: Mapping[str, Any]) -> None:
     """What is asked of it later is there: one of MISFITS otherwise."""
     names = {c["name"] for c in header["classes"] if c["label"]}
+    Alphabet.of(header)
     for key in ("step", "word_share", "clip"):
         float(header[key])
     stages = header.get("second_stage", {})

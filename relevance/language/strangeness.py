@@ -24,6 +24,8 @@ PLAIN = 1.0
 SLOPE = 0.4
 LEAST = 0.4
 """What is left of the strangest words."""
+ENOUGH = 50_000
+"""Words of text of the sibling that has least, from which on strange words are known to be."""
 USUAL = 2.0
 """Nats a letter that a text may cost a family without harm."""
 UNIT = 0.1
@@ -42,6 +44,12 @@ def columns(places: Sequence[int]) -> Columns:
     return slice(whole.start, whole.stop) if list(places) == list(whole) else list(places)
 
 
+def told_by(words: int) -> float:
+    """How much of what tells siblings apart by models of parts of their text holds where the sibling that has least
+    text has so many words of it. With little text all words are strange."""
+    return min(1.0, words / ENOUGH)
+
+
 def _starts(groups: Sequence[Sequence[int]]) -> npt.NDArray[np.intp]:
     """Where groups start among their columns one after the other."""
     return np.cumsum([0, *map(len, groups)], dtype=np.intp)[:-1]
@@ -51,12 +59,15 @@ class Strangeness:
     """Weighs what words say to a family and to groups of siblings (columns of the rows of evidence), all at once: it is
     done for every new word."""
 
-    def __init__(self, family: Sequence[int], groups: Sequence[Sequence[int]]) -> None:
+    def __init__(self, family: Sequence[int], groups: Sequence[Sequence[int]], told: Sequence[float]) -> None:
+        """Columns of the family and of groups of siblings; told: how sure it is that a word is strange to each group,
+        0 to 1, by how much text there was of it (:func:`told_by`)."""
         self._judged = np.array([place for group in (family, *groups) for place in group], dtype=np.intp)
         self._judged_starts = _starts([family, *groups])
         self._siblings = columns([place for group in groups for place in group])
         self._starts = _starts(groups)
         self._sizes = np.array([len(group) for group in groups], dtype=np.float32)[:, np.newaxis]
+        self._told = np.array(told, dtype=np.float32)[:, np.newaxis]
         self._group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
 
     def lowest(self, costs: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -76,6 +87,7 @@ class Strangeness:
         lost = lowest[1:] * (SLOPE / lengths)
         lost -= SLOPE * PLAIN
         lost = np.minimum(np.maximum(lost, 0), 1 - LEAST)
+        lost *= self._told
         some = evidence[:, self._siblings].T.astype(np.float32, order="C")
         mean = np.add.reduceat(some, self._starts, axis=0) / self._sizes
         some -= (some - mean.take(self._group, axis=0)) * lost.take(self._group, axis=0)

@@ -33,11 +33,12 @@ import numpy as np
 
 from relevance.errors import ModelError, TrainingError
 from relevance.language import storage
+from relevance.language.alphabet import Alphabet
 from relevance.language.contrast import Table
 from relevance.language.identification import Identifier, all_texts
 from relevance.language.model import Model, chosen
 from relevance.learning import contrasting
-from relevance.learning.kneserney import Floats, KneserNey, count_ngrams
+from relevance.learning.kneserney import Floats, KneserNey
 from relevance.learning.making import in_memory
 from relevance.learning.training import WordCounts, word_counts
 from relevance.types import UNDETERMINED
@@ -150,11 +151,11 @@ def _columns(made: storage.Parameters, learning: Collection[str]) -> _Columns:
 
 def _with_letters(made: storage.Parameters, counts: Mapping[str, WordCounts], columns: _Columns) -> storage.Parameters:
     """The n-grams' values mixed with those of the text."""
-    step, order = made.meta["step"], made.meta["order"]
+    step, order, alphabet = made.meta["step"], made.meta["order"], Alphabet.of(made.meta)
     change = np.zeros(made.rows.shape)
     for language, some in counts.items():
         column, share = columns.learn[language], MOST * _weight(some)
-        letters = KneserNey(count_ngrams(some, order))
+        letters = KneserNey.of(some, order, alphabet)
         said = np.concatenate([letters.probabilities(keys, size) for size, keys in enumerate(made.keys, start=1)])
         change[:, column] = np.log(1 - share + share * said * np.exp(made.rows[:, column] * step))
     for column, those in columns.follow.items():
@@ -210,6 +211,7 @@ def _steps(steps: Floats) -> storage.Rows:
 
 def _second_looks(made: storage.Parameters, lines: Lines, counts: Mapping[str, WordCounts]) -> Iterator[Table]:
     """Of each group of siblings the model's own table with what the text says of those that are there added to it."""
+    alphabet = Alphabet.of(made.meta)
     for group, own in zip(made.meta.get("siblings", ()), made.contrasts, strict=False):
         there = [language for language in group if language in lines]
         if len(there) < 2:
@@ -218,5 +220,5 @@ def _second_looks(made: storage.Parameters, lines: Lines, counts: Mapping[str, W
         strings = contrasting.drawn({one: {"": [*lines[one]]} for one in there}, [[one] for one in there])
         share = SECOND_LOOK * min(_weight(counts[one]) for one in there)
         steps = own.astype(np.float64)
-        steps[:, [group.index(one) for one in there]] += contrasting.learnt(strings) * share
+        steps[:, [group.index(one) for one in there]] += contrasting.learnt(strings, alphabet) * share
         yield contrasting.table(steps)

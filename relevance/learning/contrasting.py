@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relevance.errors import TrainingError
-from relevance.language.alphabet import words
+from relevance.language.alphabet import LATIN, Alphabet, words
 from relevance.language.contrast import BUCKETS, STEP, WIDE, Table, features
 from relevance.learning.kneserney import Floats
 from relevance.learning.training import Corpus, Description
@@ -52,16 +52,16 @@ class Strings:
     weights: Floats
 
 
-def contrasted(corpus: Corpus, description: Description, group: Sequence[str]) -> Table:
+def contrasted(corpus: Corpus, description: Description, group: Sequence[str], alphabet: Alphabet = LATIN) -> Table:
     """The table for a group of siblings, times the share it has in the decision."""
     languages = {spec.name: spec.languages for spec in description.classes}
     strings = drawn(corpus, [languages[name] for name in group])
-    return table(learnt(strings) * description.settings.contrast)
+    return table(learnt(strings, alphabet) * description.settings.contrast)
 
 
-def learnt(strings: Strings) -> Floats:
+def learnt(strings: Strings, alphabet: Alphabet = LATIN) -> Floats:
     """Steps that speak for each sibling, row of a table x sibling; as much for one as against the others."""
-    found, owner = _frequent(strings.texts)
+    found, owner = _frequent(strings.texts, alphabet)
     rows, places = np.unique(found >> (WIDE - BUCKETS), return_inverse=True)
     starts = np.searchsorted(owner, np.arange(len(strings.texts)))
     siblings = strings.possible.shape[1]
@@ -119,11 +119,11 @@ def _cut(lines: Sequence[str], rng: random.Random) -> Iterator[list[str]]:
             yield tokens[start : start + size]
 
 
-def _frequent(texts: Sequence[list[str]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _frequent(texts: Sequence[list[str]], alphabet: Alphabet) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Features that LEAST texts have, and whose each is, text after text."""
     parts = []
     for at in range(0, len(texts), _TOGETHER):
-        found, owner = features(texts[at : at + _TOGETHER], WIDE)
+        found, owner = features(texts[at : at + _TOGETHER], WIDE, alphabet)
         parts.append((found.astype(np.int32), (owner + at).astype(np.int32)))
     different, counts = np.unique(np.concatenate([found for found, _ in parts]), return_counts=True)
     kept = [np.isin(found, different[counts >= LEAST]) for found, _ in parts]

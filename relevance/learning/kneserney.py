@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from relevance.language.alphabet import BITS, BOUNDARY, encode, ngram_keys
+from relevance.language.alphabet import BITS, BOUNDARY, LATIN, Alphabet, ngram_keys
 
 Keys = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -45,10 +45,10 @@ def grouped(keys: Keys, counts: Floats) -> Ngrams:
     return Ngrams(unique, np.bincount(inverse, weights=counts, minlength=len(unique)).astype(float))
 
 
-def count_ngrams(word_counts: Mapping[str, float], order: int) -> list[Ngrams]:
+def count_ngrams(word_counts: Mapping[str, float], order: int, alphabet: Alphabet = LATIN) -> list[Ngrams]:
     """Raw counts of the orders 1..order (index order - 1) over words with their frequencies."""
     tokens = list(word_counts)
-    codes = encode(tokens)
+    codes = alphabet.encode(tokens)
     keys, lengths, starts = ngram_keys(codes, order)
     weights = np.repeat(np.fromiter(word_counts.values(), float, len(tokens)), np.diff(np.append(starts, len(keys))))
     out = []
@@ -114,14 +114,19 @@ def _level(ngrams: Ngrams) -> Level:
 class KneserNey:
     """The letter model of one language."""
 
-    def __init__(self, raw: list[Ngrams]) -> None:
-        self.order = len(raw)
+    def __init__(self, raw: list[Ngrams], alphabet: Alphabet = LATIN) -> None:
+        self.order, self.alphabet = len(raw), alphabet
         self.levels: list[Level] = []
         for size in range(1, self.order + 1):
             ngrams = raw[size - 1]
             if size < self.order:
                 ngrams = _continuations(ngrams, raw[size], size)
             self.levels.append(_level(ngrams))
+
+    @classmethod
+    def of(cls, word_counts: Mapping[str, float], order: int, alphabet: Alphabet) -> KneserNey:
+        """The model of words with their frequencies."""
+        return cls(count_ngrams(word_counts, order, alphabet), alphabet)
 
     def probabilities(self, keys: Keys, size: int) -> Floats:
         """p(last letter | the letters before) of n-grams all of one length."""
@@ -132,7 +137,7 @@ class KneserNey:
 
     def word_logs(self, tokens: list[str]) -> Floats:
         """log p of whole words (end mark included), unpruned and unquantised: what the stored model approximates."""
-        keys, lengths, starts = ngram_keys(encode(tokens), self.order)
+        keys, lengths, starts = ngram_keys(self.alphabet.encode(tokens), self.order)
         logs = np.zeros(len(keys))
         for size in range(2, self.order + 1):
             these = lengths == size

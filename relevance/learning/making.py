@@ -12,7 +12,7 @@ import numpy as np
 
 from relevance.errors import TrainingError
 from relevance.language import storage
-from relevance.language.alphabet import OTHER_SCRIPT, encode
+from relevance.language.alphabet import Alphabet
 from relevance.language.model import Model, lay_out
 from relevance.learning.cleaning import cleaned
 from relevance.learning.contrasting import contrasted
@@ -23,6 +23,8 @@ from relevance.types import UNDETERMINED
 
 _log = logging.getLogger(__name__)
 
+_LONG_WORDS = 12
+"""Letters of a mean word from which on it seems to be several."""
 _ENOUGH_WORDS = 20_000
 """docs/relevance.md, A language of your own, has what siblings with less are worth."""
 
@@ -46,7 +48,7 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     if not again:
         _tell_of_little_text(made, description)
         _tell_of_no_others(description)
-        _tell_of_other_scripts(made)
+        _tell_of_no_blanks(made)
         _tell_of_words_of_some(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     made, corpus, dropped = without_mislabelled(made, description, corpus)
@@ -59,7 +61,8 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
         made = tuned(made, class_words(corpus, description), description)
     if description.settings.contrast and description.siblings:
         _log.info("learning the second look at siblings: %s", siblings)
-        contrasts = tuple(contrasted(corpus, description, group) for group in description.siblings)
+        alphabet = Alphabet.of(made.meta)
+        contrasts = tuple(contrasted(corpus, description, group, alphabet) for group in description.siblings)
         made = replace(made, contrasts=contrasts)
     made = storage.levelled(made)
     evidence = in_memory(made).listed_evidence()
@@ -92,15 +95,15 @@ def _tell_of_no_others(description: Description) -> None:
         )
 
 
-def _tell_of_other_scripts(made: storage.Parameters) -> None:
-    """Warns of each language most of whose listed words are in letters that are all one to a model."""
+def _tell_of_no_blanks(made: storage.Parameters) -> None:
+    """Warns of each language whose words are written together."""
     columns = np.where(made.word_rows == storage.ABSENT, 0, np.exp(made.word_rows * -made.meta["step"]))
-    one = [{*encode([word])[1:-1].tolist()} == {OTHER_SCRIPT} for word in made.words]
+    lengths = np.array([len(word) for word in made.words])
     for spec, column in zip(made.meta["classes"], columns.T, strict=True):
-        if spec["label"] != UNDETERMINED and column[one].sum() > column.sum() / 2:
+        if spec["label"] != UNDETERMINED and lengths @ column > _LONG_WORDS * column.sum():
             _log.warning(
-                "class %s is in a script whose letters are all one to a model: other languages in such scripts are "
-                "often called by it (docs/relevance.md, A language of your own)",
+                "class %s seems to be written without blanks between its words, which makes one word of what stands "
+                "between two blanks (docs/relevance.md, A language of your own)",
                 spec["name"],
             )
 

@@ -23,7 +23,8 @@ from dataclasses import replace
 import numpy as np
 
 from relevance.language import storage
-from relevance.learning.kneserney import Floats, KneserNey, count_ngrams
+from relevance.language.alphabet import Alphabet
+from relevance.learning.kneserney import Floats, KneserNey
 from relevance.learning.training import Corpus, Description, Settings, WordCounts, word_counts
 
 _log = logging.getLogger(__name__)
@@ -103,7 +104,8 @@ def part(sources: Sources, sizes: Mapping[str, int], rng: np.random.Generator) -
 def _logs(counts: WordCounts, power: float, model: storage.Parameters, settings: Settings) -> Floats:
     """log p of the model's n-grams by letters, and of its listed words by letters and frequencies (a word met once goes
     by its letters)."""
-    letters = KneserNey(count_ngrams({word: count**power for word, count in counts.items()}, settings.order))
+    flat = {word: count**power for word, count in counts.items()}
+    letters = KneserNey.of(flat, settings.order, Alphabet.of(model.meta))
     ngrams = [np.log(letters.probabilities(keys, size)) for size, keys in enumerate(model.keys, start=1)]
     known = np.array([counts[word] if counts[word] > 1 else 0 for word in model.words]) / counts.total()
     spelt = letters.word_logs(list(model.words)) if model.words else np.zeros(0)

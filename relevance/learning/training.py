@@ -21,9 +21,11 @@ import numpy.typing as npt
 
 from relevance.errors import TrainingError
 from relevance.language import storage
-from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
+from relevance.language.alphabet import BITS, LATIN_LETTERS, MAX_WORD, unmarked, words
 from relevance.learning.frequencies import frequencies
 from relevance.learning.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
+from relevance.learning.letters import alphabet_of, is_latin
+from relevance.types import UNDETERMINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Description:
     """A training description as read. siblings: classes that are tuned to be told apart, by group; wanted: the class
-    among them that a text is called by where it is likely enough (relevance.language.calibration)."""
+    among them that a text is called by where it is likely enough (relevance.language.calibration). letters: Latin ones
+    besides a to z that the model knows; empty: the most frequent of its languages."""
 
     name: str
     classes: tuple[ClassSpec, ...]
@@ -78,6 +81,7 @@ class Description:
     settings: Settings = field(default_factory=Settings)
     siblings: tuple[tuple[str, ...], ...] = ()
     wanted: str = ""
+    letters: str = ""
 
 
 _CODE = re.compile("[a-z]{3}")
@@ -93,7 +97,7 @@ def read_description(path: Path) -> Description:
     """The description in a TOML file; TrainingError for what does not belong there or is missing."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        _only(raw, "name family second_stage siblings wanted settings source class", "name source class")
+        _only(raw, "name family second_stage siblings wanted letters settings source class", "name source class")
         for table in raw["class"]:
             _only(table, "name label languages", "name", " in a [[class]]")
         for table in raw["source"]:
@@ -112,6 +116,7 @@ def read_description(path: Path) -> Description:
             second_stage=dict(raw.get("second_stage", {})),
             siblings=_groups(raw.get("siblings", [])),
             wanted=raw.get("wanted", ""),
+            letters=_letters(raw.get("letters", "")),
             settings=_settings(raw.get("settings", {})),
         )
         _check_names(description)
@@ -144,6 +149,14 @@ def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
     if source.get("languages"):
         raise TrainingError(f"source {source['name']}: words says which languages; leave out languages")
     return amounts
+
+
+def _letters(value: object) -> str:
+    if not isinstance(value, str) or len(set(value)) < len(value) or len(value) > LATIN_LETTERS:
+        raise TrainingError(f"letters = {value!r} is no text of up to {LATIN_LETTERS} letters, each once")
+    if wrong := [c for c in value if c.isascii() or not c.islower() or not is_latin(c)]:
+        raise TrainingError(f"letters: {wrong[0]!r} is no small Latin letter besides a to z")
+    return value
 
 
 def _groups(value: object) -> tuple[tuple[str, ...], ...]:
@@ -274,11 +287,13 @@ def train(description: Description, corpus: Corpus) -> storage.Parameters:
     """The model of this text under these settings."""
     settings = description.settings
     counted = class_words(corpus, description)
-    raw = {name: count_ngrams(counts, settings.order) for name, counts in counted.items()}
+    languages = [spec.name for spec in description.classes if spec.label != UNDETERMINED]
+    alphabet = alphabet_of(counted, languages, description.letters)
+    raw = {name: count_ngrams(counts, settings.order, alphabet) for name, counts in counted.items()}
     kept = select(list(raw.values()), settings.min_count)
-    columns = [_column(KneserNey(grams), kept, settings.step) for grams in raw.values()]
+    columns = [_column(KneserNey(grams, alphabet), kept, settings.step) for grams in raw.values()]
     listed, word_rows = word_list(list(counted.values()), settings)
-    meta = _meta(description, counted)
+    meta = {**_meta(description, counted), "letters": [alphabet.latin, *alphabet.scripts]}
     return storage.Parameters(meta, kept, np.stack(columns, axis=1), listed, word_rows)
 
 

@@ -25,9 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from relevance.language import storage
-from relevance.language.alphabet import encode, word_starts
+from relevance.language.alphabet import LATIN, Alphabet, word_starts
+from relevance.language.strangeness import told_by
 from relevance.language.trie import Trie, lay_out
-from relevance.learning.kneserney import Floats, Keys, KneserNey, count_ngrams
+from relevance.learning.kneserney import Floats, Keys, KneserNey
 from relevance.learning.training import Description, WordCounts
 
 FOLDS = 4
@@ -45,10 +46,10 @@ def tuned(model: storage.Parameters, counted: Mapping[str, WordCounts], descript
     """The model with each group of siblings tuned; a second-stage class moves with the one it is split from."""
     rows = model.rows.copy()
     names = [spec.name for spec in description.classes]
-    step = description.settings.step
+    step, alphabet = description.settings.step, Alphabet.of(model.meta)
     for group in description.siblings:
-        types = word_types([counted[name] for name in group], model.keys, description.settings.order)
-        change = differences(types, model.keys)
+        types = word_types([counted[name] for name in group], model.keys, description.settings.order, alphabet)
+        change = differences(types, model.keys) * told_by(min(counted[name].total() for name in group))
         for place, name in enumerate(group):
             seconds = [second for second, first in description.second_stage.items() if first == name]
             for column in map(names.index, [name, *seconds]):
@@ -67,11 +68,11 @@ class Types:
     weights: Floats  # of the words; all add up to 1
 
 
-def word_types(counted: Sequence[WordCounts], kept: tuple[Keys, ...], order: int) -> Types:
+def word_types(counted: Sequence[WordCounts], kept: tuple[Keys, ...], order: int, alphabet: Alphabet = LATIN) -> Types:
     """All words of the siblings, judged by letter models of the other folds."""
     tokens = sorted(set().union(*counted))
     folds = np.array([zlib.crc32(token.encode()) % FOLDS for token in tokens])
-    codes = encode(tokens)
+    codes = alphabet.encode(tokens)
     logs = np.zeros((len(tokens), len(counted)))
     shares = np.zeros_like(logs)
     for column, counts in enumerate(counted):
@@ -80,7 +81,8 @@ def word_types(counted: Sequence[WordCounts], kept: tuple[Keys, ...], order: int
             met = {t: counts[t] for t, f in zip(tokens, folds.tolist(), strict=True) if f != fold and t in counts}
             unmet = np.flatnonzero(folds == fold)
             if met and len(unmet):
-                logs[unmet, column] = KneserNey(count_ngrams(met, order)).word_logs([tokens[i] for i in unmet.tolist()])
+                letters = KneserNey.of(met, order, alphabet)
+                logs[unmet, column] = letters.word_logs([tokens[i] for i in unmet.tolist()])
     shares /= shares.sum(axis=0) * len(counted)
     weights = shares.sum(axis=1)
     ngrams = Trie(lay_out(kept), order).longest(codes)

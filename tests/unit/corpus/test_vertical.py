@@ -196,6 +196,8 @@ def test_a_mark_stays_with_its_letter() -> None:
         ("Bheka e.g. Thabo, isb. Thabo", 1),
         ("na. étude. naïve. Čeština. šest", 2),
         ("مرحبا بالعالم. كيف حالك؟ بخير", 3),
+        ("ሰላም ነው። ማን ነው፧ እሱ ነው።", 3),
+        ("Բարեւ։ Ես եմ։", 2),
         ("", 0),
     ],
 )

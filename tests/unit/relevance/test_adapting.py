@@ -10,7 +10,7 @@ import pytest
 import relevance
 from relevance.errors import ModelError, TrainingError
 from relevance.language import contrast, storage
-from relevance.language.alphabet import encode
+from relevance.language.alphabet import LATIN
 from relevance.language.identification import Identifier
 from relevance.language.model import load
 from relevance.learning import adapting, training
@@ -205,7 +205,7 @@ def test_no_word_is_likelier_without_text_than_with_it(made: Any) -> None:
     """Also where a sibling that has the text takes for all but impossible what one without text takes for likely: the
     step would go beyond what floating point holds, a warning, which is an error here."""
     names = [c["name"] for c in made.meta["classes"]]
-    rows, j = made.rows.copy(), int(encode(["j"])[1]) - 1
+    rows, j = made.rows.copy(), int(LATIN.encode(["j"])[1]) - 1
     rows[j, names.index("one")], rows[j, names.index("two")] = 254, 0
     odd = replace(made, rows=rows, evidence=None)
     found = adapted(odd, [f"{line} {'j' * 40}" for line in news("one")])

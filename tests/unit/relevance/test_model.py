@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
-from relevance.language.alphabet import BITS, BOUNDARY, composed, drawn_out, encode, ngram_keys, words, words_utf8
+from relevance.language.alphabet import BITS, BOUNDARY, LATIN, composed, drawn_out, ngram_keys, words, words_utf8
 from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
 from relevance.language.noise import ELEMENTS
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
@@ -226,12 +226,12 @@ def plain_words(text: str) -> list[str]:
 
 @given(st.lists(st.text(alphabet="abcšдf", min_size=1, max_size=9), min_size=1, max_size=8), st.integers(2, 6))
 def test_ngram_keys_are_the_last_letters(tokens: Any, order: Any) -> None:
-    codes = encode(tokens)
+    codes = LATIN.encode(tokens)
     keys, lengths, starts = ngram_keys(codes, order)
     at = 0
     for token, start in zip(tokens, starts, strict=True):
         assert start == at
-        padded = [BOUNDARY, *encode([token])[1:-1], BOUNDARY]
+        padded = [BOUNDARY, *LATIN.encode([token])[1:-1], BOUNDARY]
         for end in range(1, len(padded)):
             expected = padded[max(0, end + 1 - order) : end + 1]
             assert lengths[at] == len(expected)
@@ -243,7 +243,7 @@ def test_probabilities_sum_to_one_after_every_context() -> None:
     counts = Counter(words(TEXT["aaa"] + TEXT["bbb"]))
     model = KneserNey(count_ngrams(counts, 4))
     letters = np.arange(1, 63)
-    contexts = {int(k) >> BITS for k in model.levels[3].ngrams.keys[:40]} | {int(encode(["q"])[1])}
+    contexts = {int(k) >> BITS for k in model.levels[3].ngrams.keys[:40]} | {int(LATIN.encode(["q"])[1])}
     for context in contexts:
         size = max(1, math.ceil(context.bit_length() / BITS)) + 1
         total = model.probabilities((context << BITS) | letters, size).sum()
@@ -255,7 +255,7 @@ def slow_longest(tokens: list[str], keys: list[Any]) -> list[int]:
     rows = {key: row for row, key in enumerate((size, int(k)) for size, some in enumerate(keys, 1) for k in some)}
     out = []
     for token in tokens:
-        padded = [BOUNDARY, *encode([token])[1:-1].tolist(), BOUNDARY]
+        padded = [BOUNDARY, *LATIN.encode([token])[1:-1].tolist(), BOUNDARY]
         for end in range(2, len(padded) + 1):
             endings = (padded[max(0, end - size) : end] for size in range(len(keys), 0, -1))
             found = ((len(some), sum(c << (BITS * p) for p, c in enumerate(reversed(some)))) for some in endings)
@@ -270,7 +270,7 @@ LETTERS = st.text(alphabet="abcšдf", min_size=1, max_size=9)
 def test_the_longest_known_ngram_is_found_for_every_letter(trained: Any, tokens: Any, order: Any) -> None:
     counted = count_ngrams(Counter(trained), order)
     keys = training.select([counted], 2.0)
-    found = Trie(trie.lay_out(keys), order).longest(encode(tokens))
+    found = Trie(trie.lay_out(keys), order).longest(LATIN.encode(tokens))
     assert found.tolist() == slow_longest(tokens, list(keys))
 
 
@@ -281,7 +281,7 @@ def test_the_shipped_model_finds_the_longest_ngrams() -> None:
     ]
     tokens = words(" ".join(tokens))
     keys = storage.read(SHIPPED).keys
-    assert shipped()._trie.longest(encode(tokens)).tolist() == slow_longest(tokens, list(keys))
+    assert shipped()._trie.longest(LATIN.encode(tokens)).tolist() == slow_longest(tokens, list(keys))
 
 
 @pytest.mark.parametrize("classes", [1, 3, 4, 7, 8, 9, 26])
@@ -617,6 +617,12 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ('family = "aaa"', "family = 'aaa' is no list"),
         ('siblings = ["aaa"]', "siblings = ['aaa'] is no list of groups"),
         ("siblings = [[]]", "siblings = [[]] is no list of groups"),
+        ("letters = ['š']", "letters = ['š'] is no text of up to 31 letters"),
+        ("letters = 'šš'", "letters = 'šš' is no text of up to 31 letters, each once"),
+        ("letters = 'šž1'", "letters: '1' is no small Latin letter besides a to z"),
+        ("letters = 'ɛŠ'", "letters: 'Š' is no small"),
+        ("letters = 'ɔж'", "letters: 'ж' is no small"),
+        ("letters = 'ñb'", "letters: 'b' is no small"),
     ],
 )
 def test_what_a_description_cannot_mean_is_named(tmp_path: Any, line: str, said: str) -> None:

@@ -5,9 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevance.language import storage, strangeness
 from relevance.language.identification import FAMILY_LEAD, MOST_STRANGENESS, Identifier
 from relevance.language.model import Model
-from relevance.language.strangeness import LEAST, PLAIN, UNIT, USUAL, USUAL_STEPS, Strangeness, columns
+from relevance.language.strangeness import (
+    ENOUGH,
+    LEAST,
+    PLAIN,
+    UNIT,
+    USUAL,
+    USUAL_STEPS,
+    Strangeness,
+    columns,
+    told_by,
+)
 from relevance.learning import training
 from relevance.learning.making import in_memory, make
 
@@ -19,9 +30,18 @@ TEXT = {
 }
 
 
-def weighed(evidence: list[int], costs: list[float]) -> tuple[list[int], int]:
+def small(siblings: tuple[tuple[str, ...], ...] = (("aaa", "bbb"),)) -> storage.Parameters:
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in TEXT)
+    settings = training.Settings(order=4, min_count=1)
+    description = training.Description(
+        "small", specs, (training.Source("x"),), ("aaa", "bbb"), {}, settings, siblings=siblings
+    )
+    return make(description, {name: {"x": [text]} for name, text in TEXT.items()})
+
+
+def weighed(evidence: list[int], costs: list[float], told: float = 1.0) -> tuple[list[int], int]:
     """Evidence of one word of ten letters under a family of three and one more class; what it costs the family."""
-    weights = Strangeness([0, 1, 2], [[0, 1, 2]])
+    weights = Strangeness([0, 1, 2], [[0, 1, 2]], [told])
     rows = np.array([evidence], dtype=np.uint8)
     [cost] = weights.weigh(rows, weights.lowest(np.array([costs])), [WORD])
     return rows[0].tolist(), int(cost)
@@ -34,6 +54,8 @@ def test_a_plain_word_keeps_what_it_says() -> None:
 def test_a_strange_word_hardly_tells_siblings_apart_and_says_as_much_of_the_rest() -> None:
     found, _ = weighed([0, 60, 120, 90], [80.0, 90.0, 100.0, 1.0])
     assert found == [60 - round(60 * LEAST), 60, 60 + round(60 * LEAST), 90]
+    assert weighed([0, 60, 120, 90], [80.0, 90.0, 100.0, 1.0], 0.5)[0] == [18, 60, 102, 90], "half as sure"
+    assert weighed([0, 60, 120, 90], [80.0, 90.0, 100.0, 1.0], 0.0)[0] == [0, 60, 120, 90]
 
 
 @given(st.lists(st.integers(0, 200), min_size=4, max_size=4), st.floats(0, 100))
@@ -55,7 +77,7 @@ def test_what_a_word_costs_the_family_is_counted_from_what_is_usual(cost: float)
 
 @pytest.mark.parametrize("family", [[], [0]])
 def test_a_model_without_siblings_weighs_nothing(family: list[int]) -> None:
-    weights = Strangeness(family or range(2), [])
+    weights = Strangeness(family or range(2), [], [])
     rows = np.array([[0, 80]], dtype=np.uint8)
     weights.weigh(rows, weights.lowest(np.array([[40.0, 50.0]])), [WORD])
     assert rows.tolist() == [[0, 80]]
@@ -67,15 +89,20 @@ def test_columns_are_a_slice_where_they_can_be() -> None:
     assert columns([]) == slice(0, 0)
 
 
+def test_siblings_with_little_text_are_told_apart_by_it_alone(monkeypatch: Any) -> None:
+    """All words are strange to them, and what models of parts of their text lack says nothing."""
+    assert (told_by(0), told_by(ENOUGH // 2), told_by(2 * ENOUGH)) == (0, 0.5, 1)
+    little, apart = small(), small(siblings=())
+    assert np.abs(little.rows.astype(int) - apart.rows).max() <= 1
+    monkeypatch.setattr(strangeness, "ENOUGH", 1)
+    assert np.abs(small().rows.astype(int) - apart.rows).max() > 10
+    pairs = [in_memory(made).evidence(["qxqxe", "emzinq"]).astype(int) for made in (apart, little, small())]
+    assert np.abs(pairs[0] - pairs[1])[:, :3].max() <= 6 < np.abs(pairs[0] - pairs[2])[:, :3].max()
+
+
 @pytest.fixture(scope="module")
 def model() -> Model:
-    specs = tuple(training.ClassSpec(name, name, (name,)) for name in TEXT)
-    settings = training.Settings(order=4, min_count=1)
-    description = training.Description(
-        "small", specs, (training.Source("x"),), ("aaa", "bbb"), {}, settings, siblings=(("aaa", "bbb"),)
-    )
-    corpus: Any = {name: {"x": [text]} for name, text in TEXT.items()}
-    return in_memory(make(description, corpus))
+    return in_memory(small())
 
 
 def test_strange_words_must_lead_by_more(model: Model) -> None:

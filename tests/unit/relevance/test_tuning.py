@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from relevance.errors import TrainingError
+from relevance.language import strangeness
 from relevance.language.identification import Identifier
 from relevance.learning import training, tuning
 from relevance.learning.kneserney import KneserNey, count_ngrams
@@ -74,6 +75,13 @@ def test_words_are_judged_by_models_that_have_not_met_them(types: Any, counted: 
     assert (found.truth * found.weights[:, np.newaxis]).sum(axis=0) == pytest.approx([0.5, 0.5])
 
 
+@pytest.fixture
+def enough(monkeypatch: Any) -> None:
+    """However little text there is."""
+    monkeypatch.setattr(strangeness, "ENOUGH", 1)
+
+
+@pytest.mark.usefixtures("enough")
 def test_only_siblings_and_what_is_split_from_them_change(groups: Any, counted: Any) -> None:
     before = training.train(groups, corpus())
     after = tuning.tuned(before, counted, groups)
@@ -86,6 +94,7 @@ def test_only_siblings_and_what_is_split_from_them_change(groups: Any, counted: 
     assert np.array_equal(after.rows, again.rows)
 
 
+@pytest.mark.usefixtures("enough")
 def test_making_a_model_tunes_it(groups: Any) -> None:
     plain = make(replace(groups, siblings=()), corpus())
     assert not np.array_equal(make(groups, corpus()).rows, plain.rows)
