@@ -117,6 +117,8 @@ def _check(header: Mapping[str, Any]) -> None:
     """What is asked of it later is there: one of MISFITS otherwise."""
     names = {c["name"] for c in header["classes"] if c["label"]}
     Alphabet.of(header)
+    for spec in header["classes"]:
+        "".join(spec.get("called", ()))
     for key in ("step", "word_share", "clip"):
         float(header[key])
     stages = header.get("second_stage", {})

@@ -30,11 +30,13 @@ from relevance.types import UNDETERMINED
 
 @dataclass(frozen=True, slots=True)
 class ClassSpec:
-    """One class of the model: `label` is answered, `languages` are its text."""
+    """One class of the model: `label` is answered, `languages` are its text; called: what links to pages in it are
+    called, besides what is known of some languages (relevance.steering.languagetags.NAMES)."""
 
     name: str
     label: str
     languages: tuple[str, ...]
+    called: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,18 @@ def read_description(path: Path) -> Description:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _only(raw, "name family second_stage siblings wanted letters settings source class", "name source class")
         for table in raw["class"]:
-            _only(table, "name label languages", "name", " in a [[class]]")
+            _only(table, "name label languages called", "name", " in a [[class]]")
         for table in raw["source"]:
             _only(table, "name licence languages words", "name", " in a [[source]]")
         description = Description(
             name=str(raw["name"]),
             classes=tuple(
-                ClassSpec(c["name"], c.get("label", c["name"]), _names("languages", c.get("languages", [c["name"]])))
+                ClassSpec(
+                    c["name"],
+                    c.get("label", c["name"]),
+                    _names("languages", c.get("languages", [c["name"]])),
+                    _called(c.get("called", [])),
+                )
                 for c in raw["class"]
             ),
             sources=tuple(
@@ -138,6 +145,13 @@ def _names(key: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TrainingError(f"{key} = {value!r} is no list of names")
     return tuple(value)
+
+
+def _called(value: object) -> tuple[str, ...]:
+    found = _names("called", value)
+    if several := [name for name in found if len(words(name)) != 1]:
+        raise TrainingError(f"called: {several[0]!r} is not one word")
+    return tuple(words(name)[0] for name in found)
 
 
 def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
@@ -352,6 +366,14 @@ def _meta(description: Description, counted: Mapping[str, WordCounts]) -> dict[s
         "second_stage": dict(description.second_stage),
         "siblings": [list(group) for group in description.siblings],
         "wanted": description.wanted,
-        "classes": [{"name": c.name, "label": c.label, "words": counted[c.name].total()} for c in description.classes],
+        "classes": [
+            {
+                "name": c.name,
+                "label": c.label,
+                "words": counted[c.name].total(),
+                **({"called": c.called} if c.called else {}),
+            }
+            for c in description.classes
+        ],
         "sources": [{"name": s.name, "licence": s.licence} for s in description.sources],
     }

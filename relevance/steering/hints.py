@@ -48,8 +48,11 @@ class Hints:
         self._target = target
         self._siblings = frozenset(siblings)
         self._identifier = identifier
-        self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ())})
-        others = _OTHER_TAGS | {n for v in NAMES.values() for n in v}
+        called: dict[str, set[str]] = {}
+        for one in identifier.model.meta["classes"]:
+            called.setdefault(one["label"], set()).update(one.get("called", ()))
+        self._ours = frozenset({target, TAGS.get(target, target), *NAMES.get(target, ()), *called.get(target, ())})
+        others = _OTHER_TAGS.union(*NAMES.values(), *called.values())
         self._said_of = {**dict.fromkeys(others, OTHER), **dict.fromkeys(self._ours, OURS)}
         self._anchors: dict[str, int] = {}
         self._urls: dict[str, int] = {}

@@ -1,8 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 from relevance import Page, PageContext
 from relevance.language.identification import Identifier
-from relevance.language.model import shipped
+from relevance.language.model import load, shipped
+from relevance.language.storage import packed
+from relevance.learning import training
+from relevance.learning.making import make
 from relevance.steering.hints import NEITHER, OTHER, OURS, Hints
 from relevance.steering.languagetags import TAGS, declared, is_tag_of
 from seeds.crawl.languages import meant
@@ -41,6 +46,27 @@ def test_a_url_names_the_language_that_is_wanted_but_few_others() -> None:
     urls = ("https://a.example/yo/1", "https://a.example/fr/1", "https://a.example/my/account", "https://a.example/1")
     assert [hints.url(url) for url in urls] == [OURS, OTHER, NEITHER, NEITHER]
     assert (hints.tag("yo-NG"), hints.tag("my"), hints.tag("x-default")) == (OURS, OTHER, NEITHER)
+
+
+def test_a_link_is_named_as_the_model_has_it(tmp_path: Path) -> None:
+    toml = """
+        name = "x"
+        [[source]]
+        name = "s"
+        [[class]]
+        name = "amh"
+        called = ["አማርኛ", "Amharic"]
+        [[class]]
+        name = "tir"
+        called = ["Tigrinya"]
+    """
+    (tmp_path / "x.toml").write_text(toml)
+    text: training.Corpus = {"amh": {"s": ["ሰላም ነው"]}, "tir": {"s": ["ሰላም እዩ"]}}
+    (tmp_path / "x.model").write_bytes(packed(make(training.read_description(tmp_path / "x.toml"), text)))
+    hints = Hints("amh", ("tir",), Identifier(load(tmp_path / "x.model")))
+    assert hints.anchors(["አማርኛ", "In Amharic", "Tigrinya", "እዩ"]) == [OURS, OURS, NEITHER, NEITHER]
+    assert [hints.url(f"https://a.example/{name}/1") for name in ("amharic", "tigrinya")] == [OURS, OTHER]
+    assert Hints("amh", ("tir",), Identifier(shipped())).anchors(["አማርኛ"]) == [NEITHER]
 
 
 @pytest.mark.parametrize(

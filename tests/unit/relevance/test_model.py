@@ -617,6 +617,8 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ('family = "aaa"', "family = 'aaa' is no list"),
         ('siblings = ["aaa"]', "siblings = ['aaa'] is no list of groups"),
         ("siblings = [[]]", "siblings = [[]] is no list of groups"),
+        ('[[class]]\nname = "bbb"\ncalled = "bbb"', "called = 'bbb' is no list"),
+        ('[[class]]\nname = "bbb"\ncalled = ["afaan oromoo"]', "called: 'afaan oromoo' is not one word"),
         ("letters = ['š']", "letters = ['š'] is no text of up to 31 letters"),
         ("letters = 'šš'", "letters = 'šš' is no text of up to 31 letters, each once"),
         ("letters = 'šž1'", "letters: '1' is no small Latin letter besides a to z"),
