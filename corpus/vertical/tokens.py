@@ -7,10 +7,10 @@ Not a morphological tokeniser: isiZulu words are left whole (``ngiyakuthanda`` i
 Rules: one token each are web and mail addresses, @names and #tags, numbers with their separators (1 000 is two; also
 behind letters, ``u-R2.5``), words with inner apostrophes, hyphens and marks, abbreviations of :data:`ABBREVIATIONS`
 and single initials with their full stop, ``e.g.``, ``...``, an emoji with all that makes it up; any other sign is a
-token by itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari, Ethiopic, Burmese, Khmer and
-Armenian) and the quotes and brackets that close with it, when the next word begins with a capital (also after a prefix,
-as in ``uThabo``) or a letter of a script without them, a digit or an opening sign; never after an abbreviation or
-initial.
+token by itself. A sentence ends after ``. ! ? …`` (or their like in Arabic, Devanagari, Ethiopic, also ``፡፡``, Burmese,
+Khmer, Armenian, N'Ko, Vai, Ol Chiki and Canadian syllabics) and the quotes and brackets that close with it, when the
+next word begins with a capital (also after a prefix, as in ``uThabo``) or a letter of a script without them, a digit or
+an opening sign; never after an abbreviation or initial.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _TOKEN = re.compile(
     | (?i:e\.g|i\.e)\.(?!\w)
     | \d+(?:[.,:/\-]\d+)*(?:{_LETTER}+)?%?                      # 1,000.5  12:30  2024-01-31  3rd  50%
     | {_WORD}
-    | \.{{2,}} | [!?]{{2,}} | -{{2,}}
+    | \.{{2,}} | [!?]{{2,}} | -{{2,}} | ፡{{2,}}
     | {_EMOJI}
     """,
     re.X,
 )
-_ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።፧။។։])\Z")
+_ENDS = re.compile(r"(?:\.+|[!?]+|[…؟।॥۔።፧။។։߹᙮᱾᱿꘎꘏]|፡{2,})\Z")
 _CLOSING = frozenset("\"'”’»)]}")
 _OPENING = frozenset("\"'“‘«([{¿¡•–—-*")
 _STARTS = re.compile(r"(?:[a-z]{1,4}-?)?([^\W\d_a-z])|\d")
@@ -123,4 +123,7 @@ def _begins(text: str, last: Span, spans: Sequence[Span], place: int) -> bool:
         return False
     first = spans[place].form
     begins = _STARTS.match(first)
-    return first[0] in _OPENING if begins is None else not (begins[1] or "").islower()
+    if begins is None:
+        return first[0] in _OPENING
+    letter = begins[1] or ""
+    return letter == letter.title()  # Georgian letters are small to `islower`, but begin sentences, too

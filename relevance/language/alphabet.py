@@ -50,7 +50,7 @@ _LETTER = r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]"
 """Without figures that \\d does not have, what is raised behind figures (30ºC), and letters that cannot be seen."""
 _MARKS = re.compile(f"[{MARK}]")
 _WORD = re.compile(f"{_LETTER}+(?:{VOWEL_SIGN}+{_LETTER}*)*")
-_DRAWN_OUT = re.compile(r"([^\W\d_])\1\1+")
+_DRAWN_OUT = re.compile(r"(.)\1\1+")
 _SHAPE = (
     r"\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2134"
     r"\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a5"
@@ -146,12 +146,12 @@ def _western(text: str) -> tuple[bytes | None, str]:
 
 
 def _other_words(text: str) -> list[str]:
-    if not (there := {*_OTHERWISE.findall(text)}):
-        return _WORD.findall(text.replace("İ", "I").lower())
+    there = {*_OTHERWISE.findall(text)}
     if any(map(_SHAPES.match, there)):
         text = _SHAPES.sub(lambda letters: unicodedata.normalize("NFKC", letters[0]), text)
+    text = composed(text)
     if any(map(_MARKS.match, there)):
-        text = _MARKS.sub("", composed(text))
+        text = _MARKS.sub("", text)
     text = text.replace("İ", "I").lower()  # else small İ is i and a mark, which parts words
     if there & _LOOKING_LATIN:
         text = _LOOK_ALIKE.sub(lambda letters: letters[0].translate(_AS_LATIN), text)

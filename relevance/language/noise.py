@@ -34,7 +34,8 @@ _HOSTS = (
 """Hosts alone ("isolezwe.co.za"), by ends that begin no sentence where the blank is missing: "info" and "net" are
 words."""
 _MAILS, _ENTITIES = r"(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", r"&(?:(?:amp;)*+#?\w++;|(?:amp;)++)"
-_TAGS = r"(?<!\w)(?:[rR][tT]:? )?@\w+|(?<!\w)#\w(?:\w|" + SIGN + ")*+"
+_NAME = rf"\w(?:\w|[{MARK}]|{SIGN})*+"
+_TAGS = rf"(?<!\w)(?:(?:[rR][tT]:? )?@|#){_NAME}"
 """Also the RT (again) of a tweet: it stands before a name."""
 ELEMENTS = (
     "a|abbr|article|aside|b|big|blockquote|body|br|button|caption|center|cite|code|col|dd|del|div|dl|dt|em|fieldset|"
@@ -48,7 +49,7 @@ _ESCAPES = r"\\++(?:u[0-9a-fA-F]{4}|[nrt])"
 """Line ends and letters as JSON and programs write them."""
 _NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
 """html.unescape makes an int of it, which Python refuses to do with thousands of digits."""
-_TAG = re.compile(rf"(?<![\w/?&=-])#(\w(?:\w|{SIGN})*+)")
+_TAG = re.compile(rf"(?<![\w/?&=-])#({_NAME})")
 _NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where the next word of a tag begins, as in #NgiyabongaKakhulu."""
 

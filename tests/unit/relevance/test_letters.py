@@ -1,6 +1,7 @@
 """Letters beside a to z: which a model knows, how they are coded, and what that is worth in scripts of any kind."""
 
 import string
+import unicodedata
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from relevance.language.alphabet import (
     SCRIPT,
     SCRIPT_LETTERS,
     Alphabet,
+    drawn_out,
     unmarked,
     word_starts,
     words,
@@ -61,10 +63,25 @@ TEXT: training.Corpus = {
         ("ẹ̀kọ́", ["ẹkọ"]),
         ("#हिन्दी में", ["में"]),
         ("#हिन्दी", ["हिन्दी"]),
+        ("@हिन्दी में", ["में"]),
+        ("#ශ්\u200dරී ලංකා", ["ලංකා"]),
+        ("#می\u200cخواهم", ["میخواهم"]),
+        ("#e\u0323\u0300ko\u0323\u0301 ni", ["ni"]),
     ],
 )
 def test_vowels_behind_letters_are_of_the_word_and_points_are_not(text: str, there: list[str]) -> None:
     assert words(text) == there
+
+
+@pytest.mark.parametrize("text", ["ঘোড়া কোন বাংলায়", "கொடு", "한국어", "ကြိုး ဦး", "ශ්‍රී ලංකාව", "හෝ", "𑄟𑄮"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_letters_in_pieces_are_read_as_whole_ones(text: str, form: Any) -> None:
+    assert words(unicodedata.normalize(form, text)) == words(text)
+    assert all(unicodedata.is_normalized("NFC", word) for word in words(text))
+
+
+def test_vowels_that_are_drawn_out_are_written_once() -> None:
+    assert drawn_out(["हाााा", "हा"], Alphabet("", ("हा",))) == {"हाााा": "हा"}
 
 
 def test_words_without_marks_are_written_as_people_write() -> None:
