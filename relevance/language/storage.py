@@ -121,6 +121,8 @@ def _check(header: Mapping[str, Any]) -> None:
         "".join(spec.get("called", ()))
     for key in ("step", "word_share", "clip"):
         float(header[key])
+    for spec in header["classes"]:
+        float(spec["words"])
     stages = header.get("second_stage", {})
     spoken_of = {name for group in header.get("siblings", ()) for name in group}.union(stages, stages.values())
     if unknown := spoken_of - names:

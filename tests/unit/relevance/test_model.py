@@ -524,6 +524,10 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         with pytest.raises(ModelError, match="is damaged"):  # not once it is asked for
             storage.read(tmp_path / "bad.model")
     model = storage.read(tmp_path / "m.model")
+    unsaid = [{key: value for key, value in spec.items() if key != "words"} for spec in model.meta["classes"]]
+    storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, "classes": unsaid})))
+    with pytest.raises(ModelError, match="is damaged"):
+        storage.read(tmp_path / "bad.model")
     for wrong in (
         replace(model, meta={**model.meta, "step": 0}),
         replace(model, keys=(model.keys[0] + 200, *model.keys[1:])),
