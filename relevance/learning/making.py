@@ -8,8 +8,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from relevance.errors import TrainingError
 from relevance.language import storage
 from relevance.language.alphabet import Alphabet
@@ -48,7 +46,7 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     if not again:
         _tell_of_little_text(made, description)
         _tell_of_no_others(description)
-        _tell_of_no_blanks(made)
+        _tell_of_no_blanks(description, corpus)
         _tell_of_words_of_some(description)
     _log.info("%s n-grams, %s listed words", f"{len(made.rows):,}", f"{len(made.words):,}")
     made, corpus, dropped = without_mislabelled(made, description, corpus)
@@ -95,16 +93,18 @@ def _tell_of_no_others(description: Description) -> None:
         )
 
 
-def _tell_of_no_blanks(made: storage.Parameters) -> None:
-    """Warns of each language whose words are written together."""
-    columns = np.where(made.word_rows == storage.ABSENT, 0, np.exp(made.word_rows * -made.meta["step"]))
-    lengths = np.array([len(word) for word in made.words])
-    for spec, column in zip(made.meta["classes"], columns.T, strict=True):
-        if spec["label"] != UNDETERMINED and lengths @ column > _LONG_WORDS * column.sum():
+def _tell_of_no_blanks(description: Description, corpus: Corpus) -> None:
+    """Warns of each language whose words are written together. All its words are looked at: most of what stands between
+    two blanks comes once, so what is listed are the short ones."""
+    counted = class_words(corpus, description)
+    for spec in description.classes:
+        counts = counted[spec.name]
+        letters = sum(len(word) * count for word, count in counts.items())
+        if spec.label != UNDETERMINED and letters > _LONG_WORDS * counts.total():
             _log.warning(
                 "class %s seems to be written without blanks between its words, which makes one word of what stands "
                 "between two blanks (docs/relevance.md, A language of your own)",
-                spec["name"],
+                spec.name,
             )
 
 

@@ -126,7 +126,7 @@ def test_words_of_some_siblings_only_are_told(caplog: Any, listed: str, told: bo
 
 def test_languages_without_blanks_are_told(caplog: Any) -> None:
     specs = tuple(training.ClassSpec(name, name, (name,)) for name in ("tha", "deu", "amh")) + SPECS[2:]
-    thai = ["มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกัน"] * 2
+    thai = ["มนุษย์ทั้งหลายเกิดมามีอิสระ และ", "เสมอภาคกันในเกียรติศักดิ์และสิทธิ และ", "ต่างมีเหตุผลและมโนธรรม และ"]
     text: training.Corpus = {"tha": {"x": thai}, "amh": {"x": ["ሰላም ነው ሰላም ነው"]}, "lao": {"x": thai}}
     lists = training.Source("lists", words={"deu": 1_000})
     with caplog.at_level("INFO", "relevance"):
