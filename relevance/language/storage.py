@@ -117,12 +117,11 @@ def _check(header: Mapping[str, Any]) -> None:
     """What is asked of it later is there: one of MISFITS otherwise."""
     names = {c["name"] for c in header["classes"] if c["label"]}
     Alphabet.of(header)
-    for spec in header["classes"]:
-        "".join(spec.get("called", ()))
     for key in ("step", "word_share", "clip"):
         float(header[key])
     for spec in header["classes"]:
         float(spec["words"])
+        "".join(spec.get("called", ()))
     stages = header.get("second_stage", {})
     spoken_of = {name for group in header.get("siblings", ()) for name in group}.union(stages, stages.values())
     if unknown := spoken_of - names:
