@@ -74,7 +74,8 @@ class ReadyQueue:
         self._late_read: dict[Place, int] = {Place(*place): read for place, read in position["late"]}
         self._prompt: _Row | None = None
         self._late: dict[Place, _Row | int] = {}
-        self._written: deque[_Row] = deque()
+        self._written: deque[_Row] = deque()  # prompt records without a gap, the oldest that are not read
+        self._left_out = False  # whether later ones are in the log alone
         self._acknowledged = True
         self.next_number: int = position["next"]
 
@@ -96,8 +97,11 @@ class ReadyQueue:
     def append(self, numbers: Numbers, batch: Batch) -> None:
         """Add URLs admitted on arrival; their numbers are above all before."""
         place = self._log.append(_body(_PROMPT, numbers, batch))
-        # What is read soon after it was written need not be parsed again.
-        if len(self._written) < _WRITTEN_ROWS and (self._written or self._caught_up(place)):
+        # What is read soon after it was written need not be parsed again. After a row that was left out all are, or it
+        # would be passed over.
+        following = not self._left_out if self._written else self._caught_up(place)
+        self._left_out = not following or len(self._written) >= _WRITTEN_ROWS
+        if not self._left_out:
             self._written.append(_Row(place, self._log.end, numbers, batch.items()))
 
     def append_late(self, numbers: Numbers, batch: Batch) -> None:

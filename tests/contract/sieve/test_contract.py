@@ -41,6 +41,20 @@ def test_nothing_is_lost_or_doubled_when_drained_while_filled(sieve: Sieve) -> N
     assert sorted(map(str, got)) == sorted(set(sent))
 
 
+def test_nothing_is_lost_when_more_is_put_in_than_is_taken(sieve: Sieve) -> None:
+    sent: list[str] = []
+    got: list[Item] = []
+    for number in range(100):
+        batch = [url(3 * number + page) for page in range(3)]
+        sent += batch
+        sieve.enqueue(batch)
+        if number >= 70:
+            got += sieve.drain(2)
+    sieve.flush()
+    got += sieve.drain()
+    assert got == sent
+
+
 def test_urls_with_one_canonical_form_are_one_and_come_out_as_found(sieve: Sieve) -> None:
     sieve.enqueue(["HTTP://Example.ORG:80/a/../b?y=1&x=2&utm_source=z#part", "http://example.org/b?x=2&y=1"])
     sieve.flush()
