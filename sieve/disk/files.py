@@ -213,7 +213,7 @@ class Log(LogReader):
         self._segment_bytes = segment_bytes
         self._durable = durable
         self._files = threading.Lock()
-        self._unsynced: list[FileIO] = []
+        self._unsynced: dict[int, FileIO] = {}  # full segments, by their numbers
         self._cut_torn_end()
         self._file = self._open_segment()
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
@@ -243,7 +243,7 @@ class Log(LogReader):
         """Start a new segment and give its number."""
         with self._files:
             if self._durable and self._dirty:
-                self._unsynced.append(self._file)
+                self._unsynced[self._segment] = self._file
             else:
                 self._file.close()
             self._segment += 1
@@ -259,34 +259,38 @@ class Log(LogReader):
             return
         self._dirty = False
         with self._files:
-            full, self._unsynced = self._unsynced, []
+            full, self._unsynced = self._unsynced, {}
             number = os.dup(self._file.fileno())
             named, self._named = self._named, True
         try:
-            for file in full:
+            for file in full.values():
                 os.fsync(file.fileno())
             os.fsync(number)
             if not named:
                 sync_folder(self._folder)
         except BaseException:
             with self._files:
-                self._unsynced[:0] = full
+                self._unsynced = full | self._unsynced
                 self._named = False
             self._dirty = True
             raise
         finally:
             os.close(number)
-        for file in full:
+        for file in full.values():
             file.close()
 
     def drop_before(self, segment: int) -> None:
         """Delete the segments with smaller numbers."""
         for number in range(self._first, min(segment, self._segment)):
-            self._path(number).unlink(missing_ok=True)
+            self.drop(number)
             self._first = number + 1
 
     def drop(self, segment: int) -> None:
-        """Delete one segment."""
+        """Delete one full segment."""
+        with self._files:
+            unsynced = self._unsynced.pop(segment, None)
+        if unsynced is not None:
+            unsynced.close()
         self._path(segment).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -299,7 +303,7 @@ class Log(LogReader):
     def abandon(self) -> None:
         """Close."""
         self._file.close()
-        for file in self._unsynced:
+        for file in self._unsynced.values():
             file.close()
         super().close()
 

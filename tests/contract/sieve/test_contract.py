@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,17 @@ def test_nothing_is_lost_when_more_is_put_in_than_is_taken(sieve: Sieve) -> None
     sieve.flush()
     got += sieve.drain()
     assert got == sent
+
+
+def test_a_flush_leaves_no_file_open(sieve: Sieve) -> None:
+    """What is deleted keeps its room on the disk for as long as somebody has it open."""
+    counts = []
+    for number in range(60):
+        sieve.enqueue([url(number), url(max(0, number - 20))])
+        sieve.flush()
+        sieve.drain()
+        counts.append(len(list(Path("/proc/self/fd").iterdir())))
+    assert counts[-1] - counts[19] <= 4
 
 
 def test_urls_with_one_canonical_form_are_one_and_come_out_as_found(sieve: Sieve) -> None:
