@@ -21,9 +21,8 @@ from crawler.pages import answers
 from crawler.pages.requisites import behind_requisites
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
-from frontier.robots import sitemaps
 from frontier.types import Kind, Lease
-from seeds.sitemaps.addresses import join
+from seeds.sitemaps.addresses import in_robots
 
 logger = logging.getLogger(__name__)
 
@@ -81,9 +80,8 @@ class PollReader:
             except FrontierUnavailable:
                 # The host has answered: a lease that was given back for this would be granted again without a delay.
                 return ()
-            named = sitemaps(record.body) if record is not None and record.kind == "rules" else []
-            absolute = (join(f"{lease.authority}/robots.txt", address) for address in named[:_MOST_NAMED])
-            self._sitemaps[key] = tuple(filter(None, absolute))
+            named = in_robots(record.body, f"{lease.authority}/robots.txt") if record is not None else []
+            self._sitemaps[key] = tuple(named[:_MOST_NAMED])
             while len(self._sitemaps) > _MOST_HOSTS:
                 self._sitemaps.popitem(last=False)
         return self._sitemaps[key]

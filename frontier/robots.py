@@ -36,13 +36,11 @@ _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _ALLOW = frozenset({"allow"})
 _DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
 _DELAY = frozenset({"crawl-delay", "crawldelay", "crawl delay"})
-_SITEMAP = frozenset({"sitemap", "sitemaps", "site-map"})
 _FIELDS = {
     **dict.fromkeys(_AGENT, "User-agent"),
     **dict.fromkeys(_ALLOW, "Allow"),
     **dict.fromkeys(_DISALLOW, "Disallow"),
     **dict.fromkeys(_DELAY, "Crawl-delay"),
-    **dict.fromkeys(_SITEMAP, "Sitemap"),
 }
 _LINE_END = re.compile("\r\n|\r|\n")
 # What str.splitlines takes for a line end and RFC 9309 does not.
@@ -134,11 +132,6 @@ def crawl_delay(robots_txt: bytes, user_agent: str) -> float | None:
     if b"delay" not in letters:
         return None
     return Rules(robots_txt, user_agent).crawl_delay()
-
-
-def sitemaps(robots_txt: bytes) -> list[str]:
-    """Values of all Sitemap lines, in order, as found (they may be relative)."""
-    return [value for field, value in _lines(robots_txt) if field == "Sitemap" and value]
 
 
 def _lines(robots_txt: bytes) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,10 @@
-"""How an XML document says or shows the encoding it is in."""
+"""How a document says or shows the encoding it is in."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["DECLARATION", "WIDE"]
+__all__ = ["DECLARATION", "WIDE", "narrowed"]
 
 DECLARATION = re.compile(rb"\A\s*+<\?xml[\s?][^>]*+>", re.IGNORECASE)
 WIDE = (  # how documents of more than one byte a character begin; the longer first
@@ -17,3 +17,9 @@ WIDE = (  # how documents of more than one byte a character begin; the longer fi
     (b"<\x00", "utf-16le"),
     (b"\x00<", "utf-16be"),
 )
+
+
+def narrowed(text: bytes) -> bytes:
+    """A document in UTF-16 or UTF-32 in UTF-8; any other as it is."""
+    wide = next((encoding for start, encoding in WIDE if text.startswith(start)), None)
+    return text if wide is None else text.decode(wide, "replace").encode()

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from urllib.parse import urljoin, urlsplit
+
+from seeds.markup.encodings import narrowed
 
 __all__ = ["in_robots", "join", "well_known"]
 
 _MAX_LOC = 4096
+_MOST_READ = 500 * 1024
+"""Of a robots.txt, as of its rules (RFC 9309 2.5)."""
+_LINE_END = re.compile(rb"[\r\n]+")
+_SITEMAP = re.compile(rb"[ \t]*site-?maps?(?:[ \t]*:|[ \t])[ \t]*([^\s#]+)", re.IGNORECASE)
 
 
 def in_robots(robots_txt: bytes, url: str) -> list[str]:
-    """The sitemaps a robots.txt names, absolute, in order, each once."""
-    found = re.findall(rb"^[ \t]*site-?map[ \t]*:[ \t]*(\S+)", robots_txt[:512_000], re.IGNORECASE | re.MULTILINE)
-    joined = (join(url, loc.decode("utf-8", "replace")) for loc in found)
+    """The sitemaps a robots.txt names, absolute, in order, each once; in whatever encoding and with whatever ends of
+    lines its rules are read, too (:mod:`frontier.robots`)."""
+    lines = _LINE_END.split(narrowed(robots_txt[:_MOST_READ]).removeprefix(codecs.BOM_UTF8))
+    if len(robots_txt) > _MOST_READ:
+        lines.pop()  # it may be cut
+    joined = (join(url, found[1].decode("utf-8", "replace")) for line in lines if (found := _SITEMAP.match(line)))
     return list(dict.fromkeys(link for link in joined if link))
 
 

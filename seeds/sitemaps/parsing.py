@@ -20,7 +20,7 @@ from dataclasses import replace
 from urllib.parse import SplitResult, urlsplit
 
 from seeds import feeds
-from seeds.markup.encodings import WIDE
+from seeds.markup.encodings import narrowed
 from seeds.sitemaps.addresses import join
 from seeds.sitemaps.types import News, Sitemap, SitemapEntry, SitemapError
 from seeds.sitemaps.xml_sitemap import parse_xml
@@ -50,7 +50,7 @@ def parse(
     addresses on the sitemap's own host and below its own folder are kept, as the protocol demands of a sitemap nobody
     vouches for; by default they may lead anywhere and the crawl's scope decides.
     """
-    text = _narrow(unpack(body)).lstrip(b"\xef\xbb\xbf \t\r\n\x00")
+    text = narrowed(unpack(body)).lstrip(b"\xef\xbb\xbf \t\r\n\x00")
     root = _ROOT.search(text[:65536])
     if root is None:
         if _HTML.search(text[:4096]):
@@ -93,12 +93,6 @@ def _next_members(packed: bytes, room: int) -> bytes:
                 parts.append(part)
                 room -= len(part)
     return b"".join(parts)
-
-
-def _narrow(text: bytes) -> bytes:
-    """A document in UTF-16 or UTF-32 in UTF-8; any other as it is."""
-    wide = next((encoding for start, encoding in WIDE if text.startswith(start)), None)
-    return text if wide is None else text.decode(wide, "replace").encode()
 
 
 def _plain(text: bytes, url: str) -> Sitemap:

@@ -15,6 +15,7 @@ import pytest
 
 from frontier import robots
 from frontier.outcomes import DAY
+from seeds.sitemaps import in_robots
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "robots"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no robots.txt cases in {DATA}")
@@ -70,9 +71,11 @@ def test_every_decision_of_googles_parser_on_real_files() -> None:
 
 
 def test_delays_and_sitemaps() -> None:
+    home = "https://www.example.com"
     for case in load("delay_sitemap_cases.json"):
         if case["kind"] == "sitemaps":
-            assert robots.sitemaps(body(case)) == case["expected"], case["id"]
+            expected = [home + value if value.startswith("/") else value for value in case["expected"]]
+            assert in_robots(body(case), f"{home}/robots.txt") == expected, case["id"]
         else:
             assert robots.crawl_delay(body(case), case["user_agent"]) == case["expected"], case["id"]
 

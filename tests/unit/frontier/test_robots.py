@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier.robots import LONGEST_BYTES, Rules, allowed, crawl_delay, sitemaps
+from frontier.robots import LONGEST_BYTES, Rules, allowed, crawl_delay
 
 URL = "https://example.org/private/page"
 
@@ -14,11 +14,10 @@ URL = "https://example.org/private/page"
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_byte_order_marks_and_line_ends(end: bytes, mark: bytes) -> None:
-    text = mark + end.join([b"User-agent: *", b"Disallow: /private", b"Crawl-delay: 2.5", b"Sitemap: /map.xml"])
+    text = mark + end.join([b"User-agent: *", b"Disallow: /private", b"Crawl-delay: 2.5"])
     assert not allowed(text, "ulwembu", URL)
     assert allowed(text, "ulwembu", "https://example.org/public")
     assert crawl_delay(text, "ulwembu") == 2.5
-    assert sitemaps(text) == ["/map.xml"]
 
 
 @pytest.mark.parametrize(("mark", "coding"), [(b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")])
@@ -137,7 +136,6 @@ def test_no_bytes_break_it(text: bytes, path: str) -> None:
     url = "https://example.org/" + path
     assert isinstance(rules.allowed(url), bool)
     assert crawl_delay(prefixed, "ulwembu") == rules.crawl_delay()
-    sitemaps(prefixed)
     rules.line(url)
 
 
