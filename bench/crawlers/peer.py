@@ -19,7 +19,6 @@ class Task:
     of it is to be started; `port`: on which it can be told something."""
 
     web: Web
-    web_folder: Path
     folder: Path
     seeds: tuple[str, ...]
     delay_s: float

@@ -130,7 +130,7 @@ def crawled(peer: Peer, order: Order, folder: Path) -> Iterator[Result]:
         web, mine = running.web, folder / "crawler"
         mine.mkdir()
         seeds = tuple(site.authority + "/" for site in web.sites) if order.all_homes else web.seeds
-        task = Task(web, running.folder, mine, seeds, order.delay_s, concurrency=order.concurrency)
+        task = Task(web, mine, seeds, order.delay_s, concurrency=order.concurrency)
         redis_folder = mine / "crawl" / "state" / "redis"
         if peer.needs_redis:
             redis_folder = mine / "redis"

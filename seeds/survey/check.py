@@ -42,7 +42,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a site offers: feeds with the number of their items, sitemaps, and the language of the page looked at."""
+    """What a site offers: feeds with the number of their items, sitemaps, and the language of the page looked at.
+    `state` is alive, blocked or dead."""
 
     url: str
     state: str
@@ -58,8 +59,7 @@ def check(crawl: Crawl, fetch: Fetch) -> Iterator[Finding]:
     for seed in crawl.seeds():
         answer = fetch(seed.url)
         if not answer.ok:
-            state = "blocked" if answer.problem in _BLOCKED else "dead"
-            yield Finding(seed.url, seed.kind, state, answer.problem or f"status {answer.status}")
+            yield Finding(seed.url, seed.kind, *_without(answer))
             continue
         wrong = _wrong(seed.kind, answer)
         if wrong:
@@ -78,7 +78,8 @@ def discover(url: str, fetch: Fetch, language: Language | None = None) -> Discov
     """The feeds and sitemaps of a site that answer, from one of its pages."""
     page = fetch(url)
     if not page.ok:
-        return Discovery(url, "dead", detail=page.problem or f"status {page.status}")
+        state, detail = _without(page)
+        return Discovery(url, state, detail=detail)
     named = feeds.discover(page.body, page.url)
     found = _reading(named[:_MOST_TRIES], fetch) or _reading(
         feeds.likely_feeds(page.body, page.url)[:_MOST_TRIES], fetch
@@ -132,6 +133,11 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _without(answer: Fetched) -> tuple[str, str]:
+    """State and detail of what gave nothing to read."""
+    return "blocked" if answer.problem in _BLOCKED else "dead", answer.problem or f"status {answer.status}"
 
 
 def _reading(urls: list[str], fetch: Fetch) -> list[tuple[str, int]]:

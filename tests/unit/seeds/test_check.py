@@ -61,7 +61,8 @@ def test_discovery_of_a_site() -> None:
     )
     guessed = discover("https://e.example/", fetch)
     assert (guessed.feeds, guessed.sitemaps) == ((("https://e.example/feed/", 2),), ("https://e.example/sitemap.xml",))
-    assert discover("https://f.example/", fetch).state == "dead"
+    assert discover("https://f.example/", fetch) == Discovery("https://f.example/", "dead", detail="status 404")
+    assert discover("https://d.example/", fetch) == Discovery("https://d.example/", "blocked", detail="robots_denied")
 
 
 def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
