@@ -142,7 +142,8 @@ class MemoryTables:
         host = self.known.get(authority)
         if host is None:
             return False
-        host.rest_ms, host.rest_reason, host.rank = self.clock() + for_ms, reason, None
+        host.rest(self.clock() + for_ms, reason)
+        host.rank = None
         return True
 
     def unpark(self, authority: str) -> int:

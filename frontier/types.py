@@ -340,7 +340,7 @@ class Frontier(Protocol):
         leased URL."""
 
     def park(self, authority: str, reason: str, for_ms: int) -> bool:
-        """Let an authority rest; False when it is unknown."""
+        """Let an authority rest, as long as it does already at least; False when it is unknown."""
 
     def unpark(self, authority: str) -> int:
         """End its rest and gates, and queue its parked URLs now; the number of URLs that came back. The politeness

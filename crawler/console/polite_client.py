@@ -3,10 +3,10 @@
 Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
 (RFC 9309, read before the first request to a host) denies or that has opted out (crawler/console/opted_out.py); a host
 is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the
-next request, an address likewise; a host that answers 429 or 503 is left alone as long as it says, and as a crawl
-would be after another refusal with a Retry-After, and if its robots.txt did, that is asked for again after it.
-Redirects are followed hop by hop under the same rules, none that is to be waited for. A crawl running at the same time
-knows nothing of it: do not aim both at one host.
+next request, an address likewise with FRONTIER_IP_DELAY_S, where that is shorter; a host that answers 429 or 503 is
+left alone as long as it says, and as a crawl would be after another refusal with a Retry-After, and if its robots.txt
+did, that is asked for again after it. Redirects are followed hop by hop under the same rules, none that is to be waited
+for. A crawl running at the same time knows nothing of it: do not aim both at one host.
 """
 
 from __future__ import annotations

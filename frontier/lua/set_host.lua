@@ -12,7 +12,7 @@ if not record or verb == 'robots_gone' and record.robots_expires_ms <= now then 
 mark_changed(authority)
 local others, answer = others_of(record), 1
 if verb == 'park' then
-  others.g, others.gr = now + args[2], args[1]
+  rest(record, now + args[2], args[1])
 elseif verb == 'unpark' then
   if not args[2] then
     others.g, others.gr, others.rg, others.rgr, others.rr, others.e, others.es = nil, nil, nil, nil, nil, nil, nil

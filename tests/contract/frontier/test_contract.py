@@ -1353,6 +1353,15 @@ def test_a_rest_is_never_shortened_by_an_answer(make: Make, clock: Clock) -> Non
     one(frontier)
 
 
+def test_what_a_server_has_asked_for_is_not_shortened_by_parking(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    done(frontier, one(frontier), "http_429", retry_after_ms=HOUR)
+    assert frontier.park(A, "robots_denied", 5000)
+    assert (state := frontier.host(A)) is not None
+    assert (state.rest_ms, state.rest_reason) == (clock.now_ms + HOUR, "http_429")
+
+
 def test_explanations(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1", source="http://source.example/"), Candidate(f"{A}/2")])
