@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from sieve import Entry, Item, open_sieve
+from sieve.queues import ready
 from tests.contract.sieve.conftest import KINDS, Maker
 from tests.effort import EFFORT
 
-_PATHS = st.integers(0, 60).map(lambda n: f"http://example.org/{n}")
+_PATHS = st.integers(0, 120).map(lambda n: f"http://example.org/{n}")
 _ITEMS = st.one_of(
     _PATHS,
     _PATHS.map(lambda url: url.replace("http://", "HTTP://").replace(".org/", ".org:80/./")),
@@ -33,10 +34,11 @@ def machine(make: Callable[[], Maker]) -> type[RuleBasedStateMachine]:
             self.waiting: list[Item] = []
             self.flushed = True
 
-        @rule(items=st.lists(_ITEMS, max_size=20))
-        def enqueue(self, items: list[Item]) -> None:
-            self.sieve.enqueue(items)
-            self.model.enqueue(items)
+        @rule(batches=st.lists(st.lists(_ITEMS, max_size=6), min_size=1, max_size=5))
+        def enqueue(self, batches: list[list[Item]]) -> None:
+            for items in batches:
+                self.sieve.enqueue(items)
+                self.model.enqueue(items)
             self.waiting += self.model.drain()
             self.flushed = False
 
@@ -45,7 +47,7 @@ def machine(make: Callable[[], Maker]) -> type[RuleBasedStateMachine]:
             self.sieve.flush()
             self.flushed = True
 
-        @rule(limit=st.one_of(st.none(), st.integers(0, 30)))
+        @rule(limit=st.one_of(st.none(), st.integers(0, 12)))
         def drain(self, limit: int | None) -> None:
             got = self.sieve.drain(limit)
             if self.flushed:
@@ -75,7 +77,8 @@ def machine(make: Callable[[], Maker]) -> type[RuleBasedStateMachine]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_any_history(kind: str, redis_url: str) -> None:
+def test_any_history(kind: str, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ready, "_WRITTEN_ROWS", 2)  # so that more waits than is kept for reading
     with tempfile.TemporaryDirectory() as folder:
         run_state_machine_as_test(
             machine(lambda: Maker(kind, Path(folder), redis_url)),
