@@ -245,6 +245,10 @@ def test_a_torn_record_is_cut(tmp_path: Path) -> None:
     assert log.stat().st_size == size  # it may be a record that is being written
     again = open_sieve(f"mercator:{folder}")
     assert again.drain() == URLS[:5]
+    again.enqueue(URLS[5:10])
+    again.close()
+    again = open_sieve(f"mercator:{folder}")
+    assert again.drain() == URLS[5:10]
     again.close()
 
 
