@@ -142,8 +142,6 @@ class ReadyQueue:
             "end": tuple(self._log.end),
             "next": next_number,
         }
-        if self._positions.end.offset >= _POSITIONS_BYTES:
-            self._positions.roll()
         segment = self._positions.append(msgpack.packb(content)).segment
         self._positions.drop_before(segment)
         self._acknowledged = True

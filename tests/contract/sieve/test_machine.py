@@ -79,6 +79,7 @@ def machine(make: Callable[[], Maker]) -> type[RuleBasedStateMachine]:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_any_history(kind: str, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ready, "_WRITTEN_ROWS", 2)  # so that more waits than is kept for reading
+    monkeypatch.setattr(ready, "_POSITIONS_BYTES", 300)
     with tempfile.TemporaryDirectory() as folder:
         run_state_machine_as_test(
             machine(lambda: Maker(kind, Path(folder), redis_url)),
