@@ -36,7 +36,7 @@ local function settle(authority)
 end
 
 -- An address, free at `due`, for which only who has what pages embed waits on, of the first `most` others; whether it
--- waits in 'due'.
+-- waits in 'due', and how many others might still be looked at.
 local function settle_address(waiter, due, most)
   local key = PREFIX .. 'w:' .. sub(waiter, 2)
   local others = call('ZRANGEBYSCORE', key, whole(line.bound), '+inf', 'LIMIT', 0, most)
@@ -50,7 +50,7 @@ local function settle_address(waiter, due, most)
   local head = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   due_of[waiter] = #others == most and now or head[2] and due > horizon and due or false
   if head[2] and not due_of[waiter] then line.join(waiter, tonumber(head[2])) end
-  return due_of[waiter] ~= false
+  return due_of[waiter] ~= false, most - #others
 end
 
 return {

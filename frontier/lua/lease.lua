@@ -109,8 +109,9 @@ local function grant_least()
   line.leave(waiters, tried, granted - others)
 end
 
--- What pages embed, when the budget of pages is spent. Looked at are hosts that 'due' has first, up to one that has some of
--- it later: those that have none leave it. Returns now when there is more to look at, else nil.
+-- What pages embed, when the budget of pages is spent. Looked at are hosts that 'due' has first, and as many that wait for
+-- addresses there, up to one that has some of it later: those that have none leave it. Returns now when there is more to
+-- look at, else nil.
 local function grant_requisites()
   slow_way()
   line.narrow()
@@ -119,13 +120,17 @@ local function grant_requisites()
   for i = 1, #new do slow.settle(new[i]) end
   local last = whole(LEASED - 1)
   local waiters = call('ZRANGEBYSCORE', PREFIX .. 'due', '-inf', last, 'WITHSCORES', 'LIMIT', 0, SETTLED_AT_ONCE)
-  local has_more = #waiters == 2 * SETTLED_AT_ONCE
+  local has_more, left = #waiters == 2 * SETTLED_AT_ONCE, SETTLED_AT_ONCE
   for i = 1, #waiters, 2 do
     local waiter, due, waits = waiters[i], tonumber(waiters[i + 1]), nil
     if byte(waiter) == AT then
-      waits = slow.settle_address(waiter, due, SETTLED_AT_ONCE)
+      waits, left = slow.settle_address(waiter, due, left)
     else
       waits = slow.settle(waiter)
+    end
+    if left == 0 then
+      has_more = true
+      break
     end
     if waits and due > horizon then
       has_more = false

@@ -295,3 +295,28 @@ def test_many_hosts_are_looked_through_some_at_a_time(make: Make, clock: Clock) 
         clock.forward(1000)
     assert sorted(found) == sorted([*(f"{host}/1.png" for host in hosts[150:250]), "http://new.example/1.png"])
     assert (grant.next_due_ms, frontier.status().pages) == (None, 200)
+
+
+def test_many_hosts_of_few_addresses_are_looked_through_some_at_a_time(server: object, clock: Clock) -> None:
+    from frontier.redis_frontier import RedisFrontier
+
+    def frontier(pages: int) -> Frontier:
+        return RedisFrontier(server, "few", replace(FREE, budget=Budget(pages, requisites=True)), now_ms=clock)  # type: ignore[arg-type]
+
+    first, second, addresses = frontier(10_000), frontier(17), 17
+    hosts = [f"http://h{number}.example" for number in range(260 * addresses)]
+    first.take_in([Candidate(f"{host}/{n}", score=0.5) for host in hosts for n in range(2)])
+    while first.status().leased < addresses or first.status().due:
+        for lease in first.lease(1000).leases:
+            first.bind(lease.token, f"192.0.2.{hosts.index(lease.authority) % addresses}")
+    for state in first.hosts(addresses):
+        first.report([Outcome(state.leased_token, "ok")])
+    second.take_in([embedded(f"{hosts[-1]}/1.png")])
+    clock.forward(2000)  # all addresses are free again
+    found: list[str] = []
+    while (grant := second.lease(50)).next_due_ms is not None or grant.leases:
+        found += urls(grant.leases)
+        for lease in grant.leases:
+            got(second, lease)
+        clock.forward(1000)
+    assert found == [f"{hosts[-1]}/1.png"]
