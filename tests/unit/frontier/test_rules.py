@@ -64,6 +64,11 @@ def test_what_a_page_embeds_is_no_page_whatever_comes_of_it() -> None:
         (f"{SITE}/2024/01/01/2024/1", 0, ""),
         (f"{SITE}/x?" + "&".join(f"p{n}=1" for n in range(21)), 0, "trap_parameters"),
         (f"{SITE}/x?s=1&s=2&s=3&s=4", 0, "trap_repeated_parameter"),
+        # all that is allowed
+        (f"{SITE}/" + "x" * (2048 - len(SITE) - 1), 20, ""),
+        (f"{SITE}/" + "/".join(str(n) for n in range(20)), 0, ""),
+        (f"{SITE}/x?" + "&".join(f"p{n}=1" for n in range(20)), 0, ""),
+        (f"{SITE}/x?s=1&s=2&s=3", 0, ""),
     ],
 )
 def test_trap_rules(url: str, depth: int, rule: str) -> None:
