@@ -65,7 +65,10 @@ def fleet_stats(sieve: RedisSieve) -> dict[str, Any]:
 
 
 def check(folder: Path) -> Iterator[Finding]:
-    """Verify every byte of the store and the logs in `folder`, changing nothing; yields what is wrong."""
+    """Verify every byte of the store and the logs in `folder`, changing nothing; yields what is wrong.
+
+    A run that a running sieve merges meanwhile is passed over.
+    """
     try:
         manifest = load(folder / MANIFEST) or {"runs": []}
         if lost_manifest(folder):
@@ -78,14 +81,25 @@ def check(folder: Path) -> Iterator[Finding]:
     for name, count in manifest["runs"]:
         path = folder / name
         try:
-            found = len(Run.open(path)) if path.exists() else None
+            found = len(Run.open(path))
         except DamagedError as error:
             yield Finding(error.path, error.reason)
-            continue
-        if found is None or count not in (None, found):
-            yield Finding(str(path), "is missing" if found is None else f"has {found} keys, not {count}")
+        except FileNotFoundError:
+            if _is_named(folder, name):
+                yield Finding(str(path), "is missing")
+        else:
+            if count not in (None, found):
+                yield Finding(str(path), f"has {found} keys, not {count}")
     for name in ("ready", "waiting", "taken"):
         yield from _check_log(folder, name)
+
+
+def _is_named(folder: Path, run: str) -> bool:
+    """Whether the run should still be there: of one that was merged the manifest is replaced before it is deleted."""
+    with contextlib.suppress(DamagedError):
+        manifest = load(folder / MANIFEST)
+        return manifest is None or any(name == run for name, _ in manifest["runs"])
+    return True
 
 
 def _check_log(folder: Path, name: str) -> Iterator[Finding]:

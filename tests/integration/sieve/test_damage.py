@@ -60,6 +60,27 @@ def test_a_sound_store_has_no_findings(folder: Path) -> None:
     assert outcome(folder) == 0
 
 
+def test_runs_that_are_merged_during_a_check_are_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `scrapy sieve check` of a running crawl did, which reads the manifest first and then run after run."""
+    folder, opened = tmp_path / "s", Run.open
+    with contextlib.closing(open_sieve(f"offline:{folder}")) as sieve:
+        sieve.enqueue(URLS[:1000])
+        sieve.drain()
+
+        def merged_before(path: Path) -> Run:
+            monkeypatch.setattr(Run, "open", opened)
+            sieve.enqueue(URLS[1000:2000])
+            sieve.drain()
+            assert not path.exists()
+            return opened(path)
+
+        monkeypatch.setattr(Run, "open", merged_before)
+        assert list(check(folder)) == []
+        assert list(check(folder)) == []
+
+
 def test_a_flipped_bit_is_named_and_costs_one_block(folder: Path) -> None:
     flip(run_of(folder), HEAD_BYTES + 8 * (BLOCK_KEYS + 5))
     with pytest.raises(DamagedError, match="block 1"):
