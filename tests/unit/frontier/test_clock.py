@@ -57,6 +57,7 @@ def test_a_call_that_was_late_is_told_from_a_clock_that_was_set_forward(uptime: 
     assert line.bounds()[2:] == ["", ""]
     line.note(9000.0, 57_992, 5, DAY)
     assert line.bounds()[2:] == [5, 5 - DAY]
+    assert line.ahead_ms == 5 - DAY, "by which dates are told: those of the clock that was set"
     line.note(9000.0, 58_000, 5 - DAY, 0)
     assert line.bounds()[2:] == ["", ""]
 
