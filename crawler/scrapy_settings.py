@@ -8,11 +8,14 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterator
+import socket
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.conf import build_component_list
@@ -61,7 +64,24 @@ def value_faults(settings: BaseSettings) -> Iterator[str]:
         yield f"MEMUSAGE_CHECK_INTERVAL_SECONDS={every!r} must be above 0"
     yield from _line_faults(settings)
     yield from _telnet_faults(settings)
+    yield from _feed_faults(settings)
+    if (settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS")) and not settings.getpriority("HTTPAUTH_DOMAIN"):
+        yield "HTTPAUTH_USER and HTTPAUTH_PASS need HTTPAUTH_DOMAIN, whose hosts alone are told them"
     yield from class_faults(settings)
+
+
+def loader_faults(settings: BaseSettings) -> Iterator[str]:
+    """Why no spiders can be looked for; what a module of them that is there ends with is raised."""
+    if not _is_there(loader := settings.get("SPIDER_LOADER_CLASS")):
+        yield f"SPIDER_LOADER_CLASS={loader!r}: there is no such class"
+    try:
+        wanted = [] if settings.getbool("SPIDER_LOADER_WARN_ONLY") else settings.getlist("SPIDER_MODULES")
+    except (TypeError, ValueError):
+        yield "SPIDER_MODULES is no list of names, or SPIDER_LOADER_WARN_ONLY neither True nor False"
+        return
+    for module in wanted:
+        if _module(str(module)) is None:
+            yield f"SPIDER_MODULES: there is no module {module!r}"
 
 
 def class_faults(settings: BaseSettings) -> Iterator[str]:
@@ -92,14 +112,19 @@ def _is_there(component: Any) -> bool:
     """Whether it is a class, or the path of one, or of a function that makes one."""
     if not isinstance(component, str):
         return callable(component)
-    module, _, name = component.rpartition(".")
-    if not all(map(str.isidentifier, (*module.split("."), name))):
-        return False
+    path, _, name = component.rpartition(".")
+    return name.isidentifier() and (module := _module(path)) is not None and callable(getattr(module, name, None))
+
+
+def _module(path: str) -> ModuleType | None:
+    """None where there is none of that name."""
+    if not all(map(str.isidentifier, path.split("."))):
+        return None
     try:
-        return callable(getattr(import_module(module), name, None))
+        return import_module(path)
     except ModuleNotFoundError as error:
-        if f"{module}.".startswith(f"{error.name}."):
-            return False
+        if f"{path}.".startswith(f"{error.name}."):
+            return None
         raise  # it is there, and misses another
 
 
@@ -131,6 +156,35 @@ def _telnet_faults(settings: BaseSettings) -> Iterator[str]:
         ports = [-1]
     if len(ports) > 2 or ports != sorted(ports) or not all(0 <= port <= _HIGHEST_PORT for port in ports):
         yield f"TELNETCONSOLE_PORT={settings.get('TELNETCONSOLE_PORT')!r}: neither a port nor the first and last"
+    if str(settings.get("TELNETCONSOLE_ENABLED")).lower() in ("1", "true"):
+        host = str(settings.get("TELNETCONSOLE_HOST") or "")
+        try:
+            host.encode("idna")  # else a TypeError, and a socket that nobody closes
+            socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        except (OSError, UnicodeError) as error:
+            yield f"TELNETCONSOLE_HOST={host!r} cannot be listened at: {getattr(error, 'strerror', None) or error}"
+
+
+def _feed_faults(settings: BaseSettings) -> Iterator[str]:
+    """Exports of items that Scrapy would leave out, with a traceback or a line amid the start, and crawl all the same.
+    What `%(name)s` in an address stands for only the spider knows."""
+    formats, storages = (
+        [name for name, kind in settings.getwithbase(setting).items() if kind is not None]
+        for setting in ("FEED_EXPORTERS", "FEED_STORAGES")
+    )
+    if (called := settings.get("FEED_URI_PARAMS")) and not _is_there(called):
+        yield f"FEED_URI_PARAMS={called!r}: there is no such function"
+    for uri, options in settings.getdict("FEEDS").items():
+        if not isinstance(options, Mapping):
+            yield f"FEEDS: {uri}: {options!r} is no table of options"
+            continue
+        if (kind := options.get("format", Path(uri).suffix.removeprefix("."))) not in formats:
+            yield f"FEEDS: {uri}: format {kind!r} is none of {', '.join(formats)}"
+        if (scheme := urlsplit(str(uri)).scheme) not in storages:
+            yield f"FEEDS: {uri}: scheme {scheme!r} is none of {', '.join(filter(None, storages))}"
+        for called in filter(None, map(options.get, ("uri_params", "item_filter"))):
+            if not _is_there(called):
+                yield f"FEEDS: {uri}: there is no {called!r}"
 
 
 def guard_faults(settings: BaseSettings) -> Iterator[str]:

@@ -6,15 +6,17 @@ the same. Also what ``scrapy crawl`` and the commands about a crawl find by its 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import SpiderLoader, SpiderLoaderProtocol
+from scrapy.spiderloader import SpiderLoader, SpiderLoaderProtocol, get_spider_loader
 
 import seeds
 from crawler.errors import PreflightError
+from crawler.scrapy_settings import loader_faults
 from crawler.spiders.seeded import SeededSpider, spider_of
 from seeds.crawl import crawls, load_crawl
 from seeds.errors import SeedsError
@@ -32,7 +34,8 @@ class CrawlLoader(SpiderLoader):
     def load(self, spider_name: str) -> type[Spider]:
         """As Scrapy's; SeedError when the crawl's file is broken, KeyError when there is no such spider.
 
-        "harvest" is listed but made by ``scrapy crawl`` alone, of the crawl that it is asked to harvest.
+        "harvest" is listed, but unless a crawl has that name it is made by ``scrapy crawl`` alone, of the crawl that it
+        is asked to harvest.
         """
         if spider_name in self._crawls:
             return spider_of(load_crawl(self._crawls[spider_name]))
@@ -47,10 +50,21 @@ def seeds_folder(settings: BaseSettings) -> Path:
     return Path(settings.get("SEEDS_DIR") or Path(seeds.__file__).parent)
 
 
+def loader_of(settings: BaseSettings) -> SpiderLoaderProtocol:
+    """What finds the spiders of the settings; PreflightError: why nothing can."""
+    if faults := list(loader_faults(settings)):
+        raise PreflightError("\n".join(faults))
+    try:
+        return get_spider_loader(settings)
+    except SeedsError as error:
+        raise PreflightError(str(error)) from None
+
+
 def find_spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str]) -> type[Spider]:
     """The spider class of a crawl's name, or of the file that ``-a seeds=FILE`` names instead.
 
-    "harvest" is the crawl that ``-a crawl=NAME`` names, as a service that stays.
+    "harvest" is the crawl that ``-a crawl=NAME`` names, as a service that stays; without it the crawl or spider that
+    has this name itself, where there is one.
     """
     stays = name == HARVEST
     name = arguments.get("crawl", "") if stays else name
@@ -78,6 +92,9 @@ def _spider(loader: SpiderLoaderProtocol, name: str, arguments: Mapping[str, str
             raise PreflightError("-a seeds=FILE: an empty name")
         return spider_of(load_crawl(arguments["seeds"]), stays=stays)
     if stays and not name:
+        if "crawl" not in arguments:
+            with contextlib.suppress(KeyError):
+                return loader.load(HARVEST)
         raise PreflightError("which crawl? scrapy crawl harvest -a crawl=NAME")
     spider = loader.load(name)
     if stays and issubclass(spider, SeededSpider):

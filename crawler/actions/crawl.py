@@ -9,13 +9,11 @@ import redis
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
-from scrapy.spiderloader import get_spider_loader
 
 from crawler.addon import Ulwembu
 from crawler.errors import PreflightError
 from crawler.preflight import check, take_folder
-from crawler.scrapy_settings import class_faults
-from crawler.spiderloader import find_spider
+from crawler.spiderloader import find_spider, loader_of
 from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisUnreachableError, client, memory_facts, ping, redis_home, refuse_eviction
 from crawler.state.state_format import ensure_format
@@ -31,10 +29,8 @@ def prepare(settings: Settings, name: str, arguments: Mapping[str, str], held: c
     start."""
     projects = settings.copy()
     Ulwembu().update_settings(projects)
-    if faults := list(class_faults(projects)):  # that of the spiders' loader is wanted next
-        raise PreflightError("\n".join(faults))
     try:
-        spider = find_spider(get_spider_loader(projects), name, arguments)
+        spider = find_spider(loader_of(projects), name, arguments)
         # As Scrapy will have them: what the spider itself has set (`custom_settings`) before the add-on.
         settings = settings.copy()
         spider.update_settings(settings)

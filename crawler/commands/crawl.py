@@ -15,12 +15,13 @@ from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
+from crawler.console.given_settings import GivenSettings
 from crawler.errors import PreflightError
 
 _AGAIN_S = 0.5
 
 
-class Command(ScrapyCrawl):
+class Command(GivenSettings, ScrapyCrawl):
     """Run a crawl of seeds/<name>.toml, or a spider, by name."""
 
     def __init__(self) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any, ClassVar
 
-from scrapy.commands import ScrapyCommand
-
 from crawler.console.crawl_command import imported
+from crawler.console.given_settings import GivenSettings
 
 _TABLES = ("feed", "index", "sitemap", "site")
 
 
-class Command(ScrapyCommand):
+class Command(GivenSettings):
     """See crawler/actions/seeds.py."""
 
     requires_project = True

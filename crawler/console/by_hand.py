@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 from scrapy import Spider
-from scrapy.commands import ScrapyCommand
 from scrapy.utils.url import guess_scheme
+
+from crawler.console.given_settings import GivenSettings
 
 _SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
@@ -30,7 +31,7 @@ def _url(given: str) -> str:
     return scheme.lower() + found + rest
 
 
-class ByHand(ScrapyCommand):
+class ByHand(GivenSettings):
     """What stands before Scrapy's own class of such a command."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -46,7 +47,7 @@ class ByHand(ScrapyCommand):
         self._refuse_files(args)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
-        self._refuse_settings()
+        self._refuse_settings(opts.spider or "")
         self._ask_opt_outs(args, opts.spider or "")
 
     def _refuse_files(self, args: list[str]) -> None:
@@ -56,17 +57,27 @@ class ByHand(ScrapyCommand):
                 print(f"{given}: only an http:// or https:// address may be given, no file", file=sys.stderr)
                 sys.exit(1)
 
-    def _refuse_settings(self) -> None:
-        """Ends with a line for each setting that cannot be used; Scrapy would have a traceback."""
+    def _refuse_settings(self, spider: str) -> None:
+        """Ends with a line for each setting that cannot be used, or when there is no such spider; Scrapy would have a
+        traceback."""
         from crawler.addon import Ulwembu
+        from crawler.errors import PreflightError
         from crawler.preflight import settings_faults
         from crawler.scrapy_settings import log_faults
+        from crawler.spiderloader import find_spider, loader_of
 
         assert self.settings is not None
         settings = self.settings.copy()
         Ulwembu().update_settings(settings)
         if faults := settings_faults(settings, Spider) or log_faults(settings):
             print("\n".join(faults), file=sys.stderr)
+            sys.exit(1)
+        try:
+            loader = loader_of(settings)  # of Scrapy's process, whether or not a spider is named
+            if spider:
+                find_spider(loader, spider, {})
+        except PreflightError as error:
+            print(error, file=sys.stderr)
             sys.exit(1)
 
     def _ask_opt_outs(self, args: list[str], spider: str = "") -> None:

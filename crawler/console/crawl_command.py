@@ -7,12 +7,14 @@ import argparse
 import signal
 from typing import Any, ClassVar
 
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.misc import load_object
 
+from crawler.console.given_settings import GivenSettings
 
-class CrawlCommand(ScrapyCommand):
+
+class CrawlCommand(GivenSettings):
     """Base of commands on one crawl's shared state; works beside running workers."""
 
     requires_project = True

@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.table import Table
 from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
-from scrapy.spiderloader import get_spider_loader
 
 from archive.terminal import escape_what_does_not_fit
 from crawler.addon import Ulwembu
@@ -29,7 +28,7 @@ from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import Tell, url_of_source
 from crawler.records.provenance import MOST_SOURCES, Sources
-from crawler.spiderloader import find_spider
+from crawler.spiderloader import find_spider, loader_of
 from crawler.state import run_record
 from crawler.state.folder import data_folder
 from crawler.state.redis_link import RedisHome, RedisUnreachableError, client, forbidden, redis_home
@@ -156,7 +155,7 @@ class Action(ABC):
     @staticmethod
     def spider(settings: BaseSettings, name: str, seeds: str) -> type[Spider]:
         """The spider of the crawl that the options name; PreflightError."""
-        return find_spider(get_spider_loader(settings), name, {"seeds": seeds} if seeds else {})
+        return find_spider(loader_of(settings), name, {"seeds": seeds} if seeds else {})
 
     def effective_settings(self) -> BaseSettings:
         """The project's settings with our defaults."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy.spiderloader import get_spider_loader
 
 from crawler.errors import PreflightError
+from crawler.spiderloader import loader_of
 from crawler.state.folder import data_folder
 from crawler.state.redis_link import ping, redis_home, without_password
 from crawler.state.run_record import FILES, RECORDED, WorkerRecord, crawls_of, differences
@@ -73,7 +73,7 @@ def no_state(settings: BaseSettings, name: str) -> PreflightError:
     fleet = ""
     if not settings.get("REDIS_URL") and (folder / "state" / "crawl").is_file():
         fleet = "; it was crawled with a REDIS_URL: that is needed here, too"
-    seeds = name in get_spider_loader(settings).list()
+    seeds = name in loader_of(settings).list()
     begun = f"scrapy crawl {name} begins it" if seeds else "scrapy crawl NAME begins one of those of scrapy list"
     return PreflightError(f"crawl {name!r} has no state in {place} (DATA_DIR, REDIS_URL){fleet}{known}; {begun}")
 

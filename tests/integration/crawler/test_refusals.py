@@ -26,8 +26,8 @@ from crawler.fetch.errors import DnsError
 from crawler.fetch.handler import FetchHandler
 from crawler.preflight import check, metrics_socket, take_folder
 from crawler.scheduler import FrontierScheduler
-from crawler.scrapy_settings import class_faults
-from crawler.spiderloader import find_spider
+from crawler.scrapy_settings import class_faults, value_faults
+from crawler.spiderloader import find_spider, loader_of
 from crawler.state.embedded_redis import EmbeddedRedis
 from crawler.state.redis_link import RedisUnreachableError, memory_facts, ping, refuse_eviction
 from crawler.work.held import HeldLease
@@ -346,6 +346,12 @@ def test_an_option_that_there_is_not() -> None:
         ("TELNETCONSOLE_PORT", "x", "TELNETCONSOLE_PORT='x': neither a port nor"),
         ("TELNETCONSOLE_PORT", "6023,65536", "TELNETCONSOLE_PORT='6023,65536': neither a port nor"),
         ("TELNETCONSOLE_PORT", [6073, 6023], "TELNETCONSOLE_PORT=[6073, 6023]: neither a port nor"),
+        ("FEEDS", {"a.jsonl": "jsonl"}, "FEEDS: a.jsonl: 'jsonl' is no table of options"),
+        ("FEEDS", {"a.txt": {}}, "FEEDS: a.txt: format 'txt' is none of json, "),
+        ("FEEDS", {"nosuch://a.test/a.jsonl": {}}, "scheme 'nosuch' is none of file, "),
+        ("FEEDS", {"a.jsonl": {"uri_params": "no.such"}}, "FEEDS: a.jsonl: there is no 'no.such'"),
+        ("FEED_URI_PARAMS", "no.such", "FEED_URI_PARAMS='no.such': there is no such function"),
+        ("HTTPAUTH_USER", "me", "HTTPAUTH_USER and HTTPAUTH_PASS need HTTPAUTH_DOMAIN"),
     ],
 )
 def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str, value: object, told: str) -> None:
@@ -378,6 +384,10 @@ def test_a_setting_that_would_hurt_later(seeds: Path, tmp_path: Path, name: str,
         ("LOG_VERSIONS", ""),
         ("TELNETCONSOLE_PORT", "0"),
         ("TELNETCONSOLE_PORT", None),
+        ("TELNETCONSOLE_HOST", "unasked..test"),
+        ("FEEDS", {"%(name)s.jsonl": {}, Path("out.csv"): {"item_filter": None}, "stdout:": {"format": "json"}}),
+        ("FEED_URI_PARAMS", "json.dumps"),
+        ("HTTPAUTH_DOMAIN", "a.test"),
     ],
 )
 def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, name: str, value: object) -> None:
@@ -387,12 +397,58 @@ def test_a_setting_of_scrapys_that_does_no_harm(seeds: Path, tmp_path: Path, nam
     check(settings, spider)
 
 
-def test_a_loader_of_spiders_that_there_is_not() -> None:
-    with (
-        contextlib.ExitStack() as held,
-        pytest.raises(PreflightError, match=r"^SPIDER_LOADER_CLASS='no.such': there is no"),
+@pytest.mark.parametrize("host", ["\udcff", "a..test", "nosuch.invalid"])
+def test_a_console_at_an_address_that_none_can_have(host: str) -> None:
+    settings = Settings({"TELNETCONSOLE_ENABLED": True, "TELNETCONSOLE_HOST": host})
+    assert [fault.partition(" cannot be listened at: ")[0] for fault in value_faults(settings)] == [
+        f"TELNETCONSOLE_HOST={host!r}"
+    ]
+    settings.set("TELNETCONSOLE_HOST", "127.0.0.1")
+    assert list(value_faults(settings)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("SPIDER_LOADER_CLASS", "no.such", "SPIDER_LOADER_CLASS='no.such': there is no"),
+        ("SPIDER_LOADER_WARN_ONLY", "maybe", "SPIDER_LOADER_WARN_ONLY neither True nor False"),
+        ("SPIDER_MODULES", "crawler.nosuch", "SPIDER_MODULES: there is no module 'crawler.nosuch'"),
+        ("SPIDER_MODULES", [".own"], "SPIDER_MODULES: there is no module '.own'"),
+        ("SPIDER_MODULES", 5, "SPIDER_MODULES is no list of names"),
+    ],
+)
+def test_spiders_that_cannot_be_looked_for(name: str, value: object, told: str) -> None:
+    with contextlib.ExitStack() as held, pytest.raises(PreflightError, match=rf"^[^\n]*{told}[^\n]*$"):
+        prepare(Settings({name: value}), "x", {}, held)
+
+
+def test_a_project_may_only_be_warned_of_spiders_that_cannot_be_loaded() -> None:
+    settings = Settings({"SPIDER_MODULES": ["nosuch"], "SPIDER_LOADER_WARN_ONLY": True})
+    with pytest.warns(RuntimeWarning, match="nosuch"):
+        assert loader_of(settings).list() == []
+
+
+@pytest.mark.parametrize("words", [["list"], ["frontier", "status", "--crawl", "x"], ["fetch", "http://127.0.0.1:2/"]])
+def test_every_command_tells_of_spiders_that_cannot_be_looked_for(words: list[str], seeds: Path) -> None:
+    """Among them two seed files of one name: who copies one may forget to give it another."""
+    settings = {"CONTACT": "me@a.test", "DATA_DIR": str(seeds.parent / "d")}
+    (seeds.parent / "copied.toml").write_text(GOOD)
+    for name, value, told in (
+        ("SPIDER_MODULES", "nosuch", "SPIDER_MODULES: there is no module 'nosuch'"),
+        ("SEEDS_DIR", str(seeds.parent), f"{seeds}: the crawl 'ndwedwe' is already defined in "),
     ):
-        prepare(Settings({"SPIDER_LOADER_CLASS": "no.such"}), "x", {}, held)
+        done = run_here(*words, **settings, **{name: value})
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert told in line
+
+
+@pytest.mark.parametrize("value", ["{", "[1]", "3", '{"a": 5'])
+@pytest.mark.parametrize("words", [["list"], ["crawl", "x"], ["why", "http://a.test/"], ["fetch", "http://a.test/"]])
+def test_a_dictionary_that_the_command_line_has_wrong_is_named(words: list[str], value: str) -> None:
+    done = run_here(*words, EXTENSIONS=value)
+    assert done.returncode == 2
+    assert f"error: -s EXTENSIONS={value}: no " in done.stderr.splitlines()[-1]
 
 
 def test_what_a_module_of_a_project_misses_is_no_fault_of_the_setting(
@@ -562,6 +618,14 @@ def test_fetching_by_hand_is_refused_in_a_line_too(command: str, name: str, valu
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith(told)
+
+
+@pytest.mark.parametrize("command", ["fetch", "shell"])
+def test_fetching_by_hand_for_a_spider_that_there_is_not(command: str) -> None:
+    done = run_here(command, "http://127.0.0.1:2/", "--spider", "nosuch", CONTACT="me@a.test")
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("no crawl named 'nosuch'")
 
 
 def test_an_answer_that_cannot_be_written_is_none() -> None:

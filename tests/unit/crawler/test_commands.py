@@ -34,7 +34,7 @@ from frontier.errors import FrontierUnavailable
 from frontier.outcomes import OUTCOMES
 from sieve.errors import LinkError
 
-LIGHT = re.compile(r"crawler(\.(errors|commands\.?.*|console(\.(by_hand|crawl_command|terms))?))?")
+LIGHT = re.compile(r"crawler(\.(errors|commands\.?.*|console(\.(by_hand|crawl_command|given_settings|terms))?))?")
 HEAVY = {"archive", "corpus", "frontier", "relevance", "seeds", "sieve", "numpy", "redis", "rich"}
 
 
@@ -116,7 +116,7 @@ def test_a_crawl_that_is_stopped_before_it_begins_ends_well(
     monkeypatch.setattr(ScrapyCrawl, "process_options", lambda *_: None)
     monkeypatch.setattr("crawler.actions.crawl.prepare", prepare)
     monkeypatch.setattr("atexit.register", at_exit.append)
-    command, options = Crawl(), argparse.Namespace(spargs={})
+    command, options = Crawl(), argparse.Namespace(spargs={}, set=[])
     command.settings = Settings()
     monkeypatch.setattr(command, "crawler_process", Mock(create_crawler=lambda _: stop("starting")))
 

@@ -79,6 +79,17 @@ def test_harvest_is_a_crawl_that_stays() -> None:
         find_spider(found, "harvest", {})
 
 
+def test_a_crawl_may_be_called_harvest(tmp_path: Path) -> None:
+    (tmp_path / "harvest.toml").write_text(GOOD.format(contact="").replace("ndwedwe", "harvest"))
+    found, _ = loader(tmp_path)
+    assert found.list() == ["harvest"]
+    for arguments, stays in (({}, False), ({"crawl": "harvest"}, True)):
+        spider = find_spider(found, "harvest", arguments)
+        assert (spider.name, getattr(spider, "stays", None)) == ("harvest", stays)
+    with pytest.raises(PreflightError, match="which crawl"):  # as of a variable that is not set
+        find_spider(found, "harvest", {"crawl": ""})
+
+
 def test_no_such_crawl_is_one_line_that_names_those_there_are(tmp_path: Path) -> None:
     (tmp_path / "ndwedwe.toml").write_text(GOOD.format(contact=""))
     found, _ = loader(tmp_path)
