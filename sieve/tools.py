@@ -164,15 +164,16 @@ def _manifest_of(folder: Path) -> dict[str, Any] | None:
 
 
 def rebuild(sieve: Sieve, known: Iterable[str], ready: Iterable[Item] = ()) -> Rebuilt:
-    """Fill an empty sieve with URLs that were fetched or are in the frontier (`known`: they do not come out again).
+    """Fill a sieve with URLs that were fetched or are in the frontier (`known`: they do not come out again).
 
     `known` are the URLs of WARC or CDXJ files and of the frontier's states and queues; `ready`, which then come out,
-    are those that should be fetched again. :class:`~sieve.errors.StoreError` when the sieve is not empty; but of a
-    fleet's whose store on disk is lost or out of step with Redis that store is made again, and none is `ready`.
+    are those that should be fetched again. A fleet's sieve may know URLs already, and whatever became of an earlier
+    call; its store on disk is made again where it is lost or out of step with Redis. Any other, and where some are to
+    be `ready`, must be empty, else it is a :class:`~sieve.errors.StoreError`.
     """
     result = Rebuilt()
-    if isinstance(sieve, RedisSieve) and not _is_empty(sieve) and not ready:
-        result.known = sieve.remake(_sound(batch, result) for batch in _batches(known))
+    if isinstance(sieve, RedisSieve) and not ready:
+        result.known = sieve.learn(_sound(batch, result) for batch in _batches(known))
         return result
     if not _is_empty(sieve):
         raise StoreError("only an empty sieve can be rebuilt; this one knows URLs")

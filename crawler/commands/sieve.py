@@ -23,6 +23,7 @@ class Command(CrawlCommand):
             "(a running worker keeps this to itself); rebuild FILE...: after the sieve's state was lost, or its store "
             "on this disk was, or is an older or newer copy than Redis' data, take the URLs of WARC files, .cdxj files "
             "or lists of URLs, one a line, and all that the frontier has, for known (stop the crawl first); it ends "
-            "with 1 where some were refused or a file is damaged, and says which. "
+            "with 1 where some were refused or a file is damaged, and says which; called again, it adds to what is "
+            "known. "
             "Example: scrapy sieve rebuild data/zulu/warc/*.warc.xz --crawl zulu"
         )

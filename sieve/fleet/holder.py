@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sieve.disk.files import FolderLock, Step, no_step, replace_text, sync_folder
 from sieve.disk.scratch import Scratch
@@ -61,7 +62,7 @@ class _Fresh:
 
 
 @dataclass(slots=True)
-class _Epoch:
+class Epoch:
     """One epoch decided and not committed."""
 
     commit: Commit
@@ -114,19 +115,13 @@ class Holder:
             self._let_go()
             raise
 
-    def decide(self, packed: Sequence[bytes]) -> _Epoch:
+    def decide(self, packed: Sequence[bytes]) -> Epoch:
         """Decide waiting batches, oldest first, by their fingerprints: nobody here reads the URLs."""
         for batch in packed:
             if len(batch) % 8:
                 raise DamagedError("the waiting log in Redis", f"{len(batch)} bytes are no row of fingerprints")
         keys = np.frombuffer(b"".join(packed), "<u8")
-        first = np.zeros(len(keys), np.bool_)
-        places, maybe = self.seen.screen(keys)
-        first[places[~maybe]] = True
-        perhaps = places[maybe]
-        perhaps = perhaps[np.argsort(keys[perhaps])]
-        first[perhaps[self.seen.unknown(self.seen.snapshot(), keys[perhaps])]] = True
-        new = np.flatnonzero(first)
+        new = self._new(keys)
         starts = np.cumsum([0, *(len(batch) // 8 for batch in packed)])
         cuts = np.searchsorted(new, starts)
         chosen = [
@@ -135,7 +130,22 @@ class Holder:
         ]
         return self._epoch(len(keys), keys[new], chosen)
 
-    def committed(self, epoch: _Epoch, number: int) -> None:
+    def learn(self, keys: Fingerprints) -> Epoch | None:
+        """An epoch by which `keys` are seen, and come out nowhere; None when all of them are."""
+        new = self._new(keys)
+        return self._epoch(0, keys[new], []) if len(new) else None
+
+    def _new(self, keys: Fingerprints) -> npt.NDArray[np.intp]:
+        """Where in `keys` one stands that was not seen, the first time."""
+        first = np.zeros(len(keys), np.bool_)
+        places, maybe = self.seen.screen(keys)
+        first[places[~maybe]] = True
+        perhaps = places[maybe]
+        perhaps = perhaps[np.argsort(keys[perhaps])]
+        first[perhaps[self.seen.unknown(self.seen.snapshot(), keys[perhaps])]] = True
+        return np.flatnonzero(first)
+
+    def committed(self, epoch: Epoch, number: int) -> None:
         """`epoch` was committed as `number`: take it into the store."""
         self.epoch = number
         self._fresh.drop(epoch.commit.fresh_done)
@@ -171,7 +181,7 @@ class Holder:
         """The epoch up to which the store on disk is complete."""
         return int(self.seen.store.facts.get("epoch", 0))
 
-    def _epoch(self, urls: int, admitted: Fingerprints, places: list[bytes]) -> _Epoch:
+    def _epoch(self, urls: int, admitted: Fingerprints, places: list[bytes]) -> Epoch:
         fresh, chunks, done, stored = admitted, [], 0, 0
         if not self._in_redis:
             done = sum(epoch <= self._stored for epoch, _ in self._fresh.elements)
@@ -182,7 +192,7 @@ class Holder:
             chunks = [np.sort(part).tobytes() for part in np.split(together[:whole], whole // CHUNK_KEYS)]
             fresh, done = together[whole:], len(self._fresh.elements)
         element = EPOCH.pack(self.epoch + 1) + fresh.tobytes() if len(fresh) else b""
-        return _Epoch(Commit(self.epoch, urls, len(admitted), places, element, done, stored, chunks), admitted, fresh)
+        return Epoch(Commit(self.epoch, urls, len(admitted), places, element, done, stored, chunks), admitted, fresh)
 
     def _load(self, link: RedisLink, folder: Path, config: SeenConfig) -> Seen:
         store = RunStore(folder, durable=not self._in_redis, step=self._step)

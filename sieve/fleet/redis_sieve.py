@@ -25,7 +25,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from sieve.disk.files import Step, no_step
 from sieve.errors import ClosedError, DamagedError, FencedError, LinkError, LockedError, SpecError, StoreError
-from sieve.fleet.holder import Holder, store_id
+from sieve.fingerprint import Fingerprints
+from sieve.fleet.holder import Epoch, Holder, store_id
 from sieve.fleet.redis_link import RedisLink, Tally
 from sieve.fleet.remaking import remake
 from sieve.queues.items import Batch, Fingerprinter, chosen_items
@@ -195,16 +196,36 @@ class RedisSieve:
                     return not bool(seen.unknown(seen.snapshot(), self._fingerprinter.fingerprint_of(url))[0])
             time.sleep(self.retry_s)
 
-    def remake(self, known: Iterable[Sequence[str]]) -> int:
-        """Make the store on disk again when it is lost or does not go with what Redis has, also of `known`, batches of
-        URLs (:mod:`sieve.fleet.remaking`); gives how many it knows now.
+    def learn(self, known: Iterable[Sequence[str]]) -> int:
+        """Take batches of URLs for seen, so that they come out nowhere; gives how many are seen now. Killed at any
+        instant, the same call does the rest. Where the store on disk is lost, or does not go with what Redis has, it is
+        made again (:mod:`sieve.fleet.remaking`).
 
-        :class:`~sieve.errors.StoreError` when there is nothing to mend, the seen URLs are in Redis, or another process
-        decides; DamagedError: that is to be repaired.
+        :class:`~sieve.errors.StoreError` when the seen URLs are elsewhere, or another process decides; DamagedError:
+        that is to be repaired.
         """
+        if self._out_of_step():
+            return self._remake(known)
+        for urls in known:
+            if urls:
+                self._learn(self._fingerprinter.batch(urls).keys)
+        with self._as_committed():
+            return len(self._held().seen)
+
+    def _learn(self, keys: Fingerprints) -> None:
+        with self._as_committed():
+            holder = self._held()
+            if (epoch := holder.learn(keys)) is not None:
+                self._commit(holder, epoch)
+
+    def _held(self) -> Holder:
+        if (holder := self._hold()) is None:
+            raise self._taken()
+        return holder
+
+    def _remake(self, known: Iterable[Sequence[str]]) -> int:
         folder = self._config.folder
-        if folder is None or not self._out_of_step():
-            raise StoreError("only an empty sieve can be rebuilt; this one knows URLs")
+        assert folder is not None
         with self._deciding:
             self._token, epoch = self._link.acquire(self._token, self._config.lease_ms, self._link.home())
             if not self._token:
@@ -223,6 +244,8 @@ class RedisSieve:
             try:
                 self.decide()
             except StoreError:
+                if self._config.folder is None:
+                    raise
                 return True
             if self._holder is not None:
                 return False
@@ -247,12 +270,17 @@ class RedisSieve:
 
         :class:`~sieve.errors.FencedError` when another process has taken over; the next call starts afresh.
         """
+        with self._as_committed():
+            return self._epoch()
+
+    @contextlib.contextmanager
+    def _as_committed(self) -> Iterator[None]:
+        """One at a time; after an error what is committed is the truth, and what is here may be ahead of it."""
         with self._deciding:
             self._check_open()
             try:
-                return self._epoch()
+                yield
             except BaseException:
-                # What is committed is the truth; what is here may be ahead of it.
                 self._drop_holder()
                 raise
 
@@ -280,6 +308,10 @@ class RedisSieve:
         if not packed:
             return 0
         epoch = holder.decide(packed)
+        self._commit(holder, epoch)
+        return epoch.commit.urls
+
+    def _commit(self, holder: Holder, epoch: Epoch) -> None:
         self._step("decided")
         if self._hold() is not holder:
             raise FencedError("the flush lease was lost while an epoch was decided")
@@ -287,7 +319,6 @@ class RedisSieve:
         self._renewed_s = time.monotonic()
         self._step("committed")
         holder.committed(epoch, number)
-        return epoch.commit.urls
 
     def _hold(self) -> Holder | None:
         if self._holder is not None and time.monotonic() - self._renewed_s < self._config.lease_ms / 3000:

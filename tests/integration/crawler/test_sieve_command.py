@@ -20,6 +20,8 @@ from frontier import Candidate
 from frontier.redis_frontier import RedisFrontier
 from sieve import open_sieve
 
+MORE: dict[str, str] = {}
+"""Settings of the commands, beside the folder."""
 Run = Callable[..., tuple[int, str, str]]
 URLS = [f"http://host{number % 3}.example/{number}" for number in range(40)]
 
@@ -34,7 +36,7 @@ def run(data: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*args: str) -> tuple[int, str, str]:
         command = Command()
         command.settings = get_project_settings()
-        command.settings.set("DATA_DIR", str(data), priority="cmdline")
+        command.settings.setdict({"DATA_DIR": str(data), **MORE}, priority="cmdline")
         parser = argparse.ArgumentParser()
         command.add_options(parser)
         parser.set_defaults(crawl="zulu")
@@ -96,7 +98,6 @@ def test_looking(crawled: Path, run: Run) -> None:
         (("contains", "not a url"), "scrapy sieve contains: not a URL: 'not a url'"),
         (("rebuild", "nowhere.cdxj"), "scrapy sieve rebuild: no file nowhere.cdxj"),
         (("rebuild", "tests"), "scrapy sieve rebuild: no file tests"),
-        (("rebuild", "README.md"), "scrapy sieve rebuild: only an empty sieve can be rebuilt; this one knows URLs"),
         (("stats", "--crawl", "nothing"), "scrapy sieve: crawl 'nothing' has no state in "),
     ],
 )
@@ -192,7 +193,25 @@ def test_an_older_copy_of_the_table_is_told_and_made_again(crawled: Path, run: R
     archived.write_text("\n".join(later[:2]))
     assert run("rebuild", str(archived)) == (0, "14 URLs read, 44 known now, 0 refused\n", "")
     assert [run("contains", url)[0] for url in [URLS[0], *later]] == [0, 0, 0, 1, 0, 0]
-    assert run("rebuild", str(archived))[0] == 1
+    archived.write_text(later[2])
+    assert run("rebuild", str(archived)) == (0, "13 URLs read, 45 known now, 0 refused\n", "")
+    assert run("contains", later[2])[0] == 0
+
+
+@pytest.mark.parametrize("store", ["disk", "redis"])
+def test_a_rebuild_from_the_wrong_file_is_repeated_with_the_right_one(
+    crawled: Path, run: Run, tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_the_sieve(crawled)
+    monkeypatch.setattr("tests.integration.crawler.test_sieve_command.MORE", {"SIEVE_STORE": store})
+    wrong, right = tmp_path / "wrong", tmp_path / "right"
+    wrong.write_text("what is this\n")
+    right.write_text("\n".join(URLS[:30]))
+    assert run("rebuild", str(wrong))[:2] == (1, "11 URLs read, 10 known now, 1 refused\n")
+    assert run("contains", URLS[0])[0] == 1
+    assert run("rebuild", str(right))[:2] == (0, "40 URLs read, 40 known now, 0 refused\n")
+    assert [run("contains", url)[0] for url in (URLS[0], URLS[39], "http://other.example/")] == [0, 0, 1]
+    assert json.loads(run("stats", "--json")[1])["ready_elements"] == 0, "none of them comes out"
 
 
 def test_a_table_whose_manifest_was_made_again_is_no_older_copy(crawled: Path, run: Run) -> None:

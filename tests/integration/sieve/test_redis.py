@@ -26,7 +26,8 @@ from sieve.errors import DamagedError, FencedError, LinkError, LinkFull, StoreEr
 from sieve.fleet.decider import Decider
 from sieve.fleet.holder import CHUNK_KEYS
 from sieve.fleet.keys import RedisKeys
-from sieve.fleet.redis_sieve import RedisSieve
+from sieve.fleet.redis_link import RedisLink
+from sieve.fleet.redis_sieve import RedisConfig, RedisSieve
 from sieve.sets.runs import HEAD_BYTES
 from sieve.tools import fleet_stats, folder_stats, rebuild, repair
 from tests.integration.crawler.harness import wait_for
@@ -253,8 +254,11 @@ def test_an_older_copy_of_the_folder_is_refused_until_it_is_made_again(
         sieve.enqueue(URLS[:201])
         sieve.flush()
         assert sieve.drain() == URLS[199:201], "of what is known by its archive no more"
-    with contextlib.closing(sieve_of(server, spec)) as sieve, pytest.raises(StoreError, match="only an empty sieve"):
-        rebuild(sieve, URLS[:1])
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        assert rebuild(sieve, URLS[:300]).known == 300
+        sieve.enqueue(URLS[:302])
+        sieve.flush()
+        assert sieve.drain() == URLS[300:302]
 
 
 def test_a_folder_that_is_refused_is_left_as_it_is(server: EmbeddedRedis, client: redis.Redis, tmp_path: Path) -> None:
@@ -379,8 +383,37 @@ def test_a_lost_folder_is_made_again_and_not_under_a_worker(
             sieve.flush()
             assert sieve.drain() == URLS[known:new]
         shutil.rmtree(folder)
-    with contextlib.closing(sieve_of(server)) as sieve, pytest.raises(StoreError, match="only an empty sieve"):
+    with contextlib.closing(sieve_of(server)) as sieve, pytest.raises(StoreError, match=r"are in the disk store "):
         rebuild(sieve, URLS)
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+@pytest.mark.parametrize("step", ["decided", "committed"])
+def test_a_rebuild_that_is_killed_is_done_by_the_next(
+    server: EmbeddedRedis, client: redis.Redis, tmp_path: Path, on_disk: bool, step: str
+) -> None:
+    """And what waits to come out comes out, though the table is not empty."""
+    spec = f"&dir={tmp_path}" if on_disk else ""
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        sieve.enqueue(URLS[-3:-1])
+        sieve.flush()
+    reached: list[str] = []
+
+    def die(name: str) -> None:
+        reached.append(name)
+        if reached.count(step) == 2:
+            raise KeyboardInterrupt
+
+    link = RedisLink(server.url, "zulu")
+    killed = RedisSieve(link, RedisConfig(tmp_path if on_disk else None, lease_ms=500), die)
+    with pytest.raises(KeyboardInterrupt):
+        rebuild(killed, URLS[:25_000])
+    link.close()
+    with contextlib.closing(sieve_of(server, spec)) as sieve:
+        assert rebuild(sieve, URLS[:25_000]).known == 25_002
+        sieve.enqueue(URLS)
+        sieve.flush()
+        assert sieve.drain() == [*URLS[-3:-1], *URLS[25_000:-3], URLS[-1]]
 
 
 def test_a_lost_lease_neither_stops_a_flush_nor_a_close(
@@ -726,7 +759,7 @@ def test_tools_over_redis(server: EmbeddedRedis, client: redis.Redis) -> None:
     with contextlib.closing(open_sieve(spec)) as sieve:
         assert rebuild(sieve, URLS[:20], [Entry(URLS[20], b"p")]).known == 20
         with pytest.raises(StoreError, match="empty"):
-            rebuild(sieve, URLS[:1])
+            rebuild(sieve, URLS[:1], URLS[:1])
     with contextlib.closing(open_sieve(spec)) as sieve:
         assert isinstance(sieve, RedisSieve)
         found = fleet_stats(sieve)
