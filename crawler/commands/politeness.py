@@ -45,7 +45,7 @@ class Command(CrawlCommand):
         parser.add_argument("--ip-delay", type=_seconds, help="least seconds an address, instead of the settings'")
         parser.add_argument(
             "--tolerance-ms",
-            type=int,
+            type=_milliseconds,
             default=TOLERANCE_MS,
             help=f"times are rounded to whole milliseconds (default {TOLERANCE_MS})",
         )
@@ -56,3 +56,10 @@ def _seconds(text: str) -> float:
         if 0 <= (value := float(text)) <= _MOST_S:
             return value
     raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 on")
+
+
+def _milliseconds(text: str) -> int:
+    with suppress(ValueError):
+        if (value := int(text)) >= 0:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no whole number of milliseconds from 0 on")

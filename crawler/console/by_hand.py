@@ -9,6 +9,7 @@ from typing import Any
 from scrapy import Spider
 from scrapy.utils.url import guess_scheme
 
+from crawler.console.crawl_command import nothing_held
 from crawler.console.given_settings import GivenSettings
 
 _SETTINGS: dict[str, Any] = {
@@ -47,7 +48,8 @@ class ByHand(GivenSettings):
         self._refuse_files(args)
         # A command's own defaults would have less weight than the add-on's.
         self.settings.setdict(_SETTINGS, priority="cmdline")
-        self._refuse_settings(opts.spider or "")
+        with nothing_held():
+            self._refuse_settings(opts.spider or "")
         self._ask_opt_outs(args, opts.spider or "")
 
     def _refuse_files(self, args: list[str]) -> None:

@@ -146,7 +146,14 @@ def test_a_signal_amid_the_import_of_the_crawler_ends_it_at_once(number: str, tm
     assert (done.returncode, done.stderr) == (0, "scrapy crawl nosuch: interrupted before it began\n")
 
 
-@pytest.mark.parametrize("words", [["seeds", "check", "zulu", "--offline"], ["why", "http://a.test/"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["seeds", "check", "zulu", "--offline"],
+        ["why", "http://a.test/"],
+        ["fetch", "http://127.0.0.1:2/", "-s", "CONTACT=me@a.test"],
+    ],
+)
 def test_ctrl_c_amid_the_import_of_a_command_ends_it_at_once(words: list[str], tmp_path: Path) -> None:
     done = interrupted_amid_imports("SIGINT", words, tmp_path)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

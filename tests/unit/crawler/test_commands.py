@@ -171,15 +171,24 @@ def test_a_word_that_there_is_not_is_named(typed: list[str], said: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["nan", "inf", "-1", "-inf", "1e300", "soon"])
-@pytest.mark.parametrize("option", ["--delay", "--ip-delay"])
-def test_a_delay_that_is_none_is_refused(option: str, typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "wanted"),
+    [
+        ("--delay", "number of seconds"),
+        ("--ip-delay", "number of seconds"),
+        ("--tolerance-ms", "whole number of milliseconds"),
+    ],
+)
+def test_a_time_that_is_none_is_refused(
+    option: str, wanted: str, typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     parser = argparse.ArgumentParser()
     command = Politeness()
     command.settings = Settings()
     command.add_options(parser)
     with pytest.raises(SystemExit, match="2"):
         parser.parse_args(["verify", f"{option}={typed}"])
-    assert f"argument {option}: {typed} is no number of seconds from 0 on" in capsys.readouterr().err
+    assert f"argument {option}: {typed} is no {wanted} from 0 on" in capsys.readouterr().err
 
 
 def test_a_host_rests_until_the_last_of_what_holds_it_back() -> None:
