@@ -27,6 +27,7 @@ from scrapy.settings import Settings
 from archive import ArchiveError
 from archive.terminal import say
 from crawler.addon import Ulwembu
+from crawler.console.given_settings import dictionary_fault
 from crawler.console.one_archive import SUFFIXES, OneArchiveError, finish, one_archive
 from crawler.console.opted_out import OptedOut
 from crawler.console.polite_client import PoliteClient, Visit
@@ -250,6 +251,8 @@ def _settings(options: argparse.Namespace) -> Settings:
         name, found, value = word.partition("=")
         if not found:
             raise CollectorError(f"-s {word}: NAME=VALUE")
+        if fault := dictionary_fault(settings, name, value):
+            raise CollectorError(fault)
         settings.set(name, value, priority="cmdline")
     if options.contact:
         settings.set("CONTACT", options.contact, priority="cmdline")

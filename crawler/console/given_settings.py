@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -18,17 +17,19 @@ class GivenSettings(ScrapyCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's; UsageError names the setting that is no dictionary."""
         assert self.settings is not None
-        _refuse(self.settings, opts.set)
+        for given in opts.set:
+            name, _, value = given.partition("=")
+            if fault := dictionary_fault(self.settings, name, value):
+                raise UsageError(fault, print_help=False)
         super().process_options(args, opts)
 
 
-def _refuse(settings: BaseSettings, given: Iterable[str]) -> None:
-    for name, _, value in (one.partition("=") for one in given):
-        if not value or not isinstance(settings[name], BaseSettings):
-            continue
-        try:
-            what = "" if isinstance(json.loads(value), dict) else "no dictionary"
-        except ValueError as error:
-            what = f"no JSON: {error}"
-        if what:
-            raise UsageError(f'-s {name}={value}: {what}; {{"NAME": VALUE}} is wanted', print_help=False)
+def dictionary_fault(settings: BaseSettings, name: str, value: str) -> str:
+    """Why the setting cannot be set to that; "" where it can, or is none that is a dictionary."""
+    if not value or not isinstance(settings[name], BaseSettings):
+        return ""
+    try:
+        what = "" if isinstance(json.loads(value), dict) else "no dictionary"
+    except ValueError as error:
+        what = f"no JSON: {error}"
+    return what and f'-s {name}={value}: {what}; {{"NAME": VALUE}} is wanted'

@@ -224,7 +224,8 @@ def test_usage_and_refusals(web: Running, tmp_path: Path, capsys: pytest.Capture
     assert main(["links", "-i", str(listing), "--contact", "somebody"]) == 2
     assert "neither a web address nor" in capsys.readouterr().err
     asked = web.server.requests
-    for wrong in ("FRONTIER_DELAY_S=-1", "FRONTIER_DELAI_S=9", "DOWNLOAD_MAXSIZE=x", "FETCH_CA_FILE=/nowhere"):
+    mistyped = ("FRONTIER_DELAY_S=-1", "FRONTIER_DELAI_S=9", "DOWNLOAD_MAXSIZE=x", "ADDONS={", "FETCH_CA_FILE=/nowhere")
+    for wrong in mistyped:
         assert main(["links", "-i", str(listing), *POLITE, "-s", wrong]) == 2
         error = capsys.readouterr().err
         assert error.startswith("-ERR ")
