@@ -11,7 +11,7 @@ class Budget:
     never more than `max_pages` pages: where as many are under way as there may be still, there is no lease until one of
     these has ended. What is under way may exceed `max_bytes`. `requisites`: what pages embed (of the best band; see
     :data:`frontier.payload.REQUISITE_MARK`) is still leased when `max_pages` is spent, and that alone, with the
-    robots.txt that it needs."""
+    robots.txt that it needs; of a host whose own are (:class:`frontier.types.HostPolicy`), as well."""
 
     max_pages: int = 0
     max_bytes: int = 0

@@ -105,13 +105,17 @@ class Host:
         return None
 
     def requisites_ms(self, obey_robots: bool) -> int | None:
-        """As :meth:`ready_ms`, for what pages embed alone, of what is parked among the first :data:`PARKED_AT_ONCE`."""
+        """As :meth:`ready_ms`, for what pages embed alone."""
         ready_ms = self.ready_ms(obey_robots)
         if ready_ms is None or self.hops or self.bands[0]:
             return ready_ms
-        parked = itertools.islice(self.parked, PARKED_AT_ONCE)
-        first = next((until for until, member, _ in parked if is_requisite(member.partition(b"\0")[2])), None)
+        first = self.first_requisite_ms()
         return None if first is None else max(ready_ms, first)
+
+    def first_requisite_ms(self) -> int | None:
+        """When the first of what pages embed comes back, of the first :data:`PARKED_AT_ONCE` that are parked."""
+        parked = itertools.islice(self.parked, PARKED_AT_ONCE)
+        return next((until for until, member, _ in parked if is_requisite(member.partition(b"\0")[2])), None)
 
     def first_parked_ms(self) -> int:
         """When the first of what is parked comes back; 0 when nothing is."""
@@ -143,10 +147,11 @@ class Host:
         return left_ms < window_ms and self.robots_retry_ms <= due_ms
 
     def spent_quota(self) -> str:
-        """Reason why the host's rules allow no more of it; "" when they do."""
-        if self.policy.max_pages and self.pages >= self.policy.max_pages:
-            return "quota"
-        return "quota_bytes" if self.policy.max_bytes and self.fetched_bytes >= self.policy.max_bytes else ""
+        """Reason why the host's rules allow no more of it; "" when they do. That of pages last: it may leave what they
+        embed."""
+        if self.policy.max_bytes and self.fetched_bytes >= self.policy.max_bytes:
+            return "quota_bytes"
+        return "quota" if self.policy.max_pages and self.pages >= self.policy.max_pages else ""
 
     def delay_ms(self, config: FrontierConfig) -> int:
         """Politeness delay of the authority after its last answer."""

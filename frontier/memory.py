@@ -140,12 +140,22 @@ class MemoryFrontier(MemoryTables):
         return self._grant(host, address, max(now_ms, ready_ms, state.next_ms))
 
     def _over_quota(self, host: Host, now_ms: int) -> bool:
-        """Whether a host had all its rules allow; then it rests for a day."""
-        reason = host.spent_quota()
-        if reason:
-            host.rest(now_ms + DAY, reason)
-            host.rank = None
-        return reason != ""
+        """Whether a host had all its rules allow; then it rests for a day. What pages embed is fetched before, and ends
+        it."""
+        reason, until_ms = host.spent_quota(), now_ms + DAY
+        if reason == "quota" and self.config.budget.requisites:
+            if host.requisites() is not None:
+                return False
+            until_ms = min(until_ms, host.first_requisite_ms() or until_ms)
+        if not reason:
+            return False
+        host.rest(until_ms, reason)
+        host.rank = None
+        return True
+
+    def _is_narrowed_at(self, host: Host) -> bool:
+        """Whether what pages embed alone is leased of a host."""
+        return self._narrowed or (self.config.budget.requisites and host.spent_quota() == "quota")
 
     def _grant(self, host: Host, address: str, due_ms: int) -> Lease | None:
         element, found = self._next_element(host, due_ms)
@@ -173,7 +183,7 @@ class MemoryFrontier(MemoryTables):
             memo=b"" if found.kind is Kind.ROBOTS else found.memo,
             robots_ms=0 if found.kind is Kind.ROBOTS else host.robots_ms,
             hops=hops,
-            uncounted=self._narrowed,
+            uncounted=self._is_narrowed_at(host),
         )
         host.token, host.served = token, self._served
         if address:
@@ -192,13 +202,14 @@ class MemoryFrontier(MemoryTables):
         if host.hops:
             element = host.hops.popleft()
             return element, read_element(host.authority, element)
-        if self._narrowed and host.requisites() is None:
+        narrowed = self._is_narrowed_at(host)
+        if narrowed and host.requisites() is None:
             return b"", None
         if host.wants_robots(due_ms, self.config):
             return b"", Element(host.authority + "/robots.txt", Kind.ROBOTS, 0, 0, 1.0, 0, "", b"")
         host.unpark(due_ms)
         for _ in range(OPTED_OUT_AT_ONCE):
-            queue = host.requisites() if self._narrowed else host.next_queue()
+            queue = host.requisites() if narrowed else host.next_queue()
             if queue is None:
                 break
             element = queue.popleft()

@@ -154,9 +154,11 @@ class RedisFrontier(TellsTime):
             self.release(lease.token for lease in found)
             raise OptOutsDamaged(*map(text_of, damaged))
         due_ms = int(next_due) if next_due >= 0 else None
-        if narrowed := self.config.budget.narrowed(closed.decode()):
-            found, closed = tuple(replace(lease, uncounted=True) for lease in found), b""
-        return Grant(found, now_ms, due_ms, closed.decode(), int(ahead), narrowed), records
+        narrowed = self.config.budget.narrowed(closed.decode())
+        if self.config.budget.requisites:
+            spent = (narrowed or wire.had_its_pages(record) for record in records)
+            found = tuple(replace(lease, uncounted=uncounted) for lease, uncounted in zip(found, spent, strict=True))
+        return Grant(found, now_ms, due_ms, "" if narrowed else closed.decode(), int(ahead), narrowed), records
 
     def bind(self, token: str, address: str) -> Bound:
         """See :class:`frontier.types.Frontier`."""

@@ -132,7 +132,7 @@ def _settings(config: FrontierConfig) -> dict[str, object]:
         "max_pages": config.budget.max_pages,
         "max_bytes": config.budget.max_bytes,
         "max_ms": config.budget.max_seconds * outcomes.SECOND,
-        "requisites": payload.REQUISITE_MARK if config.budget.requisites and config.budget.max_pages else False,
+        "requisites": payload.REQUISITE_MARK if config.budget.requisites else False,
         "opt_outs_of_all": OPT_OUTS_OF_ALL,
         "answer_within": round(ANSWER_WITHIN_S * 1000),
         "audit": config.audit_rows if config.audit else False,

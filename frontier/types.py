@@ -78,8 +78,8 @@ class Lease:
     version (instant of fetch) of the authority's robots record, 0 for robots leases. `memo` is what the last report
     left, before the first one the candidate's. `attempt` counts its answers that failed, `expiries` its leases that ran
     out. For kind ROBOTS `source` is the authority for which the file is fetched,
-    `hops` the redirects followed so far. `uncounted`: granted when the budget of pages was spent; whatever is answered,
-    it must be reported as no page."""
+    `hops` the redirects followed so far. `uncounted`: granted when the budget of pages was spent, or that of its
+    host; whatever is answered, it must be reported as no page."""
 
     token: str
     url: str
@@ -173,7 +173,8 @@ class Outcome:
 class HostPolicy:
     """Rules of one authority that differ from the crawl's (None: the crawl's rule). A host that had
     `max_pages` pages or `max_bytes` bytes (0: no limit) rests for a day at a time, with the reason "quota" or
-    "quota_bytes"."""
+    "quota_bytes". Where the crawl's budget leaves what pages embed, `max_pages` does, too: the host rests when none
+    of it is due."""
 
     delay_ms: int | None = None
     address_delay_ms: int | None = None

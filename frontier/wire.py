@@ -62,7 +62,7 @@ _LEASE_NAMES = ("due", "expires", "key", "holds")
 _NEW = struct.Struct("<2I")
 _OUTCOME = struct.Struct("<dIH5d8s")
 _LAST_FETCH = _CORE_NAMES.index("last_fetch_ms")
-_SERVED, _MAPPED, _ENDS_SLOWLY, _HELD = 1, 2, 4, 32
+_SERVED, _MAPPED, _ENDS_SLOWLY, _LOOKED, _HELD = 1, 2, 4, 16, 32
 _NO_TOKEN = ("", 0, 0)
 _TOKEN = re.compile(r"([0-9a-f]{1,13})-([0-9a-f]{8})@([!-~]+)")
 
@@ -300,6 +300,14 @@ def host_state(name: str, data: bytes, config: FrontierConfig) -> HostState:
 
 def _leased_url(authority: str, element: bytes) -> str:
     return read_element(authority, element).url if element else f"{authority}/robots.txt"
+
+
+def had_its_pages(data: bytes) -> bool:
+    """Whether the host had all pages that its own rules allow, by its record as lease.lua returns it."""
+    if not data[0] & _LOOKED:
+        return False
+    record, _ = _without_urls(data)
+    return 0 < int(record.get("max_pages", 0)) <= int(record["pages"])
 
 
 class Rests(NamedTuple):

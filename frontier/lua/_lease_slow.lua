@@ -50,8 +50,9 @@ local function is_opted_out(rules, element)
   return false
 end
 
--- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be, or no page embeds it
-local function next_element(authority, record, due)
+-- element to fetch next ('' = robots.txt), nil when all it had was opted out, or may be, or no page embeds it and it is
+-- narrowed to what pages embed
+local function next_element(authority, record, due, narrowed)
   local rules = opt_out_rules(authority)
   if not rules then return nil end
   for _, rule in ipairs(rules) do
@@ -66,7 +67,6 @@ local function next_element(authority, record, due)
     record.others.h = hops > 1 and hops - 1 or nil
     return call('LPOP', PREFIX .. 'h:' .. authority)
   end
-  local narrowed = line.narrowed
   if narrowed and not embedded.is_first(authority, record) then return nil end
   if robots_wanted(record.robots_ms, record.robots_expires_ms, record.others.rr or 0, due) then return '' end
   unpark(authority, record, due)
@@ -80,21 +80,30 @@ local function next_element(authority, record, due)
   return nil
 end
 
--- reason why its rules allow a host no more, nil when they do
+-- reason why its rules allow a host no more, nil when they do; that of pages last: it may leave what pages embed
 local function spent_quota(record)
   local most_pages, most_bytes = record.others.mp or 0, record.others.mb or 0
   if most_pages == 0 and most_bytes == 0 then return nil end
   local bytes, pages = counts_of(record)
-  if most_pages > 0 and pages >= most_pages then return 'quota' end
   if most_bytes > 0 and bytes >= most_bytes then return 'quota_bytes' end
+  if most_pages > 0 and pages >= most_pages then return 'quota' end
   return nil
 end
 
 local function grant(authority, record, ip, due)
   mark_changed(authority)
-  local spent = spent_quota(record)
-  if spent then rest(record, now + SETTINGS.day, spent) end
-  local element = not spent and next_element(authority, record, due)
+  local spent, narrowed, until_ms = spent_quota(record), line.narrowed, now + SETTINGS.day
+  if spent == 'quota' and SETTINGS.requisites then
+    narrowed = true
+    if embedded.is_first(authority, record) then
+      spent = nil
+    else
+      local parked = embedded.parked_until(authority, record)
+      if parked and parked < until_ms then until_ms = parked end
+    end
+  end
+  if spent then rest(record, until_ms, spent) end
+  local element = not spent and next_element(authority, record, due, narrowed)
   if not element then
     schedule(authority, record)
     return false

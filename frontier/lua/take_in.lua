@@ -107,7 +107,8 @@ end
 
 -- whether what pages embed alone is leased
 local function is_narrowed()
-  return SETTINGS.requisites and tonumber(call('HGET', KEYS[1], 'pages') or 0) >= SETTINGS.max_pages
+  local most = SETTINGS.max_pages
+  return SETTINGS.requisites and most > 0 and tonumber(call('HGET', KEYS[1], 'pages') or 0) >= most
 end
 
 local function take_group(authority, items)

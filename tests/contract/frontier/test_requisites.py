@@ -249,10 +249,55 @@ def test_who_has_opted_out_or_is_paused_is_left_alone(make: Make, clock: Clock) 
     assert urls(frontier.lease(10).leases) == [f"{C}/0.png"]
 
 
-def test_a_host_that_has_spent_its_own_pages_rests_with_what_they_embed(make: Make, clock: Clock) -> None:
-    frontier = make(ONE_PAGE)
+@pytest.mark.parametrize("most", [0, 1, 5])
+def test_a_host_that_has_spent_its_own_pages_rests_when_none_is_left(make: Make, clock: Clock, most: int) -> None:
+    """Whether or not those of the crawl are spent."""
+    frontier = make(replace(POLITE, budget=Budget(max_pages=most, requisites=True)))
     frontier.configure({A: HostPolicy(max_pages=1)})
-    spent(frontier, A)
+    frontier.take_in([Candidate(f"{A}/page", score=1.0)])
+    done(frontier, one(frontier), robots=RobotsRecord("allow"))
+    clock.forward(2000)
+    lease = one(frontier)
+    assert not lease.uncounted
+    done(frontier, lease)
+    frontier.take_in([Candidate(f"{A}/feed", Kind.FEED, score=1.0), Candidate(f"{A}/2"), embedded(f"{A}/1.png")])
+    frontier.take_in([embedded(f"{A}/2.png", not_before_ms=(later_ms := clock.now_ms + 9000))])
+    clock.forward(2000)
+    lease = one(frontier)
+    assert (lease.url, lease.uncounted) == (f"{A}/1.png", True)
+    got(frontier, lease)
+    clock.forward(2000)
+    for _ in range(3):
+        grant = frontier.lease(10)
+    assert (grant.leases, grant.next_due_ms) == ((), later_ms)
+    clock.forward(5000)
+    lease = one(frontier)
+    assert (lease.url, lease.uncounted) == (f"{A}/2.png", True)
+    got(frontier, lease)
+    clock.forward(2000)
+    for _ in range(3):
+        assert frontier.lease(10).leases == ()
+    assert (state := frontier.host(A))
+    assert (state.rest_reason, state.pages, state.queued) == ("" if most == 1 else "quota", 1, 2)
+
+
+def test_a_host_that_has_spent_its_own_bytes_rests_with_what_pages_embed(make: Make, clock: Clock) -> None:
+    frontier = make(replace(FREE, budget=Budget(requisites=True)))
+    frontier.configure({A: HostPolicy(max_pages=1, max_bytes=10)})
+    frontier.take_in([Candidate(f"{A}/page", score=1.0), embedded(f"{A}/1.png")])
+    lease = one(frontier)
+    done(frontier, lease, fetched_bytes=10)
+    clock.forward(2000)
+    assert frontier.lease(10).leases == ()
+    assert (state := frontier.host(A))
+    assert state.rest_reason == "quota_bytes"
+
+
+def test_without_them_a_host_that_has_spent_its_own_pages_rests(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.configure({A: HostPolicy(max_pages=1)})
+    frontier.take_in([Candidate(f"{A}/page", score=1.0)])
+    done(frontier, one(frontier))
     frontier.take_in([embedded(f"{A}/1.png")])
     clock.forward(2000)
     assert frontier.lease(10).leases == ()

@@ -192,8 +192,10 @@ class Histories(RuleBasedStateMachine):
             assert now_ms <= lease.due_ms <= now_ms + ahead_ms
             self.check_rested(lease.authority, lease.address, lease.due_ms)
             self.leases[lease.token] = lease
-            assert lease.uncounted == grant.narrowed
-            if grant.narrowed and lease.kind is not Kind.ROBOTS:
+            host = self.memory.known[lease.authority]
+            spent = self.config.budget.requisites and 0 < (host.policy.max_pages or 0) <= host.pages
+            assert lease.uncounted == (grant.narrowed or spent)
+            if lease.uncounted and lease.kind is not Kind.ROBOTS:
                 assert lease.kind is Kind.PAGE
                 assert lease.memo.startswith(REQUISITE_MARK)
 
