@@ -143,8 +143,7 @@ class RedisFrontier(TellsTime):
 
     def _grant(self, limit: int, ahead_ms: int) -> tuple[Grant, list[bytes]]:
         """The grant, and the records of its leases' hosts, for :func:`frontier.wire.delays_ms`."""
-        # half of it is drawn, so that a Redis that lost its last second gives no token twice
-        key, asked = secrets.randbits(32), uptime_ms()
+        key, asked = secrets.randbits(32), uptime_ms()  # half a token: a Redis that lost a second gives none twice
         arguments = {"limit": min(limit, MOST_LEASES), "ahead": ahead_ms, "key": key}
         leases, now, next_due, closed, damaged, ahead, late = self._run("lease", arguments)
         now_ms = int(now) if self._now_ms else self._line.note(asked, int(now), int(ahead), int(late))
