@@ -46,16 +46,19 @@ _CODE = 0xE000
 MAX_WORD = 40
 """Letters of a word that are looked at; what is longer is cut there."""
 
-_LETTER = r"[^\W\d_²³¹¼½¾ªº\u115f\u1160\u3164\uffa0]"
-"""Without figures that \\d does not have, what is raised behind figures (30ºC), and letters that cannot be seen."""
+_FIGURES = "".join(sign for sign in map(chr, range(0xB00, 0xA840)) if unicodedata.category(sign) in ("No", "Nl"))
+"""Those that \\d does not have: of Ethiopia, raised ones, in circles, Roman ones that are one sign. Without Bengali
+ones, which the shipped model's words have: people type one of them (৷) for the end of a sentence."""
+_LETTER = rf"[^\W\d_²³¹¼½¾{_FIGURES}ªº\u115f\u1160\u3164\uffa0]"
+"""Without figures, what is raised behind them (30ºC), and letters that cannot be seen."""
 _MARKS = re.compile(f"[{MARK}]")
 _WORD = re.compile(f"{_LETTER}+(?:{VOWEL_SIGN}+{_LETTER}*)*")
 _DRAWN_OUT = re.compile(r"(.)\1\1+")
 _SHAPE = (
     r"\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212c\u212d\u212f-\u2134"
-    r"\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a5"
+    r"\ufb00-\ufb1d\ufb1f-\ufdf9\ufe70-\ufefc\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc\U0001d400-\U0001d6a5"
 )
-"""Latin letters of mathematics, ligatures, letters as wide as Chinese ones."""
+"""Latin letters of mathematics, ligatures, Arabic ones by how they join, letters as wide as Chinese ones or half so."""
 _SHAPES = re.compile(f"[{_SHAPE}]+")
 # Small letters that look alike, in the same order.
 _CYRILLIC, _LATIN = (
@@ -146,10 +149,12 @@ def _western(text: str) -> tuple[bytes | None, str]:
 
 
 def _other_words(text: str) -> list[str]:
-    there = {*_OTHERWISE.findall(text)}
+    there, read = {*_OTHERWISE.findall(text)}, text
     if any(map(_SHAPES.match, there)):
-        text = _SHAPES.sub(lambda letters: unicodedata.normalize("NFKC", letters[0]), text)
-    text = composed(text)
+        read = _SHAPES.sub(lambda letters: unicodedata.normalize("NFKC", letters[0]), text)
+    read = composed(read)
+    if read is not text:  # a letter may have been one with its mark
+        there, text = {*_OTHERWISE.findall(read)}, read
     if any(map(_MARKS.match, there)):
         text = _MARKS.sub("", text)
     text = text.replace("İ", "I").lower()  # else small İ is i and a mark, which parts words
@@ -221,6 +226,10 @@ def drawn_out(tokens: Sequence[str], alphabet: Alphabet = LATIN) -> dict[str, st
     codes = alphabet.encode(tokens)
     same = codes[1:] == codes[:-1]
     thrice = (same[1:] & same[:-1]).nonzero()[0]
+    if alphabet.scripts:  # rare letters have two codes
+        same = codes[2:] == codes[:-2]
+        pairs = same[3:] & same[2:-1] & same[1:-2] & same[:-3]
+        thrice = np.concatenate([thrice, pairs.nonzero()[0]])
     if not len(thrice):
         return {}
     # Letters that are not known share a code: not all of these words have one letter three times.
@@ -233,6 +242,12 @@ def word_starts(codes: Codes) -> npt.NDArray[np.int64]:
     """Where words start in what belongs to all codes but the first (for np.add.reduceat)."""
     starts: npt.NDArray[np.int64] = (codes == BOUNDARY).nonzero()[0][:-1]
     return starts
+
+
+def word_lengths(codes: Codes) -> npt.NDArray[np.int64]:
+    """How many codes each word has, its end among them."""
+    lengths: npt.NDArray[np.int64] = np.diff((codes == BOUNDARY).nonzero()[0])
+    return lengths
 
 
 def ngram_keys(codes: Codes, order: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:

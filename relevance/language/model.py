@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from relevance.errors import ModelError, UnknownLanguageError
 from relevance.language import storage, strangeness, trie
-from relevance.language.alphabet import OTHER_SCRIPT, Alphabet, drawn_out, word_starts
+from relevance.language.alphabet import OTHER_SCRIPT, Alphabet, Codes, drawn_out, word_lengths, word_starts
 
 STEP = 0.05
 """Nats of one unit of evidence."""
@@ -138,17 +138,16 @@ class Model:
     def _places(self) -> dict[str, int]:
         return {word: place for place, word in enumerate(self._words)}
 
-    def _letter_sums(self, tokens: Sequence[str]) -> Sums:
+    def _letter_sums(self, codes: Codes) -> Sums:
         """-log p of words by their letters in steps, word x class (and more columns): each letter after the longest
         known context."""
-        codes = self.alphabet.encode(tokens)
         return _summed(self._rows.take(self._trie.longest(codes), axis=0), word_starts(codes))
 
     def letter_logs(self, tokens: Sequence[str]) -> Floats:
         """log p of words by their letters, word x class. Letters of scripts that are not known share a code and so a
         probability, which each has a part of: else how long a word is would weigh more than which word it is."""
-        logs: Floats = self._letter_sums(tokens)[:, : len(self.classes)] * np.float32(-self._step)
         codes = self.alphabet.encode(tokens)
+        logs: Floats = self._letter_sums(codes)[:, : len(self.classes)] * np.float32(-self._step)
         others = np.add.reduceat(codes[1:] == OTHER_SCRIPT, word_starts(codes), dtype=np.float32)
         return logs - (others * _ONE_OF_OTHERS)[:, np.newaxis]
 
@@ -170,14 +169,14 @@ class Model:
             logs = self.word_logs(some)
             rows = out[at : at + len(some)]
             rows[:, :-2] = self._cut(logs.max(axis=1, keepdims=True) - logs)
-            self._finish(rows, self._strangeness.lowest(-logs), some)
+            self._finish(rows, self._strangeness.lowest(-logs), word_lengths(self.alphabet.encode(some)))
         return out
 
-    def _finish(self, evidence: Evidence, lowest: strangeness.Nats, tokens: Sequence[str]) -> None:
+    def _finish(self, evidence: Evidence, lowest: strangeness.Nats, lengths: npt.NDArray[np.int64]) -> None:
         """Puts the columns behind the classes' and weighs what words say of siblings."""
         best = np.minimum.reduce(evidence[:, self._family], axis=1, initial=255)
         np.equal(best, 0, out=evidence[:, len(self.classes)])
-        evidence[:, len(self.classes) + 1] = self._strangeness.weigh(evidence, lowest, tokens)
+        evidence[:, len(self.classes) + 1] = self._strangeness.weigh(evidence, lowest, lengths)
 
     def _cut(self, behind: Floats) -> Evidence:
         steps: Evidence = np.rint(np.minimum(behind, self._clip) / np.float32(STEP)).astype(np.uint8)
@@ -214,11 +213,12 @@ class Model:
             new = [*(unknown - drawn.keys() | set(drawn.values()).difference(known))]
         for at in range(0, len(new), _TOGETHER):
             some = new[at : at + _TOGETHER]
-            sums = self._letter_sums(some)
+            codes = self.alphabet.encode(some)
+            sums = self._letter_sums(codes)
             lowest = self._strangeness.lowest(sums) * np.float32(self._step) + self._unlisted
             sums -= np.minimum.reduce(sums, axis=1, keepdims=True)
             evidence = self._steps.take(sums, mode="clip")
-            self._finish(evidence, lowest, some)
+            self._finish(evidence, lowest, word_lengths(codes))
             rows.update(zip(some, _packed(evidence), strict=True))
         rows.update([(word, rows.get(plain) or known[plain]) for word, plain in drawn.items()])
         if max(map(len, rows)) <= LONGEST:

@@ -2,7 +2,8 @@
 
 Strangeness is -log p a letter (the word's end counts as one) under that class of the group that likes the word best;
 of true Nguni strings of 1-4 words it is 1.3 in the middle and above 2.1 in one of twenty, of strings in other African
-languages that pass for them 2.0 in the middle. It is used twice:
+languages that pass for them 2.0 in the middle. Letters are counted by their codes (relevance.language.alphabet): a rare
+one of a syllabary has two and says as much, and the code of a script is one more. It is used twice:
 - what a strange word says of close siblings against one another is mostly chance, so it counts less;
 - a text whose words are together strange to the family needs more of a lead over what is not family
   (relevance.language.identification).
@@ -16,8 +17,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from relevance.language.alphabet import MAX_WORD
 
 PLAIN = 1.0
 """Nats a letter up to which a word counts in full."""
@@ -74,16 +73,14 @@ class Strangeness:
         """-log p by word and class -> by group (the family first) and word, under the best class of the group."""
         return np.minimum.reduceat(costs.T.take(self._judged, axis=0), self._judged_starts, axis=0)
 
-    def weigh(self, evidence: Rows, lowest: Nats, tokens: Sequence[str]) -> Rows:
+    def weigh(self, evidence: Rows, lowest: Nats, lengths: npt.NDArray[np.int64]) -> Rows:
         """Brings evidence for siblings nearer to its mean over their group where the word is strange to it, in place;
-        gives what the words cost the family more than usual. lowest: in nats.
+        gives what the words cost the family more than usual. lowest: in nats; lengths: of the words in codes.
 
         Nearer to the mean and not to the best of the group, as then a text whose words each look a little like another
         sibling would cost the group less than before: eight times as many foreign sentences were called isiZulu.
         """
-        lengths = np.fromiter(map(len, tokens), dtype=np.float32, count=len(tokens))
-        np.minimum(lengths, MAX_WORD, out=lengths)
-        lengths += 1
+        lengths = lengths.astype(np.float32)
         lost = lowest[1:] * (SLOPE / lengths)
         lost -= SLOPE * PLAIN
         lost = np.minimum(np.maximum(lost, 0), 1 - LEAST)

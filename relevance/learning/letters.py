@@ -19,6 +19,10 @@ WRITTEN_IN = 0.1
 _LEAST = 1e-4
 """Share of a language's letters from which on a Latin one comes before those of languages that are not named."""
 _LATIN = "LATIN"
+_TOGETHER = frozenset(
+    ("AHOM", "BALINESE", "CJK", "HIRAGANA", "JAVANESE", "KATAKANA", "KHMER", "LAO", "MYANMAR", "NEW", "TAI", "THAI")
+)
+"""Scripts without blanks between words (Unicode, annex 14: classes SA, ID and AK); NEW is New Tai Lue."""
 _NOT_A_TO_Z = re.compile("[^a-z]")
 
 Shares = dict[str, float]
@@ -43,6 +47,11 @@ def alphabet_of(counted: Mapping[str, Counter[str]], named: Iterable[str], latin
     known = sorted(filter(is_latin, letters[_LATIN]), key=lambda letter: own.get(letter, 0.0) < _LEAST)
     latin = latin or "".join(known[:LATIN_LETTERS])
     return Alphabet(latin, ["".join(letters[one][:SCRIPT_LETTERS]) for one in sorted(written_in - {_LATIN, ""})])
+
+
+def written_together(counts: Counter[str]) -> bool:
+    """Whether words of a language stand without blanks between them, by what it is mostly written in."""
+    return sum(share for letter, share in _shares(counts).items() if _script(letter) in _TOGETHER) > 0.5
 
 
 def is_latin(letter: str) -> bool:

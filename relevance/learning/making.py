@@ -14,6 +14,7 @@ from relevance.language.alphabet import Alphabet
 from relevance.language.model import Model, lay_out
 from relevance.learning.cleaning import cleaned
 from relevance.learning.contrasting import contrasted
+from relevance.learning.letters import written_together
 from relevance.learning.matching import matched
 from relevance.learning.training import Corpus, Description, class_words, train
 from relevance.learning.tuning import tuned
@@ -21,8 +22,6 @@ from relevance.types import UNDETERMINED
 
 _log = logging.getLogger(__name__)
 
-_LONG_WORDS = 12
-"""Letters of a mean word from which on it seems to be several."""
 _ENOUGH_WORDS = 20_000
 """docs/relevance.md, A language of your own, has what siblings with less are worth."""
 
@@ -94,16 +93,13 @@ def _tell_of_no_others(description: Description) -> None:
 
 
 def _tell_of_no_blanks(description: Description, corpus: Corpus) -> None:
-    """Warns of each language whose words are written together. All its words are looked at: most of what stands between
-    two blanks comes once, so what is listed are the short ones."""
+    """Warns of each language whose words are written together."""
     counted = class_words(corpus, description)
     for spec in description.classes:
-        counts = counted[spec.name]
-        letters = sum(len(word) * count for word, count in counts.items())
-        if spec.label != UNDETERMINED and letters > _LONG_WORDS * counts.total():
+        if spec.label != UNDETERMINED and written_together(counted[spec.name]):
             _log.warning(
-                "class %s seems to be written without blanks between its words, which makes one word of what stands "
-                "between two blanks (docs/relevance.md, A language of your own)",
+                "class %s is written without blanks between its words, which makes one word of what stands between two "
+                "blanks (docs/relevance.md, A language of your own)",
                 spec.name,
             )
 

@@ -125,14 +125,18 @@ def test_words_of_some_siblings_only_are_told(caplog: Any, listed: str, told: bo
 
 
 def test_languages_without_blanks_are_told(caplog: Any) -> None:
-    specs = tuple(training.ClassSpec(name, name, (name,)) for name in ("tha", "deu", "amh")) + SPECS[2:]
+    """Also where there are short strings only, as of an interface."""
+    specs = tuple(training.ClassSpec(name, name, (name,)) for name in ("tha", "jpn", "deu", "amh")) + SPECS[2:]
     thai = ["มนุษย์ทั้งหลายเกิดมามีอิสระ และ", "เสมอภาคกันในเกียรติศักดิ์และสิทธิ และ", "ต่างมีเหตุผลและมโนธรรม และ"]
-    text: training.Corpus = {"tha": {"x": thai}, "amh": {"x": ["ሰላም ነው ሰላም ነው"]}, "lao": {"x": thai}}
+    text: training.Corpus = {
+        "tha": {"x": thai}, "jpn": {"x": ["設定 キャンセル", "連絡先を追加 Google"]}, "amh": {"x": ["ሰላም ነው ሰላም ነው"]},
+        "lao": {"x": thai},
+    }  # fmt: skip
     lists = training.Source("lists", words={"deu": 1_000})
     with caplog.at_level("INFO", "relevance"):
         make(replace(SMALL, classes=specs, sources=(lists,)), text)
     told = [record.getMessage() for record in caplog.records if "without blanks" in record.msg]
-    assert [line.split()[1] for line in told] == ["tha"], "neither long words nor a pool"
+    assert [line.split()[1] for line in told] == ["tha", "jpn"], "neither long words nor a pool"
 
 
 def test_languages_of_other_scripts_are_told_apart_by_their_words() -> None:

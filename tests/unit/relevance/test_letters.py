@@ -67,9 +67,12 @@ TEXT: training.Corpus = {
         ("#ශ්\u200dරී ලංකා", ["ලංකා"]),
         ("#می\u200cخواهم", ["میخواهم"]),
         ("#e\u0323\u0300ko\u0323\u0301 ni", ["ni"]),
+        ("ሰላም፩፪ ፳ Ⅻ XIIⅫ ①one km⁴ H₂O ௰", ["ሰላም", "xii", "one", "km", "h", "o"]),
+        ("\ufee2\ufea4\ufee4\ufeaa \ufdf2 \ufefb", ["محمد", "الله", "لا"]),
+        ("ｶﾞｷ \ufb49\ufb21 \ufb13 ｈｅｌｌｏ", ["ガキ", "שא", "մն", "hello"]),
     ],
 )
-def test_vowels_behind_letters_are_of_the_word_and_points_are_not(text: str, there: list[str]) -> None:
+def test_words_are_what_a_text_is_read_as(text: str, there: list[str]) -> None:
     assert words(text) == there
 
 
@@ -82,6 +85,13 @@ def test_letters_in_pieces_are_read_as_whole_ones(text: str, form: Any) -> None:
 
 def test_vowels_that_are_drawn_out_are_written_once() -> None:
     assert drawn_out(["हाााा", "हा"], Alphabet("", ("हा",))) == {"हाााा": "हा"}
+
+
+def test_letters_of_two_codes_that_are_drawn_out_are_written_once() -> None:
+    often, rare = SYLLABLES[0], SYLLABLES[-1]
+    tokens = [often + 3 * rare, 5 * rare + often, often + 2 * rare, rare + often + rare + often + rare + often, rare]
+    assert drawn_out(tokens, BOTH) == {tokens[0]: often + rare, tokens[1]: rare + often}
+    assert drawn_out([], BOTH) == drawn_out(["a", "a", "a"], BOTH) == {}
 
 
 def test_words_without_marks_are_written_as_people_write() -> None:

@@ -1,3 +1,4 @@
+import random
 from typing import Any
 
 import numpy as np
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance.language import storage, strangeness
+from relevance.language.alphabet import word_lengths
 from relevance.language.identification import FAMILY_LEAD, MOST_STRANGENESS, Identifier
 from relevance.language.model import Model
 from relevance.language.strangeness import (
@@ -22,7 +24,7 @@ from relevance.language.strangeness import (
 from relevance.learning import training
 from relevance.learning.making import in_memory, make
 
-WORD = "abcdefghi"  # ten letters with its end
+WORD = np.array([10])  # letters of one word with its end
 TEXT = {
     "aaa": "umuntu ubona abantu abaningi emzini omkhulu wakithi ekhaya " * 5,
     "bbb": "umntu ubona abantu abaninzi emzini omkhulu wethu ekhaya " * 5,
@@ -43,7 +45,7 @@ def weighed(evidence: list[int], costs: list[float], told: float = 1.0) -> tuple
     """Evidence of one word of ten letters under a family of three and one more class; what it costs the family."""
     weights = Strangeness([0, 1, 2], [[0, 1, 2]], [told])
     rows = np.array([evidence], dtype=np.uint8)
-    [cost] = weights.weigh(rows, weights.lowest(np.array([costs])), [WORD])
+    [cost] = weights.weigh(rows, weights.lowest(np.array([costs])), WORD)
     return rows[0].tolist(), int(cost)
 
 
@@ -79,7 +81,7 @@ def test_what_a_word_costs_the_family_is_counted_from_what_is_usual(cost: float)
 def test_a_model_without_siblings_weighs_nothing(family: list[int]) -> None:
     weights = Strangeness(family or range(2), [], [])
     rows = np.array([[0, 80]], dtype=np.uint8)
-    weights.weigh(rows, weights.lowest(np.array([[40.0, 50.0]])), [WORD])
+    weights.weigh(rows, weights.lowest(np.array([[40.0, 50.0]])), WORD)
     assert rows.tolist() == [[0, 80]]
 
 
@@ -103,6 +105,22 @@ def test_siblings_with_little_text_are_told_apart_by_it_alone(monkeypatch: Any) 
 @pytest.fixture(scope="module")
 def model() -> Model:
     return in_memory(small())
+
+
+def test_letters_of_two_codes_may_cost_as_much_as_two() -> None:
+    """They say more: by the letter any word of a syllabary was strange to its own language."""
+    rng = random.Random(1)
+    syllables = [chr(0xAC00 + 28 * n) for n in range(100)]
+    drawn = [["".join(rng.choices(syllables, k=4)) for _ in range(size)] for size in (2_000, 100)]
+    specs = (training.ClassSpec("kor", "kor", ("kor",)), training.ClassSpec("ccc", "ccc", ("ccc",)))
+    description = training.Description("x", specs, (training.Source("x"),), ("kor",))
+    model = in_memory(make(description, {"kor": {"x": drawn[0]}, "ccc": {"x": [TEXT["ccc"]]}}))
+    new = [word for word in drawn[1] if word not in drawn[0]]
+    costs = -model.letter_logs(new)[:, 0] - np.log1p(-description.settings.word_share)
+    lengths = word_lengths(model.alphabet.encode(new))
+    assert 8 < lengths.mean() < 11, "with the code of the script and the end"
+    steps = model.evidence(new)[:, len(model.classes) + 1].astype(int)
+    assert (steps - USUAL_STEPS) * UNIT == pytest.approx(costs - USUAL * lengths, abs=UNIT)
 
 
 def test_strange_words_must_lead_by_more(model: Model) -> None:
