@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -35,6 +36,7 @@ from relevance.language.model import SHIPPED, Model, load
 from relevance.learning import evaluation, held_out, training
 from relevance.learning.adapting import adapted
 from relevance.learning.card import card
+from relevance.learning.described import read_description
 from relevance.learning.making import make_to_size
 
 GOOD, FAULTS, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -114,15 +116,17 @@ def _steps_told(quiet: bool) -> Iterator[None]:
 
 
 def _train(given: argparse.Namespace) -> int:
-    description = training.read_description(given.description)
+    description = read_description(given.description)
     if given.min_count is not None:
         description = replace(description, settings=replace(description.settings, min_count=given.min_count))
     out = given.output or given.description.with_suffix(".model")
     if (given.dev or given.leave_out or given.parts) and not given.card:
         raise RelevanceError("--dev, --leave-out and --parts say what the card is to tell: name it with --card")
     _check_sources(given.data, [*given.dev, *given.leave_out])
+    texts = [training.text_files(given.data / source.name) for source in description.sources]
+    files = [file for languages in texts for some in languages.values() for file in some]
     for target in filter(None, (out, given.card)):
-        _expect_target(target, [given.description, *given.data.glob("*/*.txt")])
+        _expect_target(target, [given.description, *files])
     if given.card and given.card.resolve() == out.resolve():
         raise RelevanceError(f"{out}: is both model and card")
     try:
@@ -131,6 +135,10 @@ def _train(given: argparse.Namespace) -> int:
         if given.description != DESCRIPTION:
             raise
         raise TrainingError(f"{error} (that of the shipped model, as no --description names another)") from error
+    if given.leave_out:
+        held_out.to_leave_out(description, given.data, given.leave_out)
+    if given.parts:
+        held_out.to_part(description, given.data)
     with _steps_told(given.quiet):
         size = make_to_size(description, corpus, out, given.max_bytes or description.settings.max_bytes)
         if given.card:
@@ -167,6 +175,12 @@ def _expect_target(target: Path, read: Iterable[Path]) -> None:
         raise RelevanceError(f"{target}: is a folder")
     if target.exists() and any(target.samefile(name) for name in read):
         raise RelevanceError(f"{target}: is one of the files to read")
+    if target.is_file() or not target.exists():
+        try:
+            with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
+                pass
+        except OSError as error:
+            raise RelevanceError(f"{target}: cannot be written: {error.strerror}") from error
 
 
 def _check_sources(data: Path, names: Sequence[str]) -> None:
@@ -222,7 +236,7 @@ def _eval(given: argparse.Namespace) -> int:
 
 
 def _held_out(given: argparse.Namespace) -> Measured:
-    description = training.read_description(given.description or DESCRIPTION)
+    description = read_description(given.description or DESCRIPTION)
     if given.parts:
         return held_out.by_parts(description, given.data, given.parts)
     _check_sources(given.data, given.leave_out)

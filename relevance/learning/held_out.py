@@ -46,9 +46,7 @@ def leave_one_out(
     languages together and without their names (:mod:`relevance.learning.adapting`): what a model may know of a crawl's
     own text. Both on the same strings, up to a thousand of each half.
     """
-    others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
-    corpus = training.read_corpus(data, (*description.sources, *others))
-    told = {source: _languages_left_out(description, data, source, corpus) for source in sources}
+    corpus, told = to_leave_out(description, data, sources)
     said = Said(corpus, description.classes)
     measured = corpus
     if clean and sources:
@@ -72,6 +70,16 @@ def leave_one_out(
             learnt = [(_adapted(made, source, rest), held) for rest, held in halves]
             out[f"{source}, adapted"] = _measured(source, learnt, said)
     return out
+
+
+def to_leave_out(
+    description: training.Description, data: Path, sources: Sequence[str]
+) -> tuple[training.Corpus, dict[str, list[str]]]:
+    """All text, and of each source that is to be left out the languages that it can be measured on; TrainingError for
+    one that cannot be."""
+    others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
+    corpus = training.read_corpus(data, (*description.sources, *others))
+    return corpus, {source: _languages_left_out(description, data, source, corpus) for source in sources}
 
 
 def _measured(source: str, each: Iterable[tuple[Parameters, training.Corpus]], said: Said) -> dict[str, Figures]:
@@ -126,16 +134,14 @@ def by_parts(description: training.Description, data: Path, parts: int) -> dict[
     also :data:`ALL` together. TrainingError, before any training, where nothing has; and where a part is all the text
     of a class.
     """
-    corpus = training.read_corpus(data, description.sources)
-    if len(names := [name for name in _told_apart(description) if name in corpus]) < 2:
-        raise TrainingError(f"{data}: no text of two of the languages told apart: {' '.join(names)}")
+    corpus, names = to_part(description, data)
     publications = [one.name for one in description.sources if not one.words]
     every: dict[str, dict[str, dict[str, list[Answered]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for part in range(parts):
         _log.info("without part %d of %d", part + 1, parts)
         rest, held = _without(part, parts, corpus)
         try:
-            made = make(description, rest)
+            made = make(description, rest, again=part > 0)
         except TrainingError as error:
             raise TrainingError(f"without part {part + 1} of {parts}: {error}") from error
         decide = deciding(in_memory(made))
@@ -152,6 +158,14 @@ def by_parts(description: training.Description, data: Path, parts: int) -> dict[
         for name in (*publications, ALL)
         if name in every
     }
+
+
+def to_part(description: training.Description, data: Path) -> tuple[training.Corpus, list[str]]:
+    """All text, and the languages that parts of it can be measured on; TrainingError for fewer than two."""
+    corpus = training.read_corpus(data, description.sources)
+    if len(names := [name for name in _told_apart(description) if name in corpus]) < 2:
+        raise TrainingError(f"{data}: no text of two of the languages told apart: {' '.join(names)}")
+    return corpus, names
 
 
 def _without(part: int, parts: int, corpus: training.Corpus) -> tuple[training.Corpus, training.Corpus]:

@@ -1,14 +1,12 @@
 """From plain text to a model: count, smooth, prune to a size, quantise.
 
-A training description is one TOML (models/southern.toml is the shipped one); text lies in
+A training description is one TOML (:mod:`relevance.learning.described`); text lies in
 `<data>/<source>/<language>.txt` or in files `<data>/<source>/<language>/*.txt`, or is replaced by how often words come
 (:mod:`relevance.learning.frequencies`). Only parameters leave this module, never a sentence.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,10 +19,10 @@ import numpy.typing as npt
 
 from relevance.errors import TrainingError
 from relevance.language import storage
-from relevance.language.alphabet import BITS, LATIN_LETTERS, MAX_WORD, unmarked, words
+from relevance.language.alphabet import BITS, MAX_WORD, unmarked, words
 from relevance.learning.frequencies import frequencies
 from relevance.learning.kneserney import Keys, KneserNey, Ngrams, count_ngrams, grouped
-from relevance.learning.letters import alphabet_of, is_latin
+from relevance.learning.letters import alphabet_of
 from relevance.types import UNDETERMINED
 
 
@@ -86,135 +84,6 @@ class Description:
     letters: str = ""
 
 
-_CODE = re.compile("[a-z]{3}")
-_BOUNDS: Mapping[str, tuple[float, float]] = {
-    "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
-    "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
-    "matched": (0, 1), "unmarked": (0, 1),
-}  # fmt: skip
-"""Least and most of each setting: n-grams must fit in keys of 64 bits, evidence in bytes of model.STEP."""
-
-
-def read_description(path: Path) -> Description:
-    """The description in a TOML file; TrainingError for what does not belong there or is missing."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        _only(raw, "name family second_stage siblings wanted letters settings source class", "name source class")
-        for table in raw["class"]:
-            _only(table, "name label languages called", "name", " in a [[class]]")
-        for table in raw["source"]:
-            _only(table, "name licence languages words", "name", " in a [[source]]")
-        description = Description(
-            name=str(raw["name"]),
-            classes=tuple(
-                ClassSpec(
-                    c["name"],
-                    c.get("label", c["name"]),
-                    _names("languages", c.get("languages", [c["name"]])),
-                    _called(c.get("called", [])),
-                )
-                for c in raw["class"]
-            ),
-            sources=tuple(
-                Source(s["name"], s.get("licence", ""), _names("languages", s.get("languages", [])), _amounts(s))
-                for s in raw["source"]
-            ),
-            family=_names("family", raw.get("family", [])),
-            second_stage=dict(raw.get("second_stage", {})),
-            siblings=_groups(raw.get("siblings", [])),
-            wanted=raw.get("wanted", ""),
-            letters=_letters(raw.get("letters", "")),
-            settings=_settings(raw.get("settings", {})),
-        )
-        _check_names(description)
-        return description
-    except OSError as error:
-        raise TrainingError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, TypeError, TrainingError) as error:
-        raise TrainingError(f"{path}: {error}") from error
-
-
-def _only(table: Mapping[str, Any], names: str, needed: str, where: str = "") -> None:
-    if unknown := set(table).difference(names.split()):
-        raise TrainingError(f"unknown: {', '.join(sorted(unknown))}; there are {names}")
-    if missing := set(needed.split()).difference(table):
-        raise TrainingError(f"no {', '.join(sorted(missing))}{where}")
-
-
-def _names(key: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise TrainingError(f"{key} = {value!r} is no list of names")
-    return tuple(value)
-
-
-def _called(value: object) -> tuple[str, ...]:
-    found = _names("called", value)
-    if several := [name for name in found if len(words(name)) != 1]:
-        raise TrainingError(f"called: {several[0]!r} is not one word")
-    return tuple(words(name)[0] for name in found)
-
-
-def _amounts(source: Mapping[str, Any]) -> Mapping[str, int]:
-    if "words" not in source:
-        return {}
-    amounts = source["words"]
-    if not isinstance(amounts, dict) or not amounts or not all(type(n) is int and n > 0 for n in amounts.values()):
-        raise TrainingError(f"words = {amounts!r} is no table of languages and how many, as {{ eng = 100_000 }}")
-    if source.get("languages"):
-        raise TrainingError(f"source {source['name']}: words says which languages; leave out languages")
-    return amounts
-
-
-def _letters(value: object) -> str:
-    if not isinstance(value, str) or len(set(value)) < len(value) or len(value) > LATIN_LETTERS:
-        raise TrainingError(f"letters = {value!r} is no text of up to {LATIN_LETTERS} letters, each once")
-    if wrong := [c for c in value if c.isascii() or not c.islower() or not is_latin(c)]:
-        raise TrainingError(f"letters: {wrong[0]!r} is no small Latin letter besides a to z")
-    return value
-
-
-def _groups(value: object) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(group, list) and len(group) > 1 for group in value):
-        raise TrainingError(f'siblings = {value!r} is no list of groups of two or more, as [["ces", "slk"]]')
-    return tuple(_names("siblings", group) for group in value)
-
-
-def _settings(raw: Mapping[str, Any]) -> Settings:
-    _only(raw, " ".join(_BOUNDS), "")
-    for name, value in raw.items():
-        least, most = _BOUNDS[name]
-        whole = isinstance(getattr(Settings(), name), int)
-        if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
-            kind = "whole number" if whole else "number"
-            raise TrainingError(f"{name} = {value!r} is no {kind} from {least:g} to {most:g}")
-    return Settings(**raw)
-
-
-def _check_names(description: Description) -> None:
-    """Classes that are spoken of exist, and once; what is answered is a language; no text is of two classes."""
-    names = Counter(spec.name for spec in description.classes)
-    together = {name for group in description.siblings for name in group}
-    stages = description.second_stage
-    if unknown := {*together, *description.family, *stages, *stages.values()}.difference(names):
-        raise TrainingError(f"no class {', '.join(sorted(unknown))}")
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise TrainingError(f"class {', '.join(twice)} twice")
-    if both := set(stages).intersection(stages.values()):
-        raise TrainingError(f"second_stage: {', '.join(sorted(both))} is split from another class and has one itself")
-    if wrong := [spec.label for spec in description.classes if not _CODE.fullmatch(str(spec.label))]:
-        raise TrainingError(f"{wrong[0]} is no ISO 639-3 code of three small letters")
-    texts = Counter(language for spec in description.classes for language in spec.languages)
-    if twice := [language for language, count in texts.items() if count > 1]:
-        raise TrainingError(f"languages: {', '.join(twice)} in more than one class")
-    sources = Counter(source.name for source in description.sources)
-    if twice := [source.name for source in description.sources if source.words and sources[source.name] > 1]:
-        raise TrainingError(f"source {twice[0]} twice, one of them with words: name them apart")
-    if description.wanted and description.wanted not in together:
-        raise TrainingError(
-            f"wanted {description.wanted} is in no group of siblings: name it with its siblings, or leave wanted out"
-        )
-
-
 def lines_of(path: Path) -> list[str]:
     """The lines of a file of text; TrainingError where it is none."""
     try:
@@ -231,8 +100,11 @@ def lines_of(path: Path) -> list[str]:
 def text_files(folder: Path) -> dict[str, list[Path]]:
     """The files of each language in the folder of a source: `<language>.txt`, and all in `<language>/`."""
     files: dict[str, list[Path]] = {}
-    for file in sorted((*folder.glob("*.txt"), *folder.glob("*/*.txt"))):
-        files.setdefault(file.stem if file.parent == folder else file.parent.name, []).append(file)
+    if folder.is_dir():
+        there = [*folder.iterdir()]  # not glob, which leaves out what it may not read
+        below = [file for language in there if language.is_dir() for file in language.iterdir()]
+        for file in sorted(file for file in (*there, *below) if file.name.endswith(".txt")):
+            files.setdefault(file.stem if file.parent == folder else file.parent.name, []).append(file)
     return files
 
 
@@ -242,11 +114,14 @@ Corpus = dict[str, dict[str, list[str]]]
 
 
 def read_corpus(data: Path, sources: Iterable[Source]) -> Corpus:
-    """All lines of the sources that have text; TrainingError for one that has none, or has it beside words."""
+    """All lines of the sources that have text; TrainingError for one that has none, or has it beside words. Of a source
+    that is the folder of others ("."), those are no languages."""
     corpus: Corpus = {}
+    sources = [*sources]
+    folders = {data / source.name for source in sources}
     for source in sources:
         folder = data / source.name
-        files = text_files(folder)
+        files = {one: some for one, some in text_files(folder).items() if folder / one not in folders}
         if source.words:
             if files:
                 raise TrainingError(f"{folder}: has text, but the source has words in its place: name it otherwise")

@@ -295,7 +295,10 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "src").mkdir()
     text, description = tmp_path / "src" / "aaa.txt", tmp_path / "d.toml"
     text.write_text("umuntu ubona abantu emzini wakithi\n" * 9, encoding="utf-8")
-    description.write_text("name='tiny'\n[[source]]\nname='src'\n[[class]]\nname='aaa'\n")
+    description.write_text("name='tiny'\n[[source]]\nname='src'\n[[source]]\nname='one'\n[[class]]\nname='aaa'\n")
+    more, card, one = tmp_path / "one/aaa/more.txt", tmp_path / "c.md", "of the languages told apart: aaa"
+    more.parent.mkdir(parents=True)
+    more.write_text("umuntu", encoding="utf-8")
     (tmp_path / "link").symlink_to(text)
     train = ["train", str(tmp_path), "-q", "--description", str(description)]
     model = tmp_path / "m.model"
@@ -305,9 +308,14 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.Capture
         (["-o", model, "--card", text], f"{text}: is one of the files to read"),
         (["-o", model, "--card", model], f"{model}: is both model and card"),
         (["-o", tmp_path / "src"], f"{tmp_path / 'src'}: is a folder"),
+        (["-o", more], f"{more}: is one of the files to read"),
+        (["-o", "/proc/m.model"], "/proc/m.model: cannot be written: No such file or directory"),
+        (["-o", model, "--card", card, "--parts", "2"], f"{tmp_path}: no text of two {one}"),
+        (["-o", model, "--card", card, "--leave-out", "src"], f"{tmp_path / 'src'}: no text of two {one}"),
     ):
         assert main([*train, *map(str, words)]) == 2
         assert capsys.readouterr().err == f"relevance train: {said}\n"
+        assert not model.exists()
     assert main([*train, "-o", str(model)]) == 0
     capsys.readouterr()
     assert main(["export-arpa", "aaa", str(model), "--model", str(model)]) == 2

@@ -11,6 +11,7 @@ import pytest
 from relevance.errors import TrainingError
 from relevance.language.alphabet import words
 from relevance.learning import held_out, training
+from relevance.learning.described import read_description
 from relevance.learning.evaluation import deciding
 from relevance.learning.frequencies import _counts, frequencies
 from relevance.learning.making import in_memory, make
@@ -183,11 +184,11 @@ def test_amounts_that_mean_nothing_are_named(tmp_path: Path, line: str, said: st
     path = tmp_path / "d.toml"
     path.write_text(f"name = 'x'\n[[class]]\nname = 'aaa'\n[[source]]\nname = 'b'\n{line}\n")
     with pytest.raises(TrainingError) as error:
-        training.read_description(path)
+        read_description(path)
     assert str(error.value).startswith(f"{path}: {said}")
 
 
 def test_amounts_are_read(tmp_path: Path) -> None:
     path = tmp_path / "d.toml"
     path.write_text("name = 'x'\n[[class]]\nname = 'aaa'\n[[source]]\nname = 'b'\nwords = { eng = 100_000 }\n")
-    assert training.read_description(path).sources == (training.Source("b", words={"eng": 100_000}),)
+    assert read_description(path).sources == (training.Source("b", words={"eng": 100_000}),)

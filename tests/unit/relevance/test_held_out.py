@@ -117,6 +117,12 @@ def test_each_line_is_measured_on_once(data: Path) -> None:
     assert found[ALL]["short"].either is not None
 
 
+def test_what_is_to_be_said_of_the_text_is_said_once(data: Path, caplog: Any) -> None:
+    by_parts(SMALL, data, 3)
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == len(set(told)) > 0
+
+
 def test_no_line_is_in_two_parts(data: Path) -> None:
     corpus = training.read_corpus(data, (X, Y))
     parts = [held_out._without(part, 3, corpus) for part in range(3)]

@@ -7,6 +7,7 @@ from relevance.language.identification import Identifier
 from relevance.language.model import load, shipped
 from relevance.language.storage import packed
 from relevance.learning import training
+from relevance.learning.described import read_description
 from relevance.learning.making import make
 from relevance.steering.hints import NEITHER, OTHER, OURS, Hints
 from relevance.steering.languagetags import TAGS, declared, is_tag_of
@@ -62,7 +63,7 @@ def test_a_link_is_named_as_the_model_has_it(tmp_path: Path) -> None:
     """
     (tmp_path / "x.toml").write_text(toml)
     text: training.Corpus = {"amh": {"s": ["ሰላም ነው"]}, "tir": {"s": ["ሰላም እዩ"]}}
-    (tmp_path / "x.model").write_bytes(packed(make(training.read_description(tmp_path / "x.toml"), text)))
+    (tmp_path / "x.model").write_bytes(packed(make(read_description(tmp_path / "x.toml"), text)))
     hints = Hints("amh", ("tir",), Identifier(load(tmp_path / "x.model")))
     assert hints.anchors(["አማርኛ", "In Amharic", "Tigrinya", "እዩ"]) == [OURS, OURS, NEITHER, NEITHER]
     assert [hints.url(f"https://a.example/{name}/1") for name in ("amharic", "tigrinya")] == [OURS, OTHER]

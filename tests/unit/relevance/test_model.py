@@ -28,6 +28,7 @@ from relevance.language.noise import ELEMENTS
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
 from relevance.language.trie import Trie
 from relevance.learning import training
+from relevance.learning.described import read_description
 from relevance.learning.evaluation import folder_texts
 from relevance.learning.kneserney import KneserNey, count_ngrams
 from relevance.learning.making import in_memory, make, make_to_size
@@ -591,7 +592,7 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
     ):
         path.write_text(text)
         with pytest.raises(TrainingError):
-            training.read_description(path)
+            read_description(path)
     with pytest.raises(TrainingError):
         training.read_corpus(tmp_path, SMALL.sources)
 
@@ -614,7 +615,14 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ('[[source]]\nlicence = "mine"', "no name in a [[source]]"),
         ('[[class]]\nlabel = "aaa"', "no name in a [[class]]"),
         ('[[class]]\nname = "czech"', "czech is no ISO 639-3 code"),
-        ("[[class]]\nname = 3", "languages = [3] is no list"),
+        ("[[class]]\nname = 3", "name of a [[class]] = 3 is no name"),
+        ('[[source]]\nname = ""', "name of a [[source]] = '' is no name"),
+        ("wanted = ['aaa']", "wanted = ['aaa'] is no name"),
+        ("second_stage = ['aaa']", "second_stage = ['aaa'] is no table"),
+        ("second_stage = { aaa = 3 }", "second_stage = {'aaa': 3} is no table"),
+        ("settings = 3", "settings = 3 is no table, which begins with [settings]"),
+        ("[[settings]]\norder = 3", "settings = [{'order': 3}] is no table"),
+        ('siblings = [["aaa", "aaa"]]', "siblings: aaa twice"),
         ('[[class]]\nname = "bbb"\nlanguages = ["aaa"]', "languages: aaa in more than one class"),
         ('[[class]]\nname = "bbb"\nlanguages = "bbb"', "languages = 'bbb' is no list"),
         ('second_stage = { aaa = "aaa" }', "second_stage: aaa is split from another class and has one itself"),
@@ -634,18 +642,27 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
 def test_what_a_description_cannot_mean_is_named(tmp_path: Any, line: str, said: str) -> None:
     (tmp_path / "d.toml").write_text(f"name = 'x'\n{line}\n[[class]]\nname = 'aaa'\n[[source]]\nname = 'b'\n")
     with pytest.raises(TrainingError) as error:
-        training.read_description(tmp_path / "d.toml")
+        read_description(tmp_path / "d.toml")
     assert str(error.value).startswith(f"{tmp_path / 'd.toml'}: {said}")
+
+
+@pytest.mark.parametrize("one", ["class", "source"])
+def test_one_table_in_place_of_a_list_is_named(tmp_path: Any, one: str) -> None:
+    text = "name = 'x'\n[[class]]\nname = 'aaa'\n[[source]]\nname = 'aaa'\n"
+    (tmp_path / "d.toml").write_text(text.replace(f"[[{one}]]", f"[{one}]"))
+    with pytest.raises(TrainingError) as error:
+        read_description(tmp_path / "d.toml")
+    assert f"{one} = {{'name': 'aaa'}} is no list of tables, each of which begins with [[{one}]]" in str(error.value)
 
 
 @pytest.mark.parametrize("missing", ["name", "class", "source"])
 def test_what_a_description_lacks_is_named(tmp_path: Any, missing: str) -> None:
     parts = {"name": "name = 'x'\n", "class": "[[class]]\nname = 'aaa'\n", "source": "[[source]]\nname = 'b'\n"}
     (tmp_path / "d.toml").write_text("\ufeff" + "".join(parts.values()), encoding="utf-8")
-    assert training.read_description(tmp_path / "d.toml").name == "x"
+    assert read_description(tmp_path / "d.toml").name == "x"
     (tmp_path / "d.toml").write_text("".join(text for key, text in parts.items() if key != missing))
     with pytest.raises(TrainingError, match=rf"d\.toml: no {missing}$"):
-        training.read_description(tmp_path / "d.toml")
+        read_description(tmp_path / "d.toml")
 
 
 def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
@@ -668,6 +685,31 @@ def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
     ):
         with pytest.raises(TrainingError, match=said):
             training.read_corpus(tmp_path, [training.Source("x"), source])
+
+
+def test_a_source_beside_the_text_of_another_is_no_language_of_it(tmp_path: Any) -> None:
+    """It was one of "all other languages", those told apart among them."""
+    for name in ("aaa.txt", "bbb/one.txt", "x/aaa.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("umuntu ubona abantu")
+    found = training.read_corpus(tmp_path, map(training.Source, (".", "x")))
+    assert {language: set(some) for language, some in found.items()} == {"aaa": {".", "x"}, "bbb": {"."}}
+
+
+def test_text_that_may_not_be_read_is_not_left_out(tmp_path: Any, monkeypatch: Any) -> None:
+    (tmp_path / "x/aaa").mkdir(parents=True)
+    (tmp_path / "x/aaa/one.txt").write_text("umuntu ubona abantu")
+    (tmp_path / "x/bbb.txt").write_text("umuntu ubona abantu")
+    listed = Path.iterdir
+
+    def iterdir(folder: Path) -> Any:  # by a mode, nothing would be kept from root
+        if folder.name == "aaa":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    with pytest.raises(PermissionError, match="aaa"):
+        training.read_corpus(tmp_path, [training.Source("x")])
 
 
 def test_text_that_no_class_has_is_told(caplog: Any) -> None:

@@ -8,6 +8,7 @@ from relevance.errors import TrainingError
 from relevance.language import strangeness
 from relevance.language.identification import Identifier
 from relevance.learning import training, tuning
+from relevance.learning.described import read_description
 from relevance.learning.kneserney import KneserNey, count_ngrams
 from relevance.learning.making import in_memory, make
 
@@ -129,4 +130,4 @@ def test_a_class_that_is_not_described_is_refused(tmp_path: Any, line: Any) -> N
     file = tmp_path / "d.toml"
     file.write_text(f'name = "d"\n{line}\n[[source]]\nname = "x"\n[[class]]\nname = "zul"\n')
     with pytest.raises(TrainingError, match=r"zzz|wanted zul"):
-        training.read_description(file)
+        read_description(file)
