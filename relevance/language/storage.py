@@ -118,11 +118,13 @@ def _check(header: Mapping[str, Any]) -> None:
     names = {c["name"] for c in header["classes"] if c["label"]}
     Alphabet.of(header)
     for key in ("step", "word_share", "clip"):
-        float(header[key])
+        if not 0 < float(header[key]) < ABSENT:
+            raise ValueError(f"{key} = {header[key]}")
     for spec in header["classes"]:
         float(spec["words"])
-        "".join(spec.get("called", ()))
-    stages = header.get("second_stage", {})
+        "".join((spec["label"], *spec.get("called", ())))
+    "".join((header.get("wanted", ""), *header.get("family", ())))
+    stages = dict(header.get("second_stage", {}))
     spoken_of = {name for group in header.get("siblings", ()) for name in group}.union(stages, stages.values())
     if unknown := spoken_of - names:
         raise LookupError(f"no class {min(unknown)}")

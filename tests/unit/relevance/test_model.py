@@ -529,6 +529,10 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
     storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, "classes": unsaid})))
     with pytest.raises(ModelError, match="is damaged"):
         storage.read(tmp_path / "bad.model")
+    for key, value in (("clip", -1), ("wanted", ["aaa"]), ("family", None), ("second_stage", "aaa"), ("step", 1e9)):
+        storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, key: value})))
+        with pytest.raises(ModelError, match="is damaged"):
+            storage.read(tmp_path / "bad.model")
     for wrong in (
         replace(model, meta={**model.meta, "step": 0}),
         replace(model, keys=(model.keys[0] + 200, *model.keys[1:])),
