@@ -17,7 +17,8 @@ from relevance.language.alphabet import LATIN_LETTERS, words
 from relevance.learning.letters import is_latin
 from relevance.learning.training import ClassSpec, Description, Settings, Source
 
-_CODE = re.compile("[a-z]{3}")
+CODE = re.compile("[a-z]{3}")
+"""How ISO 639-3 writes a language."""
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
     "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
@@ -156,7 +157,7 @@ def _check_names(description: Description) -> None:
         raise TrainingError(f"siblings: {', '.join(twice)} twice")
     if both := set(stages).intersection(stages.values()):
         raise TrainingError(f"second_stage: {', '.join(sorted(both))} is split from another class and has one itself")
-    if wrong := [spec.label for spec in description.classes if not _CODE.fullmatch(str(spec.label))]:
+    if wrong := [spec.label for spec in description.classes if not CODE.fullmatch(str(spec.label))]:
         raise TrainingError(f"{wrong[0]} is no ISO 639-3 code of three small letters")
     texts = Counter(language for spec in description.classes for language in spec.languages)
     if twice := [language for language, count in texts.items() if count > 1]:

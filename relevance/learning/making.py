@@ -14,6 +14,7 @@ from relevance.language.alphabet import Alphabet
 from relevance.language.model import Model, lay_out
 from relevance.learning.cleaning import cleaned
 from relevance.learning.contrasting import contrasted
+from relevance.learning.described import CODE
 from relevance.learning.letters import written_together
 from relevance.learning.matching import matched
 from relevance.learning.training import Corpus, Description, class_words, train
@@ -40,6 +41,8 @@ def make(description: Description, corpus: Corpus, again: bool = False) -> stora
     there = set(corpus).union(*(source.words for source in description.sources))
     if not again and "*" not in taken and (spare := sorted(there - taken)):
         _log.info("left out, as no class has them: %s", " ".join(spare))
+    if not again and "*" in taken and (odd := [name for name in sorted(there - taken) if not CODE.fullmatch(name)]):
+        _log.warning("taken for other languages, though these are no ISO 639-3 codes: %s", " ".join(odd))
     _log.info("counting the letters and words of %d languages", len(there))
     made = train(description, corpus)
     if not again:

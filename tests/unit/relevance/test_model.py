@@ -716,6 +716,15 @@ def test_text_that_may_not_be_read_is_not_left_out(tmp_path: Any, monkeypatch: A
         training.read_corpus(tmp_path, [training.Source("x")])
 
 
+def test_text_under_another_name_than_a_language_s_is_told(caplog: Any) -> None:
+    """Text of a language told apart, under its two-letter code, would be of the class of all others without a word."""
+    specs = (*SMALL.classes, training.ClassSpec("others", "und", ("*",)))
+    text = {"x": ["umuntu ubona abantu"]}
+    with caplog.at_level("INFO", "relevance"):
+        make(replace(SMALL, classes=specs), {**corpus(), "ddd": text, "zu": text, "README": text})
+    assert "taken for other languages, though these are no ISO 639-3 codes: README zu\n" in caplog.text
+
+
 def test_text_that_no_class_has_is_told(caplog: Any) -> None:
     with caplog.at_level("INFO", "relevance"):
         make(SMALL, {**corpus(), "ccc": {"x": ["umuntu"]}})
