@@ -15,6 +15,7 @@ NEXT = re.compile(rb"(?:\r?\n|\0)(?=%b)" % _FIRST_LINE)
 """The end of a line, or of zeros as a file system leaves them that stopped in the midst, behind which a record
 begins."""
 _LINE_ENDS = re.compile(rb"[\r\n]*")
+_LINE_ENDS_BEHIND = 4
 _LOOK = 4 << 10  # the first line of a record is shorter
 _LENGTH = re.compile(rb"(?i)\ncontent-length[ \t]*:(?:\r?\n(?=[ \t])|[ \t])*+(\d{1,18})[ \t]*\r?\n")
 _USUAL_LENGTH = b"\nContent-Length: "
@@ -105,6 +106,13 @@ class PlainBytes:
                 return
         self.position += size
 
+    def unit_break(self) -> Damage | None:
+        """The break of the unit at the position, where it is met within the line ends behind a record."""
+        unit, _ = self.place()
+        while len(self.buffer) - self.position < _LINE_ENDS_BEHIND and self.more():
+            pass
+        return self.broken if self.broken is not None and self.broken.offset == unit.offset else None
+
     def pass_break(self) -> None:
         """Drop what is left before a break; :meth:`more` goes on behind it."""
         self.position = len(self.buffer)
@@ -135,12 +143,14 @@ class PlainBytes:
 
 class Rest:
     """The part of a streamed block that has not been read; ``left``: its bytes. When nothing more can be read and some
-    are left, the record ends early. ``until``: see :meth:`PlainBytes.take`."""
+    are left, the record ends early. ``broken``: of the unit that it ends in, known when none are left. ``until``: see
+    :meth:`PlainBytes.take`."""
 
     def __init__(self, plain: PlainBytes, size: int, until: re.Pattern[bytes] | None = None) -> None:
         self._plain = plain
         self._until = until
         self.left = size
+        self.broken: Damage | None = None
 
     def read(self, size: int = -1) -> bytes:
         parts = []
@@ -152,4 +162,6 @@ class Rest:
             parts.append(data)
             wanted -= len(data)
             self.left -= len(data)
+            if not self.left:
+                self.broken = self._plain.unit_break()
         return b"".join(parts)

@@ -218,7 +218,8 @@ class Reader:
         """The record lies in a broken unit, or no record follows: is its block what it should be?"""
         plain = self._plain
         if plain.broken is not None:
-            if not record.block_holds():
+            alone = not record.inner and plain.after_line_ends(plain.position) == len(plain.buffer)
+            if alone or not record.block_holds():  # alone with a block that holds, it is the head that is broken
                 record.damage = plain.broken
             return
         after, is_arc = plain.after_line_ends(plain.position), self._finder.is_arc
@@ -259,6 +260,8 @@ class Reader:
         if rest.left:
             reason = f"the record ends early: {record.length - rest.left} of {record.length} bytes"
             record.damage = self._plain.broken or self._report(record.unit, record.inner, reason)
+        elif rest.broken is not None:
+            record.damage = rest.broken
 
 
 @dataclass(frozen=True, slots=True)

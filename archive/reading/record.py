@@ -154,7 +154,8 @@ class Record:
         """Is the block all there and not damaged? Of a streamed one the rest is read, which is then gone."""
         for _ in self.pieces():
             pass
-        return self.damage is None and (self._stream is None or not self._stream.left)
+        stream = self._stream
+        return self.damage is None and (stream is None or not (stream.left or stream.broken))
 
     def payload_pieces(self) -> Iterator[bytes]:
         """As :meth:`pieces`, without the HTTP head."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from archive.errors import ConvertError, Damage
 from archive.index.cdxj import SUFFIX, index_file
+from archive.messages.digests import DigestCheck
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.codecs import SUFFIXES
@@ -114,7 +115,7 @@ def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: 
 
 def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
-    nothing is written."""
+    nothing is written. A plain file has no checksums but the digests of its records."""
     report = RepairReport()
     sink = Sink(target, compression_of(target))
     with written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
@@ -122,7 +123,11 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
             if record.damage is not None:
                 report.dropped += 1
                 continue
-            copy_record(record, sink)
+            check = DigestCheck(record.field("WARC-Block-Digest"))
+            copy_record(record, sink, check.feed)
+            if reader.stored_as == "none" and record.damage is None and check.holds() is False:
+                record.damage = Damage(record.path, record.offset, -1, "the block digest does not hold")
+                reader.damages.append(record.damage)
             if record.damage is None:
                 sink.end()
                 report.kept += 1
@@ -199,13 +204,13 @@ def lacks_index(path: Path) -> bool:
     return not path.with_name(path.name + SUFFIX).exists() and any(path.parent.glob(left))
 
 
-def copy_record(record: Record, sink: Sink) -> None:
+def copy_record(record: Record, sink: Sink, feed: Callable[[bytes], None] = lambda _: None) -> None:
+    """``feed`` hears of its block. A streamed one whose end turns out bad has its damage then."""
     sink.begin()
     sink.write(record.raw_head)
-    size = 0
     for piece in record.pieces():
-        size += len(piece)
+        feed(piece)
         sink.write(piece)
-    if size < record.length and record.damage is None:
-        record.damage = Damage(record.path, record.offset, record.inner, "the record ends early")
+    if record.damage is None and not record.whole():
+        record.damage = Damage(record.path, record.offset, record.inner, "its end is missing or broken")
     sink.write(b"\n" if record.version == "arc" else b"\r\n\r\n")

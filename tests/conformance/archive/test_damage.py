@@ -145,6 +145,45 @@ def test_a_unit_whose_end_alone_is_broken_loses_no_record(pack: Callable[[bytes]
         assert reader.damages
 
 
+def digested(block: bytes) -> bytes:
+    return plain_record(block, more=f"\r\nWARC-Block-Digest: {digest('sha1', block)}".encode())
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_a_head_that_is_broken_is_not_sound_where_its_block_holds(kind: str) -> None:
+    """Of a record alone in its unit: a flip may change a letter of its URL, and of the block nothing."""
+    codec = make_codec(kind)
+    one, two = (digested(random.Random(number).randbytes(10_000)) for number in (5, 6))
+    blob, whole = codec.encode([one]).blob, {record.removesuffix(b"\r\n\r\n") for record in (one, two)}
+    other_heads = 0
+    for at in range(200):
+        broken = bytearray(blob)
+        broken[at] ^= 1
+        if broken[:4] == blob[:4]:
+            records, _ = read(bytes(broken) + codec.encode([two]).blob)
+            assert sound(records) <= whole
+            other_heads += any(record.block_holds() and record.damage is not None for record in records)
+    assert other_heads
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_record_in_a_broken_unit_is_not_sound(kind: str, tmp_path: Path) -> None:
+    """Its block is given before the checksum behind it is met; a plain file has none, but its digest."""
+    codec = make_codec(kind)
+    large = codec.encode([digested(random.Random(1).randbytes(17 << 20))]).blob
+    broken = bytearray(large)
+    broken[len(large) // 2] ^= 1
+    small = codec.encode([plain_record(b"small")]).blob
+    path = tmp_path / "x.warc"
+    for stored, kept in ((large, 2), (bytes(broken), 1)):
+        path.write_bytes(stored + small)
+        report = repair(path, path.with_name("mended.warc"))
+        assert (report.kept, report.dropped, len(report.damages)) == (kept, 2 - kept, 2 - kept)
+    reader = Reader(path)
+    assert [record.whole() for record in reader] == [kind == "none", True]
+    assert [damage.offset for damage in reader.damages] == [0] * (kind != "none")
+
+
 def test_stdlib_stops_quietly_where_we_do_not(tmp_path: Path) -> None:
     blobs = stored("xz", groups())
     broken = bytearray(blobs[1])
@@ -325,8 +364,9 @@ class Counting(io.BytesIO):
         return data
 
 
-def plain_record(block: bytes, version: bytes = b"WARC/1.0") -> bytes:
+def plain_record(block: bytes, version: bytes = b"WARC/1.0", more: bytes = b"") -> bytes:
     head = b"WARC-Type: resource\r\nWARC-Target-URI: http://h/%d\r\nContent-Length: %d" % (len(block), len(block))
+    head += more
     return version + b"\r\n" + head + b"\r\n\r\n" + block + b"\r\n\r\n"
 
 
