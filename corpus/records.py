@@ -100,7 +100,8 @@ def read_record(record: Record, how: Reading = Reading()) -> Read:
     placing = how.links and capture.is_html and bool(page.links)
     places = place_links(capture.body, capture.content_type, page, frozenset(chosen)) if placing else None
     notes = capture.notes + (("links",) if placing and places is None else ())
-    return replace(document_of(record, page, chosen, places, how.identifier), notes=notes)
+    read = document_of(record, page, chosen, places, how.identifier)
+    return replace(read, notes=notes + read.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +224,13 @@ def document_of(
         paragraphs=paragraphs,
         charset=page.charset,
         place=captured.place,
-        truncated=_valid_utf8(record.field("WARC-Truncated")),
+        truncated=_valid_utf8(record.truncated),
         published=said.published,
         author=said.author,
         site=said.site,
         licence=said.licence,
     )
-    return Read(document, asides=asides)
+    return Read(document, asides=asides, notes=("truncated",) if document.truncated else ())
 
 
 class Captured(NamedTuple):

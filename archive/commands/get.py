@@ -21,7 +21,7 @@ from archive.commands.common import (
 from archive.errors import Damage
 from archive.index.access import IDENTICAL, content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
-from archive.reading.record import Record
+from archive.reading.record import SEGMENT, Record
 from archive.storage.warcfile import finished_in
 
 HELP = "write one capture to standard output"
@@ -82,6 +82,12 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 
 def _wanted_of(record: Record, options: argparse.Namespace, tell: Callable[[Damage], None]) -> Iterator[bytes]:
     """The record, its HTTP message, its payload as archived, or (by default) the payload without its coding."""
+    if record.truncated == SEGMENT and not options.record:
+        tell(
+            Damage(
+                record.path, record.offset, record.inner, "only its first segment: continuation records have the rest"
+            )
+        )
     if options.record:
         yield record.raw_head
         yield from record.pieces()

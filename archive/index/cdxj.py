@@ -110,7 +110,7 @@ def entry_of(record: Record) -> Entry | None:
     languages = record.field("WARC-Identified-Content-Language")
     if languages:
         fields["languages"] = languages.replace(" ", "")
-    truncated = record.field("WARC-Truncated")
+    truncated = record.truncated
     if truncated and record.type != "revisit":  # which says so of the payload that another record holds
         fields["truncated"] = truncated
     if http is not None and 300 <= http.status < 400 and http.headers.get("location"):

@@ -14,6 +14,8 @@ from archive.storage.unpack import Unit
 
 CAPTURES = frozenset({"response", "revisit", "resource", "conversion"})
 """Types of records that have what was captured, or say where it is."""
+SEGMENT = "segment"
+"""Of :attr:`Record.truncated`."""
 _LINE = re.compile(rb"[^\n]*\n")
 _TYPE, _HTTP = b"\nContent-Type: ", b"application/http"
 _FINAL = re.compile(rb"HTTP(?:/[^ \t\r\n]*)?[ \t]+(?!1)\d", re.I)
@@ -127,6 +129,13 @@ class Record:
     def refers_to(self) -> tuple[str, str]:
         """URL and date of what a revisit refers to: its own URL where it names none (wget's), "" for no date."""
         return self._uri("WARC-Refers-To-Target-URI") or self.url, self.field("WARC-Refers-To-Date")
+
+    @property
+    def truncated(self) -> str:
+        """Why it has only the beginning of what was captured, "" when it has all: WARC-Truncated, or "segment" of one
+        that goes on in ``continuation`` records (WARC 1.1, section 7)."""
+        goes_on = self.field("WARC-Segment-Number") and not self.field("WARC-Segment-Total-Length")
+        return self.field("WARC-Truncated") or (SEGMENT if goes_on else "")
 
     def _uri(self, name: str) -> str:
         """A field without the angle brackets that some writers put around it, as the grammar of WARC 1.0 has them."""

@@ -18,7 +18,7 @@ from archive.index.cdxj import SUFFIX, IndexBuilder, parse
 from archive.messages.digests import DigestCheck, digest_holds, split_digest
 from archive.messages.http import dechunk
 from archive.reading.reader import NO_RECORD, Reader
-from archive.reading.record import Record
+from archive.reading.record import SEGMENT, Record
 from archive.storage.unpack import Unit
 from archive.storage.warcfile import OPEN
 from archive.tools.convert import lacks_index
@@ -139,7 +139,8 @@ class Verifier:
 
     def _check_block(self, record: Record) -> None:
         block_digest = record.headers.get("WARC-Block-Digest")
-        payload_digest = record.headers.get("WARC-Payload-Digest") if record.type != "revisit" else ""
+        elsewhere = record.type == "revisit" or record.truncated == SEGMENT  # not all that it is of is in this record
+        payload_digest = "" if elsewhere else record.headers.get("WARC-Payload-Digest")
         for name, value in (("block", block_digest), ("payload", payload_digest)):
             if value and split_digest(value) is None:
                 self._at(record, "warning", "digest", f"{name} digest of an unknown kind: {value}")
@@ -188,7 +189,7 @@ class Verifier:
 
     def _check_length(self, record: Record, size: int) -> None:
         head = record.http
-        if head is None or record.field("WARC-Truncated") or head.status in _BODILESS or head.status < 200:
+        if head is None or record.truncated or head.status in _BODILESS or head.status < 200:
             return
         length = head.headers.get("content-length")
         coded = bool(head.headers.get("transfer-encoding"))

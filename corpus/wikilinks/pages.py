@@ -97,7 +97,8 @@ class LinkedPages:
             return Read(reason="unplaced", notes=capture.notes)
         if not any(places):
             return Read(reason="no_link", notes=capture.notes)
-        return replace(document_of(record, page, chosen, places, self.identifier), notes=capture.notes)
+        read = document_of(record, page, chosen, places, self.identifier)
+        return replace(read, notes=capture.notes + read.notes)
 
 
 class _Finder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -97,6 +98,37 @@ def test_verify_and_repair(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     capsys.readouterr()
     assert main(["verify", str(mended)]) == GOOD
     assert main(["repair", str(mended), "-o", str(path.with_name("again.warc.gz"))]) == GOOD
+
+
+def test_a_first_segment_is_not_given_for_the_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    payload = b"the beginning and the end"
+    first = b"HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nthe beginning"
+
+    def segment(kind: str, number: int, block: bytes, *more: str) -> bytes:
+        fields = ["WARC/1.1", f"WARC-Type: {kind}", f"WARC-Record-ID: <urn:x:{number}>", "WARC-Date: 2024-01-01"]
+        fields += ["WARC-Target-URI: http://a.example/", f"WARC-Segment-Number: {number}", *more]
+        head = "\r\n".join([*fields, "Content-Type: application/http", f"Content-Length: {len(block)}"])
+        return head.encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+    path = tmp_path / "x.warc"
+    digest = f"WARC-Payload-Digest: sha1:{hashlib.sha1(payload).hexdigest()}"
+    rest = segment(
+        "continuation", 2, b" and the end", "WARC-Segment-Origin-ID: <urn:x:1>", "WARC-Segment-Total-Length: 63"
+    )
+    path.write_bytes(segment("response", 1, first, digest) + rest)
+    assert main(["verify", "--json", str(path)]) == GOOD  # the payload digest is of all segments
+    assert b'"errors": 0, "warnings": 1' in capsysbinary.readouterr().out  # no warcinfo
+    assert main(["get", str(path), "http://a.example/"]) == FAULTS
+    said = capsysbinary.readouterr()
+    assert (said.out, b"only its first segment" in said.err) == (b"the beginning", True)
+    assert main(["get", "--record", str(path), "0"]) == GOOD
+    assert main(["index", str(path)]) == GOOD
+    assert [row.get("truncated") for row in lookup(tmp_path / "x.warc.cdxj", "http://a.example/")] == ["segment"]
+    alone = segment("response", 1, first + b" and the end", digest, "WARC-Segment-Total-Length: 63")
+    path.write_bytes(alone)
+    capsysbinary.readouterr()
+    assert main(["get", str(path), "0"]) == GOOD
+    assert capsysbinary.readouterr().out == payload
 
 
 def test_convert_and_index(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

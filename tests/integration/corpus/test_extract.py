@@ -225,6 +225,18 @@ def test_a_bomb_is_read_to_its_limit(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (found["documents"], found["notes"]) == (1, {"cut": 1})
 
 
+def test_what_the_archive_has_only_the_beginning_of_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = write(
+        tmp_path / "w", [exchange("1", page(ZULU[0]).encode()), exchange("2", page(ZULU[1]).encode())], "none"
+    )
+    for field, why in ((b"WARC-Truncated: time", "time"), (b"WARC-Segment-Number: 1", "segment")):
+        cut = tmp_path / "cut.warc"
+        cut.write_bytes(archive.read_bytes().replace(b"WARC-IP-Address:", field + b"\r\nWARC-IP-Address:", 1))
+        assert run("extract", cut, "-o", tmp_path / "out.jsonl", "--json") == 0
+        assert [row.get("truncated") for row in rows(tmp_path / "out.jsonl")] == [why, None]
+        assert summary(capsys)["notes"] == {"truncated": 1}
+
+
 def many() -> list[Exchange]:
     """One page for each thing that may happen to one."""
     html = page(*ZULU).encode()
