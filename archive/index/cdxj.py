@@ -18,10 +18,11 @@ import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
+from zlib import compress, decompress
 
 from archive.errors import ArchiveError, Damage
 from archive.index.surt import surt
@@ -42,6 +43,7 @@ _BEHIND = b"!"
 _NEWEST_BYTES = 256 << 10
 _QUALITY = re.compile(rb'^quality: (\[".*"\])\r?$', re.MULTILINE)
 _SPILL_LINES = 50_000
+_PACKED_AT_ONCE = 1000
 _TRAILER = 4
 _STAMP = re.compile("[0-9]{14}")
 _PLACE = re.compile("[0-9]{1,18}")
@@ -198,6 +200,7 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
     """The index lines of a file in its own order. Damaged records are left out; the reader's damages tell of them."""
     done: list[tuple[Entry, Unit, bool]] = []  # waits for the metadata record of its last one
     here: list[Entry] = []
+    packed: list[bytes] = []  # those of the unit before `here`: some units have all records of a large file
     last: Entry | None = None
     unit, count = Unit(0), 0
 
@@ -207,8 +210,9 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
 
     for record in reader:
         if record.unit is not unit:
+            yield from _packed_lines(packed, file_name, unit)
             done += ended()
-            here, unit, count = [], record.unit, 0
+            here, packed, unit, count = [], [], record.unit, 0
         count += 1
         if record.damage is not None:
             continue
@@ -218,11 +222,20 @@ def file_lines(reader: Reader, file_name: str) -> Iterator[bytes]:
         if entry is not None:
             yield from _lines(done, file_name)
             done = []
+            if len(here) == _PACKED_AT_ONCE:
+                packed.append(compress(json.dumps([astuple(one) for one in here]).encode("ascii"), 1))
+                here = []
             here.append(entry)
             last = entry
         elif last is not None:
             last.add_metadata(record)
+    yield from _packed_lines(packed, file_name, unit)
     yield from _lines([*done, *ended()], file_name)
+
+
+def _packed_lines(packed: Iterable[bytes], file_name: str, unit: Unit) -> Iterator[bytes]:
+    for entries in packed:
+        yield from _lines([(Entry(*row), unit, True) for row in json.loads(decompress(entries))], file_name)
 
 
 def _lines(done: Iterable[tuple[Entry, Unit, bool]], file_name: str) -> Iterator[bytes]:

@@ -4,8 +4,10 @@ import gc
 import gzip
 import io
 import random
+import tracemalloc
 import weakref
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 import zstandard
 
 from archive.errors import JournalBusy
-from archive.index.cdxj import memory_record
+from archive.index.cdxj import file_lines, memory_record, parse
 from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
 from archive.messages.http import HttpHead, dechunk, decode, parse_head
@@ -394,3 +396,36 @@ def test_a_reader_that_is_let_go_is_gone_at_once(tmp_path: Path) -> None:
         assert watched() is None
     finally:
         gc.enable()
+
+
+def test_the_index_of_many_records_in_one_member_takes_little_memory_and_keeps_their_order() -> None:
+    """Their lines wait for its end, as they say how long it is; what a metadata record says is of the one before."""
+
+    def record(number: int) -> bytes:
+        kind = b"metadata" if number % 3 == 0 else b"resource"
+        block = b'quality: ["list"]' if number % 3 == 0 else b"x"
+        fields = (kind, number, number, number - 1, len(block), block)
+        return (
+            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Target-URI: http://a.example/%d\r\n"
+            b"WARC-Date: 2024\r\nWARC-Concurrent-To: <urn:x:%d>\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % fields
+        )
+
+    records = [*map(record, range(1, 12_001))]
+    member = gzip.compress(b"".join(records), 1)
+
+    def peak(count: Callable[[], int], wanted: int) -> int:
+        tracemalloc.start()
+        assert count() == wanted
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    def reader() -> Reader:
+        return Reader(io.BytesIO(member))
+
+    indexing = peak(lambda: sum(parse(row)["length"] == str(len(member)) for row in file_lines(reader(), "x")), 8000)
+    assert indexing < peak(lambda: sum(1 for _ in reader()), 12_000) + (3 << 20)
+    rows = file_lines(reader(), "x")
+    urls = [(row["url"], row.get("quality")) for row in map(parse, rows)]
+    wanted = [(f"http://a.example/{n}", "list" if n % 3 == 2 else None) for n in range(1, 12_001) if n % 3]
+    assert urls == wanted
