@@ -45,7 +45,8 @@ def keyed_rows(name: str, file: BinaryIO, fault: Fault, columns: tuple[int, ...]
 
     def digests(lines: Sequence[bytes]) -> list[bytes]:
         """All lines a step at a time: a loop over them takes half as long again. IndexError when one has too few."""
-        picked = map(pick, map(bytes.split, lines, repeat(b"\t"), repeat(least)))
+        bare = map(bytes.removesuffix, lines, repeat(b"\r"))  # a row is the same whatever ends its line
+        picked = map(pick, map(bytes.split, bare, repeat(b"\t"), repeat(least)))
         return [*map(xxhash.xxh3_64_digest, map(b"\t".join, picked), repeat(seed))]
 
     for before, lines in line_batches(name, file, fault):

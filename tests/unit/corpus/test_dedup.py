@@ -316,7 +316,7 @@ def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
 
     def kept(*columns: int) -> tuple[list[bytes], Deduplication]:
         dedup = Deduplication(Rules(columns=columns), Kept(), Report(quiet=True))
-        return b"".join(dedup.results([str(tmp_path / "in.tsv")])).splitlines(), dedup
+        return b"".join(dedup.results([str(tmp_path / "in.tsv")])).split(b"\n")[:-1], dedup
 
     stay, dedup = kept(1, 2)
     assert stay == [rows[0], rows[2], rows[4]]
@@ -330,6 +330,10 @@ def test_rows_are_equal_by_their_columns(tmp_path: Path) -> None:
     for columns, count in (((1,), 2), ((2,), 3), ((1, 2), 4), ((2, 1), 4)):  # other columns, other keys
         dedup = Deduplication(Rules(columns=columns), both, Report(quiet=True))
         assert b"".join(dedup.results([str(tmp_path / "in.tsv")])).count(b"\n") == count
+    rows[:] = [b"1\tx\r", b"2\tx", b"3\ty\r", b"3\t\r", b"4\t", b"1\tx"]  # files of Windows and others
+    (tmp_path / "in.tsv").write_bytes(b"\n".join(rows))
+    assert kept(1)[0] == [rows[0], rows[2], rows[3]]
+    assert kept(0, 1)[0] == rows[:-1]
 
 
 def test_rows_are_told_with_their_lines_however_many_are_read_at_once(tmp_path: Path, monkeypatch: Any) -> None:
