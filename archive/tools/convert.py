@@ -115,7 +115,7 @@ def _copy_all(reader: Reader, sink: Sink, count: Callable[[bytes], None], tick: 
 
 def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairReport:
     """Copy every sound record of ``path`` into ``target``, one unit or pack place each, and index it. Where none is,
-    nothing is written. A plain file has no checksums but the digests of its records."""
+    nothing is written. Of plain files and large units the digests of records are all that can be asked in time."""
     report = RepairReport()
     sink = Sink(target, compression_of(target))
     with written(sink, wanted=lambda: report.kept > 0), Reader(path) as reader:
@@ -125,8 +125,9 @@ def repair(path: Path, target: Path, *, tick: Tick | None = None) -> RepairRepor
                 continue
             check = DigestCheck(record.field("WARC-Block-Digest"))
             copy_record(record, sink, check.feed)
-            if reader.stored_as == "none" and record.damage is None and check.holds() is False:
-                record.damage = Damage(record.path, record.offset, -1, "the block digest does not hold")
+            checked = reader.stored_as != "none" and record.unit.length > 0  # 0: its checksum comes behind the record
+            if record.damage is None and not checked and check.holds() is False:
+                record.damage = Damage(record.path, record.offset, record.inner, "the block digest does not hold")
                 reader.damages.append(record.damage)
             if record.damage is None:
                 sink.end()

@@ -184,6 +184,24 @@ def test_a_large_record_in_a_broken_unit_is_not_sound(kind: str, tmp_path: Path)
     assert [damage.offset for damage in reader.damages] == [0] * (kind != "none")
 
 
+def test_of_a_large_member_that_is_broken_no_record_is_sound_whose_digest_does_not_hold(tmp_path: Path) -> None:
+    """Its records are given before its checksum is met."""
+    rng = random.Random(2)
+    records = [digested(rng.randbytes(1 << 20)) for _ in range(10)]
+    for kind in ("gz", "xz"):
+        stored = bytearray(
+            make_codec(kind).encode(records).blob if kind == "xz" else gzip.compress(b"".join(records), 1)
+        )
+        stored[len(stored) * 9 // 20] ^= 1
+        path = tmp_path / f"x.warc.{kind}"
+        path.write_bytes(stored)
+        report = repair(path, tmp_path / "mended.warc")
+        assert report.kept >= 5
+        assert report.dropped
+        found, _ = read((tmp_path / "mended.warc").read_bytes())
+        assert all(record.block_holds() for record in found)
+
+
 def test_stdlib_stops_quietly_where_we_do_not(tmp_path: Path) -> None:
     blobs = stored("xz", groups())
     broken = bytearray(blobs[1])
