@@ -51,9 +51,7 @@ def find(path: Path, what: str, tell: Callable[[Damage], None]) -> Place:
     """
     if place := _PLACE.fullmatch(what):
         return path, int(place[1]), int(place[2] or 0)
-    found: list[tuple[str, Place]] = []
-    for file in finished_in(path) if path.is_dir() else [path]:
-        found += _captures(file, what, tell)
+    found = list(_captures_in(path, what, tell))
     if not found:
         moved = ", ".join(_moved(path, what)) if path.is_dir() else ""
         gone = f"; {moved} had one, by the index that lies here, and is gone from this folder" if moved else ""
@@ -75,8 +73,8 @@ def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], 
     folders: an answer with that digest of the URL that is referred to. The caller closes the reader. None: not there.
     """
     (url, _), checksum = revisit.refers_to, revisit.field("WARC-Payload-Digest")
-    for file in [file for path in where for file in (finished_in(path) if path.is_dir() else [path])]:
-        for _, place in _captures(file, url, tell) if url and checksum else []:
+    for path in where if url and checksum else []:
+        for _, place in _captures_in(path, url, tell):
             try:
                 reader, record = record_at(*place)
             except ArchiveNotFound:  # the index is of another state of the file
@@ -91,6 +89,18 @@ def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], 
 
 def _holds(record: Record, checksum: str) -> bool:
     return record.in_memory and digest_holds(checksum, record.payload()) is True
+
+
+def _captures_in(path: Path, url: str, tell: Callable[[Damage], None]) -> Iterator[tuple[str, Place]]:
+    """Those of a file, or of a folder's: there one that cannot be read is told, and the others have what they have."""
+    if not path.is_dir():
+        yield from _captures(path, url, tell)
+        return
+    for file in finished_in(path):
+        try:
+            yield from _captures(file, url, tell)
+        except OSError as error:
+            tell(Damage(str(file), 0, -1, f"cannot be read: {error.strerror}"))
 
 
 def _captures(file: Path, url: str, tell: Callable[[Damage], None]) -> list[tuple[str, Place]]:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import zstandard
@@ -83,6 +84,26 @@ def test_get_by_url_and_place(path: Path, capsysbinary: pytest.CaptureFixture[by
     assert main(["get", str(path), "http://nowhere.example/"]) == FAULTS
     for nowhere in ("17", "17+3", "9" * 30, "²", "0+" + "9" * 30):
         assert main(["get", str(path), nowhere]) == FAULTS
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_does_not_keep_get_from_the_others(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    closed = path.with_name("a.warc")
+    closed.write_bytes(b"WARC/1.0")
+    opened = Path.open
+
+    def failing(file: Path, *arguments: Any, **more: Any) -> Any:
+        if file == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return opened(file, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", failing)
+    assert main(["get", str(path.parent), page(5).url]) == FAULTS
+    said = capsysbinary.readouterr()
+    assert said.out == page(5).payload
+    assert said.err.decode() == f"damage: {closed}:0: cannot be read: Permission denied\n"
+    assert main(["get", str(closed), page(5).url]) == USAGE
 
 
 def test_verify_and_repair(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
