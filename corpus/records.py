@@ -43,6 +43,8 @@ _ROBOTS_TXT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.t
 _BINARY_SHARE = 0.05
 _NOT_KEPT = frozenset(("noindex", "none", "noarchive"))
 _NOT_MODIFIED = 304
+_CODING = "coding"
+"""Of :attr:`corpus.document.Document.truncated`: a transfer- or content-coding that breaks off or has a fault."""
 _OURS = "ulwembu"
 
 
@@ -99,19 +101,20 @@ def read_record(record: Record, how: Reading = Reading()) -> Read:
     chosen = main_blocks(page.blocks, whole=how.whole)
     placing = how.links and capture.is_html and bool(page.links)
     places = place_links(capture.body, capture.content_type, page, frozenset(chosen)) if placing else None
-    notes = capture.notes + (("links",) if placing and places is None else ())
-    read = document_of(record, page, chosen, places, how.identifier)
-    return replace(read, notes=notes + read.notes)
+    read = of_capture(document_of(record, page, chosen, places, how.identifier), capture)
+    return replace(read, notes=(*read.notes, "links")) if placing and places is None else read
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The content of a record that may be a page. ``notes``: as of :class:`Read`."""
+    """The content of a record that may be a page. ``notes``: as of :class:`Read`; ``whole``: whether its codings came
+    to their end."""
 
     body: bytes
     media: str
     content_type: str | None
     notes: tuple[str, ...]
+    whole: bool
 
     @property
     def is_html(self) -> bool:
@@ -125,7 +128,7 @@ def capture_of(record: Record, *, pdf: bool = False) -> Capture | Read:
         return Read(reason=reason, why="no HTTP head" if reason == "failed" else "")
     media, content_type = media_type(record.content_type), record.content_type or None
     most = MAX_PDF if pdf and may_be_pdf(media) else MAX_BODY
-    body = record.body(most + 1)
+    body, whole = record.unpacked(most + 1)
     if pdf and is_pdf(media, body):
         media = PDF
     elif not media and _LOOKS_HTML.search(body, 0, 1024):
@@ -134,7 +137,8 @@ def capture_of(record: Record, *, pdf: bool = False) -> Capture | Read:
         return Read(reason="media_type")
     if not record.in_memory and not record.whole():
         return Read(reason="damaged")
-    return Capture(body, media, content_type, ("cut",) if len(body) > (most if media == PDF else MAX_BODY) else ())
+    notes = ("cut",) if len(body) > (most if media == PDF else MAX_BODY) else ()
+    return Capture(body, media, content_type, notes, whole)
 
 
 def page_of(record: Record, capture: Capture, *, dated: bool = False, pdf: PdfReader | None = None) -> Page | Read:
@@ -230,7 +234,17 @@ def document_of(
         site=said.site,
         licence=said.licence,
     )
-    return Read(document, asides=asides, notes=("truncated",) if document.truncated else ())
+    return Read(document, asides=asides)
+
+
+def of_capture(read: Read, capture: Capture) -> Read:
+    """What is read of a page, with what is known of its capture."""
+    document = read.document
+    if document is None:
+        return replace(read, notes=capture.notes)
+    if not capture.whole and not document.truncated:
+        document = replace(document, truncated=_CODING)
+    return replace(read, document=document, notes=capture.notes + (("truncated",) if document.truncated else ()))
 
 
 class Captured(NamedTuple):

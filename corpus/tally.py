@@ -41,7 +41,7 @@ PARAGRAPH_REASONS = {
 }
 NOTES = {
     "cut": "longer than 8 MiB (PDF: 64 MiB), only the beginning was read",
-    "truncated": "the archive has only the beginning of them",
+    "truncated": "the archive has only the beginning of them, or a fault in their coding",
     "links": "their links could not be placed",
 }
 FAILED = frozenset(("damaged", "failed"))

@@ -97,8 +97,11 @@ def _wanted_of(record: Record, options: argparse.Namespace, tell: Callable[[Dama
     elif options.payload or record.http is None or not is_coded(record.http):
         yield from record.payload_pieces()
     else:
-        body = record.body(MAX_BODY_BYTES + 1)
+        body, whole = record.unpacked(MAX_BODY_BYTES + 1)
         yield body[:MAX_BODY_BYTES]
         if len(body) > MAX_BODY_BYTES:
             reason = f"cut: longer than {MAX_BODY_BYTES} bytes without its coding"
+            tell(Damage(record.path, record.offset, record.inner, reason))
+        elif not whole:
+            reason = "its transfer- or content-coding breaks off or has a fault: it is read as far as it goes"
             tell(Damage(record.path, record.offset, record.inner, reason))

@@ -34,6 +34,9 @@ _ZSTD_STEP = 16 << 10
 _DEFLATE_STEP = 512
 _BROTLI_HEAD = 8
 _GZIP = b"\x1f\x8b\x08"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+Unpacked = tuple[bytes, bool]
+"""What comes out, and whether it came to the end (or the limit) without a fault."""
 
 
 class HttpHead:
@@ -105,21 +108,26 @@ def _head_at(block: bytes, start: int) -> HttpHead | None:
 
 def dechunk(body: bytes) -> bytes:
     """The body without chunks; as it is when it does not begin with a chunk; from a fault on what is left, as it is."""
+    return _dechunk(body)[0]
+
+
+def _dechunk(body: bytes) -> Unpacked:
     if _FIRST_CHUNK.match(body) is None:  # many writers take chunks off, and leave the head: a text may begin "Abantu"
-        return body
+        return body, True
     parts: list[bytes] = []
     position = 0
     while True:
         match = _CHUNK_SIZE.match(body, position)
         if match is None:
             rest = body[position:]
-            return b"".join([*parts, rest] if b"\n" in rest else parts)  # else it is cut within the line of a size
+            # Without a line end it is cut within the line of a size.
+            return b"".join([*parts, rest] if b"\n" in rest else parts), False
         size = int(match[1], 16)
         if not size:
-            return b"".join(parts)
+            return b"".join(parts), True
         end = min(match.end() + size, len(body))
         if not parts and (end == match.end() or body[end : end + 1] not in (b"", b"\r", b"\n")):
-            return body
+            return body, True
         parts.append(body[match.end() : end])
         position = end
         if body.startswith(b"\r\n", position):
@@ -128,27 +136,31 @@ def dechunk(body: bytes) -> bytes:
             position += 1
 
 
-def _inflate(body: bytes, limit: int) -> bytes:
+def _inflate(body: bytes, limit: int) -> Unpacked:
     out = b""
     for wbits in (47, -15):
         state = zlib.decompressobj(wbits)
         try:
             out = state.decompress(body, limit)
-            return out + _next_members(state.unused_data, limit - len(out))
+            more, ended = _next_members(state.unused_data, limit - len(out))
+            return out + more, ended and (state.eof or len(out) >= limit)
         except zlib.error:
             out = out or _as_far(body, wbits, limit)
-    return out
+    return out, False
 
 
-def _next_members(packed: bytes, limit: int) -> bytes:
+def _next_members(packed: bytes, limit: int) -> Unpacked:
     """A gzip file may be several, one behind another (RFC 1952, 2.2); what else is behind one is not read."""
     parts: list[bytes] = []
     if packed.startswith(_GZIP):
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file, contextlib.suppress(EOFError, OSError, zlib.error):
-            while limit > 0 and (part := file.read1(min(limit, _STEP_BYTES))):
-                parts.append(part)
-                limit -= len(part)
-    return b"".join(parts)
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            try:
+                while limit > 0 and (part := file.read1(min(limit, _STEP_BYTES))):
+                    parts.append(part)
+                    limit -= len(part)
+            except (EOFError, OSError, zlib.error):
+                return b"".join(parts), False
+    return b"".join(parts), True
 
 
 def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
@@ -171,13 +183,13 @@ def _as_far(body: bytes, wbits: int, limit: int) -> bytes:
     return b"".join(parts)[:limit]
 
 
-def _unbrotli(body: bytes, limit: int) -> bytes:
+def _unbrotli(body: bytes, limit: int) -> Unpacked:
     out, read, ended = _brotli_until(body, limit, len(body))
     if read < len(body):
         # A piece with the end of the stream and something behind that is refused, all of it: its bytes by one.
         out, _, ended = _brotli_until(body, limit, read)
     # A text that is not packed may begin like a block that is stored as it is: then nearly all of it comes out.
-    return out if ended or b"\0" in out or out not in body[: len(out) + _BROTLI_HEAD] else b""
+    return out if ended or b"\0" in out or out not in body[: len(out) + _BROTLI_HEAD] else b"", ended
 
 
 def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int, bool]:
@@ -199,7 +211,7 @@ def _brotli_until(body: bytes, limit: int, singly: int) -> tuple[bytes, int, boo
     return b"".join(parts)[:limit], len(body), state.is_finished() or size >= limit
 
 
-def _unzstd(body: bytes, limit: int) -> bytes:
+def _unzstd(body: bytes, limit: int) -> Unpacked:
     """Frames may follow each other, and ones to be skipped stand between them (RFC 8878, 3.1)."""
     context = zstandard.ZstdDecompressor()
     frame: Frame | None = None
@@ -210,6 +222,8 @@ def _unzstd(body: bytes, limit: int) -> bytes:
             if frame is None:
                 while length := skippable(body[start : start + 8]):
                     start += length
+                if parts and not body.startswith(_ZSTD, start):
+                    break
                 frame = Frame(context, 1)  # a block at a time: all before a broken one is had
             step = 0 if frame.pending else _ZSTD_STEP
             parts.append(frame.feed(body[start : start + step]))
@@ -218,8 +232,8 @@ def _unzstd(body: bytes, limit: int) -> bytes:
             if frame.eof:
                 start, frame = min(start, len(body)) - frame.unused, None
     except zstandard.ZstdError:
-        pass
-    return b"".join(parts)[:limit]
+        return b"".join(parts)[:limit], False
+    return b"".join(parts)[:limit], frame is None or size >= limit
 
 
 def is_coded(head: HttpHead) -> bool:
@@ -228,7 +242,7 @@ def is_coded(head: HttpHead) -> bool:
     return any(coding.strip().lower() not in ("", "identity") for coding in codings)
 
 
-_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+_DECODERS: dict[str, Callable[[bytes, int], Unpacked]] = {
     "gzip": _inflate,
     "x-gzip": _inflate,
     "deflate": _inflate,
@@ -244,10 +258,18 @@ def decode(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> bytes:
     An unknown coding, or one that is announced but not there, leaves the body as it is; so do codings before the last
     :data:`MOST_CODINGS`.
     """
+    return unpacked(head, body, limit)[0]
+
+
+def unpacked(head: HttpHead, body: bytes, limit: int = MAX_BODY_BYTES) -> Unpacked:
+    """As :func:`decode`."""
+    whole = True
     if head.is_chunked:
-        body = dechunk(body)
+        body, whole = _dechunk(body)
     codings = ",".join(head.headers.get_all("content-encoding") + head.headers.get_all("transfer-encoding"))
     names = [name for coding in codings.split(",") if (name := coding.strip().lower()) in _DECODERS]
     for name in reversed(names[-MOST_CODINGS:]):
-        body = _DECODERS[name](body, limit) or body
-    return body[:limit]
+        out, ended = _DECODERS[name](body, limit)
+        if out:
+            body, whole = out, whole and ended
+    return body[:limit], whole

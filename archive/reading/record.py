@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from archive.errors import Damage
 from archive.messages.digests import digest_holds
 from archive.messages.headers import Headers
-from archive.messages.http import MAX_BODY_BYTES, HttpHead, decode, is_coded, parse_head
+from archive.messages.http import MAX_BODY_BYTES, HttpHead, Unpacked, is_coded, parse_head, unpacked
 from archive.reading.plain import Rest
 from archive.storage.unpack import Unit
 
@@ -238,12 +238,17 @@ class Record:
 
         Of a streamed block no more is read than is wanted, with codings :data:`_CODED` times as much.
         """
+        return self.unpacked(limit)[0]
+
+    def unpacked(self, limit: int = MAX_BODY_BYTES) -> Unpacked:
+        """As :meth:`body`, and whether its codings came to their end, as far as that has been read."""
         head = self.http
-        if self._stream is None:
-            payload = self.payload()
-        else:
-            payload = self._first(limit * _CODED if head is not None and is_coded(head) else limit)
-        return decode(head, payload, limit) if head is not None else payload[:limit]
+        size = limit * _CODED if head is not None and is_coded(head) else limit
+        payload = self.payload() if self._stream is None else self._first(size)
+        if head is None:
+            return payload[:limit], True
+        body, whole = unpacked(head, payload, limit)
+        return body, whole or (self._stream is not None and len(payload) >= size)
 
     def _first(self, size: int) -> bytes:
         parts: list[bytes] = []

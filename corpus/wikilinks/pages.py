@@ -13,13 +13,13 @@ archives of any compression.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from archive import Record
 from corpus.anchors import OPEN_TAG, absolute, place_links
 from corpus.document import Source
-from corpus.records import Read, capture_of, document_of, never_failing, page_of
+from corpus.records import Read, capture_of, document_of, never_failing, of_capture, page_of
 from corpus.selection import main_blocks
 from corpus.wikilinks.address import target_of
 from corpus.wikilinks.choice import of_wikimedia
@@ -97,8 +97,7 @@ class LinkedPages:
             return Read(reason="unplaced", notes=capture.notes)
         if not any(places):
             return Read(reason="no_link", notes=capture.notes)
-        read = document_of(record, page, chosen, places, self.identifier)
-        return replace(read, notes=capture.notes + read.notes)
+        return of_capture(document_of(record, page, chosen, places, self.identifier), capture)
 
 
 class _Finder:

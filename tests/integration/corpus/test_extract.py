@@ -24,6 +24,7 @@ import zstandard
 
 import bench.extract
 from archive import Exchange
+from archive.cli import main as archive_main
 from corpus.cli import main
 from corpus.report import Report
 from corpus.sources import documents
@@ -223,6 +224,19 @@ def test_a_bomb_is_read_to_its_limit(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run("extract", write(tmp_path / "w", [bomb]), "-o", tmp_path / "out.jsonl", "--json") == 0
     found = summary(capsys)
     assert (found["documents"], found["notes"]) == (1, {"cut": 1})
+
+
+def test_a_page_whose_coding_breaks_off_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    packed = gzip.compress(page(*ZULU).encode())
+    bodies = [packed, packed[:-60], b"x" + packed]
+    pages = [exchange(str(number), body, head="Content-Encoding: gzip\r\n") for number, body in enumerate(bodies, 1)]
+    archive = write(tmp_path / "w", pages)
+    assert run("extract", archive, "-o", tmp_path / "out.jsonl", "--json", "--dedup-mib", "0") == 0
+    assert [row.get("truncated") for row in rows(tmp_path / "out.jsonl")] == [None, "coding"]
+    assert summary(capsys)["notes"] == {"truncated": 1}
+    assert archive_main(["get", str(archive), "https://a.example/1"]) == 0
+    assert archive_main(["get", str(archive), "https://a.example/2"]) == 1
+    assert "coding breaks off or has a fault" in capsys.readouterr().err
 
 
 def test_what_the_archive_has_only_the_beginning_of_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

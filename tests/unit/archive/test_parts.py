@@ -20,7 +20,7 @@ from archive.errors import JournalBusy
 from archive.index.cdxj import file_lines, memory_record, parse
 from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
-from archive.messages.http import HttpHead, dechunk, decode, parse_head
+from archive.messages.http import HttpHead, dechunk, decode, parse_head, unpacked
 from archive.reading.arc import parse_line
 from archive.reading.reader import Reader
 from archive.storage.codecs import make_codec
@@ -204,6 +204,12 @@ def test_bodies_are_decoded(coding: str) -> None:
     assert decode(head, packed) == plain
     assert decode(head, packed, 100) == plain[:100]
     assert decode(head, packed + b"and more") == plain + (b"and more" if coding == "identity" else b"")
+    for whole in (packed, packed + b"and more"):
+        assert unpacked(head, whole)[1]
+        assert unpacked(head, whole, 100) == (plain[:100], True)
+    for size in {len(packed) // 2, len(packed) - 1} if coding != "identity" else ():
+        out, ended = unpacked(head, packed[:size])
+        assert not ended or out == packed[:size]  # of which nothing came out
     cut = decode(head, packed[: len(packed) // 2])
     assert coding == "gzip, br" or plain.startswith(cut) or cut == packed[: len(packed) // 2]
 
@@ -215,6 +221,8 @@ def test_a_gzip_body_may_be_several_files() -> None:
     assert decode(head, one + other, 252) == b"one, " * 50 + b"ot"
     assert decode(head, one + other[:-9]).startswith(b"one, " * 50)
     assert decode(head, one + other + b"and more") == b"one, " * 50 + b"other"
+    assert unpacked(head, one + other) == (b"one, " * 50 + b"other", True)
+    assert not unpacked(head, one + other[:-9])[1]
     assert decode(head, gzip.compress(b"") * 100_000 + other) == b"other"
 
 
@@ -227,6 +235,8 @@ def test_a_zstd_body_may_be_several_frames() -> None:
     assert decode(head, one + other, 252) == b"one, " * 50 + b"ot"
     assert decode(head, one + other[:-3]).startswith(b"one, " * 50)
     assert decode(head, one + skipped[:9] + b"and more") == b"one, " * 50
+    assert unpacked(head, one + other + skipped) == (b"one, " * 50 + b"other", True)
+    assert unpacked(head, one + other[:-3]) == (b"one, " * 50 + b"ot", False)
     assert decode(head, zstandard.compress(b"") * 10_000 + other) == b"other"
 
 
@@ -244,10 +254,10 @@ def test_codings_of_the_transfer_are_taken_off(lines: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", [20, 20_000])
-def test_a_packed_body_with_a_false_checksum_is_whole(size: int) -> None:
+def test_a_packed_body_with_a_false_checksum_is_given_to_its_end(size: int) -> None:
     plain, head = random.Random(1).randbytes(size).hex().encode(), HttpHead(0, b"Content-Encoding: gzip\r\n")
     packed = gzip.compress(plain)
-    assert decode(head, packed[:-8] + bytes(8)) == plain
+    assert unpacked(head, packed[:-8] + bytes(8)) == (plain, False)
     assert decode(head, packed[:-9] + b"\xff" + bytes(7))[:30] == plain[:30]
     assert decode(head, packed[:-8] + bytes(8), 10) == plain[:10]
 
