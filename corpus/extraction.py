@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archive import Reader, Record
+from archive.reading.segments import joined
 from corpus.document import Document, main_language
 from corpus.duplicates.paragraphs import DEFAULT_BYTES, Deduplicator
 from corpus.inputs import open_stored, stored_size
@@ -110,14 +111,14 @@ class Extraction:
                 self._damages(reader)
 
     def _anew(self, reader: Reader) -> Iterator[tuple[Record, list[Document]]]:
-        for record, read in with_what_is_told(self._read(reader)):
+        for record, read in with_what_is_told(self._read(joined(reader))):
             document = self._taken(record, read)
             yield record, [] if document is None else [document]
 
     def _again(self, reader: Reader) -> Iterator[tuple[Record, list[Document]]]:
         """Of an earlier archive: what the revisits that were met refer to."""
         assert self._repeats is not None
-        for record, read in with_what_is_told(self._read(self._repeats.contents(reader))):
+        for record, read in with_what_is_told(self._read(self._repeats.contents(joined(reader)))):
             capture, again = self._repeats.taken(record), None
             if capture is not None:
                 self.tally.dropped["revisit"] -= 1

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from archive.commands.common import (
@@ -22,6 +23,7 @@ from archive.errors import Damage
 from archive.index.access import IDENTICAL, content_of, find, record_at
 from archive.messages.http import MAX_BODY_BYTES, is_coded
 from archive.reading.record import SEGMENT, Record
+from archive.reading.segments import joined
 from archive.storage.warcfile import finished_in
 
 HELP = "write one capture to standard output"
@@ -69,6 +71,8 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
         else:
             reader.close()
             reader, record = found
+    if record.truncated == SEGMENT and not (options.json or options.record):
+        record = next(joined(chain([record], reader)))
     with reader:
         if options.json:
             http = record.http
@@ -83,11 +87,7 @@ def _get_from(given: Path, options: argparse.Namespace) -> int:
 def _wanted_of(record: Record, options: argparse.Namespace, tell: Callable[[Damage], None]) -> Iterator[bytes]:
     """The record, its HTTP message, its payload as archived, or (by default) the payload without its coding."""
     if record.truncated == SEGMENT and not options.record:
-        tell(
-            Damage(
-                record.path, record.offset, record.inner, "only its first segment: continuation records have the rest"
-            )
-        )
+        tell(Damage(record.path, record.offset, record.inner, "only its first segment: the rest is elsewhere"))
     if options.record:
         yield record.raw_head
         yield from record.pieces()

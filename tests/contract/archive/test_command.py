@@ -28,6 +28,7 @@ from archive.cli import COMMANDS, main
 from archive.commands.common import FAULTS, GOOD, INTERRUPTED, USAGE
 from archive.errors import ConvertError
 from archive.index.cdxj import IndexBuilder, lookup, write_lines
+from archive.reading.segments import joined
 from archive.terminal import stop_on_term
 from archive.tools.convert import convert, plain_digest
 from archive.tools.sink import Sink
@@ -121,35 +122,64 @@ def test_verify_and_repair(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["repair", str(mended), "-o", str(path.with_name("again.warc.gz"))]) == GOOD
 
 
-def test_a_first_segment_is_not_given_for_the_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    payload = b"the beginning and the end"
-    first = b"HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\nthe beginning"
+PAYLOAD = b"the beginning, the midst and the end"
 
-    def segment(kind: str, number: int, block: bytes, *more: str) -> bytes:
-        fields = ["WARC/1.1", f"WARC-Type: {kind}", f"WARC-Record-ID: <urn:x:{number}>", "WARC-Date: 2024-01-01"]
-        fields += ["WARC-Target-URI: http://a.example/", f"WARC-Segment-Number: {number}", *more]
-        head = "\r\n".join([*fields, "Content-Type: application/http", f"Content-Length: {len(block)}"])
-        return head.encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
 
+def segment(number: int, block: bytes, total: int = 0, origin: int = 1) -> bytes:
+    fields = [
+        "WARC/1.1",
+        f"WARC-Record-ID: <urn:x:{number}>",
+        "WARC-Date: 2024-01-01",
+        f"WARC-Segment-Number: {number}",
+    ]
+    fields += ["WARC-Target-URI: http://a.example/", "Content-Type: application/http", f"Content-Length: {len(block)}"]
+    if number > 1:
+        fields += ["WARC-Type: continuation", f"WARC-Segment-Origin-ID: <urn:x:{origin}>"]
+    else:
+        fields += ["WARC-Type: response", f"WARC-Payload-Digest: sha1:{hashlib.sha1(PAYLOAD).hexdigest()}"]
+    fields += [f"WARC-Segment-Total-Length: {total}"] if total else []
+    return "\r\n".join(fields).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("order", ["123", "12", "13", "132", "1x23", "1", "12y", "12z", "12d"])
+def test_segments_are_put_together_or_the_first_is_not_given_for_the_whole(
+    order: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n" + PAYLOAD
+    total = len(block)
+    records = {
+        "1": segment(1, block[:-23]),
+        "2": segment(2, block[-23:-12]),
+        "3": segment(3, block[-12:], total),
+        "x": b"WARC/1.1\r\nWARC-Type: request\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
+        "y": segment(3, block[-12:], total, origin=7),
+        "z": segment(3, block[-12:], total + 1),
+        "d": segment(3, block[-12:], total)[:-9],
+    }
     path = tmp_path / "x.warc"
-    digest = f"WARC-Payload-Digest: sha1:{hashlib.sha1(payload).hexdigest()}"
-    rest = segment(
-        "continuation", 2, b" and the end", "WARC-Segment-Origin-ID: <urn:x:1>", "WARC-Segment-Total-Length: 63"
-    )
-    path.write_bytes(segment("response", 1, first, digest) + rest)
-    assert main(["verify", "--json", str(path)]) == GOOD  # the payload digest is of all segments
-    assert b'"errors": 0, "warnings": 1' in capsysbinary.readouterr().out  # no warcinfo
-    assert main(["get", str(path), "http://a.example/"]) == FAULTS
-    said = capsysbinary.readouterr()
-    assert (said.out, b"only its first segment" in said.err) == (b"the beginning", True)
-    assert main(["get", "--record", str(path), "0"]) == GOOD
-    assert main(["index", str(path)]) == GOOD
-    assert [row.get("truncated") for row in lookup(tmp_path / "x.warc.cdxj", "http://a.example/")] == ["segment"]
-    alone = segment("response", 1, first + b" and the end", digest, "WARC-Segment-Total-Length: 63")
-    path.write_bytes(alone)
+    path.write_bytes(b"".join(records[name] for name in order))
+    if order == "123":
+        assert main(["verify", "--json", str(path)]) == GOOD  # the payload digest is of all segments
+    else:
+        assert main(["verify", str(path)]) == (FAULTS if order in ("1x23", "12d") else GOOD)
     capsysbinary.readouterr()
-    assert main(["get", str(path), "0"]) == GOOD
-    assert capsysbinary.readouterr().out == payload
+    whole = order == "123"
+    assert main(["get", str(path), "http://a.example/"]) == (GOOD if whole else FAULTS)
+    said = capsysbinary.readouterr()
+    assert said.out == (PAYLOAD if whole else b"the beginning")
+    assert (b"only its first segment" in said.err) is not whole
+    assert main(["get", "--record", str(path), "0"]) == GOOD
+    assert main(["index", str(path)]) == (FAULTS if order == "12d" else GOOD)
+    assert [row.get("truncated") for row in lookup(tmp_path / "x.warc.cdxj", "http://a.example/")] == ["segment"]
+    with Reader(path) as reader:  # every record is there once, whatever is put together
+        assert [record.id for record in joined(reader)] == [record.id for record in Reader(path)]
+
+
+def test_a_segment_that_is_all_is_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    block = b"HTTP/1.1 200 OK\r\n\r\n" + PAYLOAD
+    (tmp_path / "x.warc").write_bytes(segment(1, block, len(block)))
+    assert main(["get", str(tmp_path / "x.warc"), "0"]) == GOOD
+    assert capsysbinary.readouterr().out == PAYLOAD
 
 
 def test_convert_and_index(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

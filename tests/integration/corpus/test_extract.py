@@ -226,6 +226,25 @@ def test_a_bomb_is_read_to_its_limit(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (found["documents"], found["notes"]) == (1, {"cut": 1})
 
 
+def test_segments_one_behind_another_are_one_document(tmp_path: Path) -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page(*ZULU).encode()
+    heads = [
+        "WARC-Type: response\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Segment-Number: 1",
+        "WARC-Type: continuation\r\nWARC-Segment-Origin-ID: <urn:x:1>\r\nWARC-Segment-Number: 2\r\n"
+        f"WARC-Segment-Total-Length: {len(block)}",
+    ]
+    archive = tmp_path / "x.warc"
+    with archive.open("wb") as file:
+        for head, part in zip(heads, (block[:250], block[250:]), strict=True):
+            more = f"WARC-Target-URI: http://a.example/1\r\nContent-Length: {len(part)}"
+            file.write(f"WARC/1.1\r\n{head}\r\n{more}\r\n\r\n".encode() + part + b"\r\n\r\n")
+    for processes in ("1", "2"):
+        assert run("extract", archive, "-o", tmp_path / "out.jsonl", "--processes", processes) == 0
+        [row] = rows(tmp_path / "out.jsonl")
+        assert row["text"].split("\n") == ZULU
+        assert "truncated" not in row
+
+
 def test_a_page_whose_coding_breaks_off_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     packed = gzip.compress(page(*ZULU).encode())
     bodies = [packed, packed[:-60], b"x" + packed]
