@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from archive.messages.headers import Headers
-from archive.reading.record import SEGMENT, Record
+from archive.reading.record import CAPTURES, SEGMENT, Record
 
 _MOST_BYTES = 16 << 20
 
@@ -27,7 +27,7 @@ def joined(records: Iterable[Record]) -> Iterator[Record]:
             continue
         yield from held
         held = []
-        if record.truncated == SEGMENT and record.in_memory and record.damage is None:
+        if record.type in CAPTURES and record.truncated == SEGMENT and record.in_memory and record.damage is None:
             held = [record]
         else:
             yield record
