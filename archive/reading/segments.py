@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from archive.messages.headers import Headers
-from archive.reading.record import CAPTURES, SEGMENT, Record
+from archive.reading.record import SEGMENT, Record
 
 _MOST_BYTES = 16 << 20
+_NUMBER = b"warc-segment-number"
+"""Looked for before a header is parsed, as nearly none has it."""
 
 
 def joined(records: Iterable[Record]) -> Iterator[Record]:
@@ -25,9 +27,10 @@ def joined(records: Iterable[Record]) -> Iterator[Record]:
                 yield from (_whole(held), *held[1:])
                 held = []
             continue
-        yield from held
-        held = []
-        if record.type in CAPTURES and record.truncated == SEGMENT and record.in_memory and record.damage is None:
+        if held:
+            yield from held
+            held = []
+        if _NUMBER in record.raw_head.lower() and record.truncated == SEGMENT and _is_sound(record):
             held = [record]
         else:
             yield record
@@ -39,10 +42,13 @@ def _follows(before: list[Record], record: Record) -> bool:
         record.type == "continuation"
         and record.field("WARC-Segment-Origin-ID") == before[0].id
         and record.field("WARC-Segment-Number") == str(len(before) + 1)
-        and record.in_memory
-        and record.damage is None
+        and _is_sound(record)
         and sum(one.length for one in before) + record.length <= _MOST_BYTES
     )
+
+
+def _is_sound(record: Record) -> bool:
+    return record.in_memory and record.damage is None
 
 
 def _whole(segments: list[Record]) -> Record:
