@@ -205,7 +205,9 @@ class WarcWriter:
             self._journal.commit()
             for groups in self._bins.flush():
                 self._submit(Job(groups))
-        wait(set(self._running))
+        # A thread may not have told yet what `wait` has seen the end of.
+        for future in wait(set(self._running)).done:
+            self._done(future)
         self._retry()
         if self._error is not None:
             raise self._error
@@ -250,10 +252,10 @@ class WarcWriter:
         future.add_done_callback(self._done)
 
     def _done(self, future: Future[None]) -> None:
-        self._running.discard(future)
         error = future.exception()
         if error is not None:
             self._error = error
+        self._running.discard(future)
 
     def _throttle(self) -> None:
         while len(self._running) > self.config.threads + 2 and self._error is None:

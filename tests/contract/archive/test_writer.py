@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -442,6 +443,29 @@ def test_a_fault_of_ours_is_not_swallowed(tmp_path: Path, kind: str) -> None:
 
     writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, seen=seen))
     writer.write(page(1, payload=b"x" * 30_000))
+    with pytest.raises(LookupError):
+        writer.close()
+    assert recover(tmp_path, lambda tokens: tokens).kept == 1
+
+
+def test_a_fault_is_not_swallowed_either_when_its_thread_is_slow_to_tell(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the file is finished without the pack, and the journal that has its pages is taken away."""
+    told, real = threading.Event(), WarcWriter._done
+
+    def late(writer: WarcWriter, future: Future[None]) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            told.wait(5)
+        real(writer, future)
+
+    def seen(_checksums: Collection[str]) -> dict[str, RevisitTarget]:
+        raise LookupError("the fleet is away")
+
+    monkeypatch.setattr(WarcWriter, "_done", late)
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, seen=seen))
+    writer.write(page(1, payload=b"x" * 30_000))
+    threading.Timer(0.2, told.set).start()
     with pytest.raises(LookupError):
         writer.close()
     assert recover(tmp_path, lambda tokens: tokens).kept == 1
