@@ -138,7 +138,7 @@ class Journal:
         self.size = size
         self._descriptor = descriptor
         self._waiting: list[bytes] = []
-        self._dirty = False
+        self._unsynced: list[bytes] = []  # in the file, and not known to be on the device
 
     @classmethod
     def create(cls, path: Path, config: dict[str, Any]) -> Journal:
@@ -181,7 +181,8 @@ class Journal:
 
     def commit(self, *, durable: bool = True) -> None:
         """Write what was added, and (``durable``) fsync. ArchiveFull: nothing of it was kept in the file, call again
-        later.
+        later. So also when the fsync fails: what the kernel could not write it may forget, and a second fsync would
+        say that all is well.
         """
         if self._waiting:
             needed = sum(map(len, self._waiting))
@@ -190,14 +191,18 @@ class Journal:
             except OSError as error:
                 os.ftruncate(self._descriptor, self.size)
                 raise full_error(self.path, needed, error) from error
+            self._unsynced += self._waiting
             self._waiting = []
-            self._dirty = True
-        if durable and self._dirty:
+        if durable and self._unsynced:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
-                raise full_error(self.path, 0, error) from error
-            self._dirty = False
+                needed = sum(map(len, self._unsynced))
+                self.size -= needed
+                os.ftruncate(self._descriptor, self.size)
+                self._waiting, self._unsynced = self._unsynced, []
+                raise full_error(self.path, needed, error) from error
+            self._unsynced = []
 
     def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
@@ -217,7 +222,7 @@ class Journal:
             raise full_error(self.path, sum(map(len, parts)), error) from error
         os.close(self._descriptor)
         self._descriptor, self.size = descriptor, size
-        self._waiting, self._dirty = [], False
+        self._waiting, self._unsynced = [], []
         fsync_folder(self.path.parent)
 
     def close(self, *, remove: bool) -> None:

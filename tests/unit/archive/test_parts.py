@@ -1,8 +1,10 @@
 """Small parts: bins, journal, headers, HTTP, ARC lines, sources, digests."""
 
+import errno
 import gc
 import gzip
 import io
+import os
 import random
 import tracemalloc
 import weakref
@@ -16,7 +18,7 @@ import brotli
 import pytest
 import zstandard
 
-from archive.errors import JournalBusy
+from archive.errors import ArchiveFull, JournalBusy
 from archive.index.cdxj import file_lines, memory_record, parse
 from archive.messages.digests import digest_holds, split_digest
 from archive.messages.headers import Headers
@@ -79,6 +81,33 @@ def test_journal_tells_what_is_left(tmp_path: Path) -> None:
     assert (set(state.groups), state.open_name) == ({2}, "")
     third.close(remove=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_fsync_found_no_room_for_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a file system that finds out only then, by a quota of its server say. What was synced before stays."""
+    path, sync = tmp_path / "x.journal", os.fsync
+    journal = frames(path)
+    journal.commit()
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        with path.open("rb+") as file:  # the kernel has forgotten it
+            file.write(before + b"\0" * (path.stat().st_size - len(before)))
+        monkeypatch.setattr(os, "fsync", sync)
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    journal.add(*group(4, "h", 5).frame())
+    journal.commit(durable=False)
+    journal.add(*group(5, "h", 5).frame())
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ArchiveFull):
+        journal.commit()
+    assert path.read_bytes() == before
+    journal.commit()
+    journal.close(remove=False)
+    state, good = load(path)
+    assert (set(state.groups), state.damage, good) == ({2, 4, 5}, [], journal.size)
+    assert path.stat().st_size == journal.size
 
 
 def test_journal_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
