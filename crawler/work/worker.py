@@ -306,12 +306,10 @@ class Worker:
         # Where others are quicker, ask less often; within the time that leases are handed out ahead it costs nothing.
         slower_s = min(2 * self._lease_pause_s, self._least_ahead_ms / 2000)
         self._lease_pause_s = _SHORTEST_WAIT_S if grant.leases else max(_SHORTEST_WAIT_S, slower_s)
-        if len(grant.leases) == room:
-            return _LONGEST_WAIT_S
         if not (grant.leases or self._held or self._finished or self._enqueued or self._committing):
             return await self._look_for_end(grant)
-        self._quiet = None
-        return self._wait_s(grant)
+        self.exhausted, self._quiet = False, None
+        return _LONGEST_WAIT_S if len(grant.leases) == room else self._wait_s(grant)
 
     def _lease_round(self, room: int) -> tuple[Grant, float]:
         if returned := list(self._returned):
@@ -342,7 +340,7 @@ class Worker:
         since the first time nobody has moved anything, nor has the intake anything in its hands."""
         due_s = None if grant.next_due_ms is None else (grant.next_due_ms - grant.now_ms) / 1000
         if not grant.closed and due_s is not None and due_s <= self._idle_close_s:
-            self._quiet = None
+            self.exhausted, self._quiet = False, None
             return self._wait_s(grant)
         try:
             quiet = await in_thread(self._lease_thread, lambda: self._stores.quiet(bool(grant.closed)))
@@ -356,8 +354,9 @@ class Worker:
             if self._quiet is None or not (grant.closed or self._intake.moved == self._moved_before):
                 self._quiet = None
             elif grant.closed or grant.narrowed or not self._stays:
+                if not self.exhausted:  # a pipeline, or the spider, may keep the crawl open
+                    logger.info("%s", why_over(grant, self._crawler.stats))
                 self.exhausted = True
-                logger.info("%s", why_over(grant, self._crawler.stats))
                 self._wake_engine()
                 await pause(self._to_lease, _IDLE_LOOK_S)  # what would be moved now would wait for the next start
                 return 0.0

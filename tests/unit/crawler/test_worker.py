@@ -155,6 +155,57 @@ def test_a_crawl_is_not_over_while_the_intake_moves_something(closed: str, over:
     assert asyncio.run(work()) == over
 
 
+def test_why_a_crawl_ends_is_said_once_and_again_after_new_work(caplog: pytest.LogCaptureFixture) -> None:
+    """It may not end at once: of its last page an item may be in a pipeline that takes long, or its spider raises
+    DontCloseSpider and waits for something else."""
+
+    async def work() -> None:
+        worker = looking_for_the_end()
+        worker._enqueued, worker._to_commit = [], asyncio.Event()
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for _ in range(2):
+                for _ in range(6):
+                    worker._to_lease.set()
+                    await worker._look_for_end(Grant((), 1000, None))
+                assert worker.exhausted
+                worker.enqueue(Mock())
+
+    with caplog.at_level("INFO"):
+        asyncio.run(work())
+    assert caplog.text.count("Nothing is left to fetch") == 2
+
+
+@pytest.mark.parametrize("most_held", [1, 9])
+def test_a_worker_that_has_not_ended_yet_goes_on_with_what_others_find(most_held: int) -> None:
+    """Or is given by LPUSH, or is due by now."""
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 1000, 9000)
+
+    async def work() -> list[bool]:
+        worker = looking_for_the_end()
+        worker._buffer, worker._held, worker._returned, worker._most_held = [], set(), [], most_held
+        worker._finished, worker._enqueued, worker._committing = [], [], False
+        worker._committer = Mock(**{"patiently.lacks_room": False})
+        worker._teller, worker._redis_watch = Mock(is_behind=False), RedisWatch()
+        worker._round_s, worker._least_ahead_ms, worker._lease_pause_s = 0.0, 100, 0.0
+        worker._idle_close_s, worker._fetch_timeout_s = 60.0, 60.0
+        found = []
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for grant in (
+                Grant((), 1000, None),
+                Grant((), 1000, 2000),
+                Grant((), 1000, None),
+                Grant((lease,), 1000, None),
+            ):
+                worker._stores.frontier.lease.return_value = grant
+                for _ in range(2):
+                    worker._to_lease.set()
+                    await worker._lease_some()
+                found.append(worker.exhausted)
+        return found
+
+    assert asyncio.run(work()) == [True, False, True, False]
+
+
 @pytest.mark.parametrize(("due_ms", "over"), [(None, True), (1000 + 59_000, False), (1000 + 61_000, True)])
 def test_a_crawl_that_has_spent_its_pages_goes_on_while_what_they_embed_is_soon_due(
     due_ms: int | None, *, over: bool
