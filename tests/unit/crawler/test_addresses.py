@@ -151,3 +151,41 @@ def test_a_name_whose_address_fails_is_looked_up_anew(monkeypatch: pytest.Monkey
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     found = asyncio.run(ask(Resolver(AddressGuard(["127.0.0.0/8"]), wait_s=600)))
     assert found == ["127.0.0.1", "127.0.0.1", "127.0.0.2"]
+
+
+def test_names_and_failures_are_kept_for_a_while_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as a crawl that leads anywhere finds in weeks would be all memory."""
+    now = [1000.0]
+    asked: list[str] = []
+
+    def look_up(host: str, *_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        asked.append(host)
+        if host.startswith("dead"):
+            raise OSError("no such name")
+        return [(socket.AF_INET, 0, 0, "", ("127.0.0.1", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr("crawler.fetch.addresses.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("crawler.fetch.addresses._MOST_NAMES", 3)
+    resolver = Resolver(AddressGuard(["127.0.0.0/8"]))
+
+    async def ask(*hosts: str) -> list[str]:
+        asked.clear()
+        await asyncio.gather(*map(resolver.resolve, hosts), return_exceptions=True)
+        return sorted(asked)
+
+    async def work() -> None:
+        assert await ask("dead.test", "a.test") == ["a.test", "dead.test"]
+        now[0] += 29
+        assert await ask("dead.test", "a.test") == []
+        now[0] += 2
+        assert await ask("dead.test", "a.test") == ["dead.test"]
+        now[0] += 30
+        assert await ask("a.test") == ["a.test"]
+        for number in range(9):
+            await ask(f"{number}.test")
+            resolver.failed(f"dead{number}.test", "127.0.0.1")
+        assert len(resolver._cache) <= 3
+        assert len(resolver._failed) <= 3
+
+    asyncio.run(work())

@@ -8,6 +8,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -399,6 +400,15 @@ def test_a_long_body_is_cut_at_the_limit_and_says_so() -> None:
     assert (len(answer.body), answer.truncated) == (100, "length")
 
 
+@pytest.mark.parametrize("size", [99, 100])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_body_that_fills_its_limit_is_whole(size: int, *, packed: bool) -> None:
+    plain = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + b"x" * size
+    reply = in_chunks(gzip.compress(b"x" * size), b"gzip") if packed else plain
+    answer = ask(reply, limits=FetchLimits(max_body_bytes=100))
+    assert (len(answer.body), answer.truncated) == (size, None)
+
+
 def test_an_endless_head_is_cut() -> None:
     endless = b"HTTP/1.1 200 OK\r\n" + b"X-Filler: filler\r\n" * 10_000
     with pytest.raises(CutError, match="bytes of headers"):
@@ -458,6 +468,33 @@ def test_connections_that_have_been_idle_for_long_are_closed_when_another_comes(
     assert closed == [0, 1]
 
 
+def test_so_many_connections_are_kept_and_the_longest_idle_is_closed() -> None:
+    pool = ConnectionPool(most=2)
+    closed: list[int] = []
+
+    def key(number: int) -> tuple[str, str, int, str]:
+        return "http", f"{number}.test", 80, "127.0.0.1"
+
+    for number in range(4):
+        pool.give(key(number), Mock(usable=True, close=partial(closed.append, number)))
+        if number == 2:
+            assert pool.take(key(1)) is not None
+    assert closed == [0]
+    pool.close()
+    assert sorted(closed) == [0, 2, 3]
+
+
+def test_the_end_of_a_connection_that_made_room_leaves_the_next_of_its_host() -> None:
+    """Asyncio tells it later."""
+    pool, key = ConnectionPool(), ("http", "a.test", 80, "127.0.0.1")
+    first, second = Mock(usable=True), Mock(usable=True)
+    pool.give(key, first)
+    pool.give(key, second)
+    first.close.assert_called_once_with()
+    first.on_close(first)
+    assert pool.take(key) is second
+
+
 def test_nobody_listens() -> None:
     async def run() -> None:
         with socket.socket() as deaf:
@@ -488,6 +525,26 @@ def test_a_server_without_tls_is_a_tls_error() -> None:
 def test_a_flood_of_interim_answers_is_cut() -> None:
     with pytest.raises(CutError, match="interim"):
         ask(b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000)
+
+
+def test_each_answer_may_have_so_many_interim_ones_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.fetch.connection._MOST_INTERIM", 3)
+
+    async def talk(connection: HttpConnection) -> None:
+        for _ in range(2):
+            assert (await connection.exchange(REQUEST, 60)).status == 204
+        with pytest.raises(CutError, match="more than 3 interim"):
+            await connection.exchange(REQUEST, 60)
+
+    interim, last = b"HTTP/1.1 103 Early\r\n\r\n", b"HTTP/1.1 204 None\r\n\r\n"
+    asyncio.run(_serve([interim * number + last for number in (3, 3, 4)], "wait", talk, FetchLimits()))
+
+
+def test_a_head_that_fills_its_limit_is_taken() -> None:
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    assert ask(reply, limits=FetchLimits(max_head_bytes=len(reply) - 2)).body == b"ok"
+    with pytest.raises(CutError, match="bytes of headers"):
+        ask(reply, limits=FetchLimits(max_head_bytes=len(reply) - 3))
 
 
 def test_a_head_beyond_its_limit_is_cut_when_it_comes_at_once() -> None:

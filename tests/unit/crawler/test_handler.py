@@ -16,6 +16,7 @@ from scrapy.http import Request
 from crawler.fetch import handler
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import (
+    AbortedError,
     CutError,
     FetchError,
     FetchTimeoutError,
@@ -164,6 +165,44 @@ def test_what_redis_takes_at_the_last_look_is_no_fault_of_the_host(
     else:
         asyncio.run(fetch())
         assert connection.exchange.call_args.args[1] == 60
+
+
+def test_nothing_is_sent_by_what_begins_when_the_crawl_is_stopping() -> None:
+    """A request that waited for its turn in a middleware was not there to be cancelled."""
+    connection = Mock(usable=True, exchange=AsyncMock(return_value=Answer(200)))
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        fetcher._pool = Mock(**{"take.return_value": connection})
+        fetcher.abort()
+        await fetcher.download_request(Request("http://127.0.0.1/"))
+
+    with pytest.raises(AbortedError):
+        asyncio.run(fetch())
+    connection.exchange.assert_not_called()
+    connection.close.assert_called_once_with()
+
+
+@pytest.mark.parametrize("hung_up", [False, True])
+def test_a_server_has_a_moment_to_notice_that_its_answer_was_left(
+    monkeypatch: pytest.MonkeyPatch, *, hung_up: bool
+) -> None:
+    """The delay of its host runs from then."""
+    connection = Mock(usable=True, hung_up=hung_up, exchange=AsyncMock(return_value=Answer(200)))
+    connection.tls_facts.return_value = "", ""
+    slept: list[float] = []
+
+    async def sleep(wait_s: float) -> None:
+        slept.append(wait_s)
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        fetcher._pool = Mock(**{"take.return_value": connection})
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        await fetcher.download_request(Request("http://127.0.0.1/"))
+
+    asyncio.run(fetch())
+    assert slept == ([handler._HANG_UP_S] if hung_up else [])
 
 
 @pytest.mark.parametrize(
