@@ -58,3 +58,25 @@ def test_links_are_sent_again_when_another_server_took_the_report(interrupted: b
     stores.sieve.absences.side_effect = [7, 7 + interrupted]
     stores.frontier.report_first.return_value = [True]
     assert committed(stores) == ["sieve.enqueue", "frontier.report_first", *["sieve.enqueue"] * interrupted]
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_what_was_claimed_for_a_page_whose_lease_had_run_out_is_given_back(ours: bool) -> None:
+    """Another worker fetches it, and counts it."""
+    stores = Mock()
+    stores.frontier.report_first.return_value = [ours]
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, "seed")
+    done = Finished(lease, Finding("cut"), None)
+    rooms = (stores.archive, stores.sieve, stores.frontier, stores.sources, stores.quality, stores.named)
+    with ThreadPoolExecutor(1) as beside:
+        assert Committer(*rooms, Patience(lambda: False, Mock()), beside).commit([done]) == [ours]
+    assert stores.quality.give_back.call_args.args[0] == ([] if ours else [done])
+
+
+def test_a_store_that_is_away_is_asked_every_few_seconds_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    away = [FrontierUnavailable("zulu", "away")] * 12
+    assert Patience(lambda: False, Mock())(Mock(side_effect=[*away, 7])) == 7
+    assert slept[:6] == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2])
+    assert set(slept[6:]) == {5.0}

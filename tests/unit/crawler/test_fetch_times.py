@@ -119,3 +119,16 @@ def test_each_file_is_held_against_the_delays_it_was_written_with(tmp_path: Path
     proof = verify_plain(fetch_times(files, "ulwembu", least), 300, 0)
     assert [(gap.gap_ms, gap.needed_ms) for gap in proof.short] == [(400, 600), (400, 600)]
     assert len(verify_plain(fetch_times(files, "ulwembu"), 500, 0).short) == 5
+
+
+def test_a_file_of_records_without_an_end_is_read_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records whose metadata never come, as most of a stranger's; of those that lie near theirs none is missing."""
+    monkeypatch.setattr("crawler.records.fetch_times._MOST_OPEN", 2)
+    pages = [exchange(number, number, f"/{number}") for number in range(4)]
+    parts = [page.partition(b"WARC/1.1\r\nWARC-Type: metadata") for page in pages]
+    heads, tails = [head for head, _, _ in parts], [mark + tail for _, mark, tail in parts]
+    assert [ms for ms, _ in asked(tmp_path, heads[0], heads[1], tails[0], tails[1])] == [0, 1000]
+    assert [ms for ms, _ in asked(tmp_path, *heads, *tails)] == [0, 1000]
+    assert len(list(fetch_times([tmp_path / "a.warc"], "ulwembu"))) == 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
+import pytest
 from scrapy.http import Request, Response
 
 from crawler.poll_reader import PollReader
@@ -42,3 +44,15 @@ def test_sitemaps_that_a_robots_txt_names_are_whole_addresses_and_remembered() -
     for _ in range(2):
         assert asyncio.run(reader._sitemaps_of(lease(FEED))) == (NAMED, "https://a.example/more.xml")
     worker.robots.assert_awaited_once()
+
+
+def test_so_many_sitemaps_of_a_host_are_remembered_and_of_so_many_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.poll_reader._MOST_HOSTS", 2)
+    monkeypatch.setattr("crawler.poll_reader._MOST_NAMED", 3)
+    many = "".join(f"Sitemap: /{number}.xml\n" for number in range(9))
+    worker = Mock(spec=Worker, robots=AsyncMock(return_value=RobotsRecord("rules", many.encode())))
+    reader = PollReader(worker)
+    for version in (1, 2, 3, 2, 1):
+        assert len(asyncio.run(reader._sitemaps_of(replace(lease(FEED), robots_ms=version)))) == 3
+    assert worker.robots.await_count == 4
+    assert len(reader._sitemaps) == 2

@@ -339,3 +339,42 @@ def test_no_count_falls_below_zero(server: redis.Redis) -> None:
     server.delete("{zulu}:kept:flagged")  # as a Redis that was killed would have it
     worker.give_back(kept)
     assert server.hgetall("{zulu}:kept:flagged") == {f"religious {HOST}".encode(): b"0"}
+
+
+def test_a_worker_that_has_missed_a_log_reads_all_there_is(server: redis.Redis) -> None:
+    """And no more than a log's worth is written before the next is begun."""
+    slow, quick = KeptLog(server, "zulu", 2), KeptLog(server, "zulu", 2)
+    entries = [bytes([number]) * ENTRY_BYTES for number in range(5)]
+    slow.publish(entries[0], {}, 1)
+    rotated = []
+    for number in (1, 2, 3):
+        update = quick.publish(entries[number], {}, number)
+        assert update is not None
+        rotated.append(update.rotated)
+    assert rotated == [True, True, False]
+    update = slow.publish(entries[4], {}, 2)
+    assert update is not None
+    assert (update.whole, update.older, update.newer) == (True, entries[2] + entries[3], b"")
+
+
+def test_counts_outlive_their_table_once_and_are_not_added_up_twice(
+    server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.pages.kept_log.MOST_COUNTS", 2)
+    log = KeptLog(server, "zulu")
+
+    def count(field: str, number: int) -> int:
+        update = log.publish(b"", {field: 1}, number)
+        assert update is not None
+        return update.counts[field]
+
+    assert [count(field, number) for number, field in enumerate("abcaaaab", 1)] == [1, 1, 1, 2, 3, 4, 5, 1]
+    assert all(server.hlen(f"{{zulu}}:kept:flagged{end}") <= 2 for end in ("", ":before"))
+
+
+def test_a_worker_remembers_the_counts_that_it_met_last(server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.pages.quality_caps._MOST_COUNTS", 2)
+    worker, third = Worker(server, "religious", 2), "http://c.example"
+    for host, text in zip((HOST, OTHER, HOST, third), texts(4), strict=True):
+        worker.page(f"{BIBLE} {text}", host)
+    assert worker.caps._counts == {f"religious {HOST}": 2, f"religious {third}": 1}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from crawler.pages.link_memo import LinkMemo
 from crawler.pages.rescoring import LEAST_PAGES, STRANGER_EVERY, WINDOW, Rescorer
 from frontier import Candidate, FrontierConfig, Kind, MemoryFrontier
@@ -127,3 +129,14 @@ def test_a_host_whose_pages_come_is_no_stranger() -> None:
         rescorer.pages(["http://z.example"])
     assert waiting.reads.count(HOST) == 1, "when its first page came"
     assert waiting.reads.count("http://gone.example") == 1, "nothing waits there: it is forgotten"
+
+
+def test_so_many_hosts_are_remembered_and_those_met_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.pages.rescoring._MOST_HOSTS", 3)
+    waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    rescorer = Rescorer(make_policy("yield", "zul"), waiting)
+    rescorer.found(f"http://{number}.example/x" for number in range(9))
+    assert list(rescorer._strangers) == [f"http://{number}.example" for number in range(3)]
+    for host in (HOST, "http://b.example", "http://c.example", HOST, "http://d.example"):
+        rescorer.pages([host])
+    assert list(rescorer._known) == ["http://c.example", HOST, "http://d.example"]

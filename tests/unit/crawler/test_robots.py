@@ -14,6 +14,7 @@ from crawler.pages.answers import RobotsDeniedError
 from crawler.robots import RobotsMiddleware
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
+from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
 
 
@@ -126,3 +127,11 @@ def test_where_a_robots_txt_has_moved_to_is_held_against_the_opt_outs() -> None:
         asyncio.run(middleware.process_request(Request(lease.url, meta={"lease": lease})))
     with pytest.raises(OptedOutError, match="has opted out"):
         asyncio.run(middleware.process_request(Request(moved.url, meta={"lease": moved})))
+
+
+def test_rules_that_were_asked_for_twice_at_a_time_are_counted_once() -> None:
+    middleware = middleware_for(Records(RobotsRecord("allow")))
+    rules = Rules.of(RobotsRecord("allow"), "ulwembu")
+    for _ in range(3):
+        middleware._keep(("http://a.test", 7), rules, 100)
+    assert middleware._rules_bytes == 100

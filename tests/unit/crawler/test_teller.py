@@ -186,3 +186,14 @@ def test_a_fault_goes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     one.note([page(1)])
     with pytest.raises(ZeroDivisionError):
         asyncio.run(one.run())
+
+
+def test_the_tables_of_long_ago_are_forgotten_with_the_first_poll_of_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier, feed, day_ms = Told(), f"{HOST}/feed", 86_400_000
+    monkeypatch.setattr(frontier, "forget_counts", forgotten := Mock())
+    one = teller(frontier, Mock())
+    polled = Reported(Lease("2-0", feed, Kind.FEED, HOST, "", 0, 1), Finding("ok", feed_counts={feed: (1,)}), 7)
+    for days, reported in ((0, page(1)), (0, polled), (0, polled), (1, polled)):
+        monkeypatch.setattr(frontier, "date_ms", lambda days=days: 1_790_000_000_000 + days * day_ms)
+        one.tell([reported], {})
+    assert forgotten.call_count == 2

@@ -15,6 +15,8 @@ from unittest.mock import Mock
 import pytest
 
 from crawler.focus import FocusMiddleware
+from crawler.pages.findings import Finding
+from crawler.signals import stopping
 from crawler.state.state_format import StateGoneError
 from crawler.work import intake
 from crawler.work.intake import Intake
@@ -436,3 +438,91 @@ def test_what_a_spider_starts_with_waits_while_it_cannot_be_kept(monkeypatch: py
         return lengths
 
     assert asyncio.run(work()) == [3, 3]
+
+
+def test_what_is_finished_is_committed_in_batches_and_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.work.worker._MOST_A_COMMIT", 2)
+    batches: list[tuple[list[object], list[object]]] = []
+
+    async def commit(batch: list[object], requests: list[object]) -> None:
+        batches.append((batch, requests))
+        if len(batches) == 1:
+            worker._finished.append(6)  # meanwhile
+
+    worker: Any = Worker.__new__(Worker)
+    worker._teller, worker._commit, worker._closing = Mock(is_behind=False), commit, True
+    worker._finished, worker._enqueued, worker._to_commit = [1, 2, 3, 4, 5], ["request"], asyncio.Event()
+    worker._to_commit.set()
+    asyncio.run(worker._commit_loop())
+    assert batches == [([1, 2], ["request"]), ([3, 4], []), ([5, 6], [])]
+
+
+def test_a_lease_is_finished_once_and_only_while_it_is_held() -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._held, worker._ended, worker._finished, worker._to_commit = {"1-0"}, set(), [], asyncio.Event()
+    for token in ("1-0", "1-0", "2-0"):
+        lease = Lease(token, "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1)
+        worker.finish(lease, Finding("ok"), None)
+    assert [done.lease.token for done in worker._finished] == ["1-0"]
+
+
+def test_what_is_given_back_while_others_are_goes_with_the_next_round() -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._least_ahead_ms, worker._round_s, worker._returned = 100, 0.0, ["1-0"]
+    given: list[list[str]] = []
+
+    def release(tokens: list[str]) -> None:
+        given.append(list(tokens))
+        if len(given) == 1:
+            worker._returned.append("2-0")  # by the reactor
+        if len(given) == 2:
+            raise FrontierUnavailable("zulu", "away")
+
+    worker._stores = Mock(**{"frontier.release": release})
+    worker._lease_round(1)
+    with pytest.raises(FrontierUnavailable):
+        worker._lease_round(1)
+    worker._lease_round(1)
+    worker._lease_round(1)
+    assert given == [["1-0"], ["2-0"], ["2-0"]]
+
+
+def test_leases_are_asked_for_less_often_where_others_are_quicker() -> None:
+    """But never so rarely that one would come behind its instant; and a Redis that was away is believed nothing."""
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1)
+    none, one = Grant((), 0, None), Grant((lease,), 0, None)
+
+    async def work() -> list[float]:
+        worker: Any = Worker.__new__(Worker)
+        worker._held, worker._buffer, worker._returned, worker._most_held = {"0-0"}, [], [], 9
+        worker._committer, worker._teller = Mock(**{"patiently.lacks_room": False}), Mock(is_behind=False)
+        worker._round_s, worker._least_ahead_ms, worker._lease_pause_s = 0.0, 100, 0.005
+        worker._redis_watch, worker._fetch_timeout_s = RedisWatch(), 60.0
+        worker._stores = Mock(**{"frontier.lease.side_effect": [none] * 5 + [one, none, FrontierUnavailable("z", "")]})
+        pauses = []
+        with ThreadPoolExecutor(1) as worker._lease_thread:
+            for _ in range(7):
+                await worker._lease_some()
+                pauses.append(worker._lease_pause_s)
+            worker._stores.sieve.forget_sent.assert_not_called()
+            assert await worker._lease_some() == 1.0
+            worker._stores.sieve.forget_sent.assert_called_once_with()
+        return pauses
+
+    assert asyncio.run(work()) == pytest.approx([0.01, 0.02, 0.04, 0.05, 0.05, 0.005, 0.01])
+
+
+def test_answers_under_way_have_some_seconds_when_the_crawl_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.work.worker._LONGEST_WAIT_S", 0)
+    worker, now = Worker.__new__(Worker), itertools.count(100, 1)
+    monkeypatch.setattr("crawler.work.worker.time", Mock(monotonic=lambda: next(now)))
+    hurried: list[object] = []
+
+    def stop(signal: object) -> None:
+        hurried.append((signal, next(now)))
+        worker._closing = True
+
+    worker._crawler = Mock(crawling=False, **{"signals.send_catch_log": stop})
+    worker._closing, worker._to_lease = False, asyncio.Event()
+    asyncio.run(worker._lease_loop())
+    assert hurried == [(stopping, 105)]
