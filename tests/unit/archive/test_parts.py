@@ -6,10 +6,12 @@ import gzip
 import io
 import os
 import random
+import time
 import tracemalloc
 import weakref
 import zlib
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,9 @@ from archive.storage.source import Source
 from archive.tools.stats import Stats
 from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
+from archive.writing.exchange import RevisitTarget
 from archive.writing.journal import Group, Journal, load
+from archive.writing.seen import SeenPayloads
 from archive.writing.writer import WarcWriter
 from tests.unit.archive.pages import page
 
@@ -53,6 +57,88 @@ def test_bins_give_everything_once_and_group_hosts() -> None:
     assert bins.waiting_bytes == 0
     hosts = [len({one.host for one in pack}) for pack in out]
     assert sum(hosts) / len(hosts) < 5
+
+
+def test_bins_give_what_is_due_and_nothing_before() -> None:
+    bins = Bins(100, 250)
+
+    def add(ident: int, host: str, size: int) -> list[int]:
+        return [one.ident for one in bins.add(group(ident, host, size))]
+
+    assert add(1, "a", 99) == []
+    assert add(2, "a", 1) == [1, 2], "a pack's worth"
+    assert [add(3, "b", 90), add(4, "c", 60), add(5, "d", 30), add(6, "e", 70)] == [[]] * 4
+    assert bins.waiting_bytes == 250
+    assert add(7, "f", 10) == [3, 7], "the largest, and what fills it just up"
+    assert [[one.ident for one in pack] for pack in bins.flush()] == [[4, 5], [6]]
+
+
+def test_a_journal_begins_anew_when_most_of_it_is_in_packs(tmp_path: Path) -> None:
+    """And not with each sync while that much waits to be packed."""
+    steps: list[str] = []
+    config = WriterConfig(pack_bytes=20_000, open_packs=3, reserve_bytes=0, journal_bytes=10_000, step=steps.append)
+    with WarcWriter(tmp_path, "crawl", "none", config=config) as writer:
+        for number in range(60):
+            writer.write(page(number, payload=os.urandom(3000)), f"t{number}")
+            writer.sync()
+            writer.settle([f"t{number}"])
+        # what waits: three packs at most, and those under way
+        assert writer._journal.size < 10_000 + 3 * (3 + config.threads + 3) * 20_000
+        assert 1 <= steps.count("journal-rewrite") <= 60 * 3000 // 10_000
+        large = steps.count("journal-rewrite")
+        for number in range(60, 90):
+            writer.write(page(number, payload=os.urandom(3000)), f"t{number}")
+            writer.sync()
+        assert steps.count("journal-rewrite") <= large + 1, "all of it waits for its answer"
+        writer.settle([f"t{number}" for number in range(60, 90)])
+    assert len([r for path in writer.finished for r in Reader(path, types=["response"])]) == 90
+
+
+def test_a_file_is_closed_when_it_has_its_size_and_not_before(tmp_path: Path) -> None:
+    config = WriterConfig(pack_bytes=1, reserve_bytes=0, threads=1)
+
+    def closed(name: str, most: int) -> tuple[int, list[int]]:
+        """How many before the writer was, and the pages in each."""
+        with WarcWriter(tmp_path / name, "crawl", "none", most, config) as writer:
+            for number in range(3):
+                writer.write(page(number, payload=bytes([number]) * 3000))
+            wait(set(writer._running))
+            before = len(writer.finished)
+        return before, [len(list(Reader(path, types=["response"]))) for path in writer.finished]
+
+    assert closed("all", 0) == (0, [3])
+    (whole,) = (tmp_path / "all").glob("*.warc")
+    size = whole.stat().st_size
+    assert closed("larger", size + 1) == (0, [3])
+    assert closed("as it is", size) == (1, [3])
+    assert closed("smaller", size // 2) == (1, [2, 1])
+
+
+def test_pages_do_not_pile_up_before_a_slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = WriterConfig(pack_bytes=1, reserve_bytes=0, threads=1)
+    piled: list[int] = []
+    real = WarcWriter._run
+
+    def slow(writer: WarcWriter, job: Any) -> None:
+        time.sleep(0.01)
+        real(writer, job)
+
+    monkeypatch.setattr(WarcWriter, "_run", slow)
+    with WarcWriter(tmp_path, "crawl", "none", config=config) as writer:
+        for number in range(30):
+            writer.write(page(number), f"t{number}")
+            writer.sync()
+            writer.settle([f"t{number}"])
+            piled.append(len(writer._running))
+    assert max(piled) <= config.threads + 2
+
+
+def test_so_many_payloads_are_remembered() -> None:
+    seen = SeenPayloads(2)
+    targets = {name: RevisitTarget(f"http://a.test/{name}", "2026-01-01T00:00:00Z") for name in "abc"}
+    for name, target in targets.items():
+        seen.add({name: target})
+    assert seen.find("abc") == {name: targets[name] for name in "bc"}
 
 
 def frames(path: Path) -> Journal:
@@ -108,6 +194,32 @@ def test_what_an_fsync_found_no_room_for_is_written_anew(tmp_path: Path, monkeyp
     state, good = load(path)
     assert (set(state.groups), state.damage, good) == ({2, 4, 5}, [], journal.size)
     assert path.stat().st_size == journal.size
+
+
+def test_what_came_through_of_a_write_without_room_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a frame that is torn lies before all that follows."""
+    path, write = tmp_path / "x.journal", os.writev
+    journal = frames(path)
+
+    def full(descriptor: int, parts: list[bytes]) -> int:
+        monkeypatch.setattr(os, "writev", no_room)
+        return write(descriptor, [b"".join(parts)[:50]])
+
+    def no_room(_descriptor: int, _parts: list[bytes]) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = path.read_bytes()
+    with monkeypatch.context() as monkeypatch:
+        monkeypatch.setattr(os, "writev", full)
+        with pytest.raises(ArchiveFull):
+            journal.commit()
+    assert path.read_bytes() == before
+    journal.commit()
+    journal.close(remove=False)
+    state, good = load(path)
+    assert (set(state.groups), state.damage, good) == ({2}, [], journal.size)
 
 
 def test_journal_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
