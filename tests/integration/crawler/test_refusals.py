@@ -301,6 +301,7 @@ def test_an_option_that_there_is_not() -> None:
         ("WARC_MAX_BYTES", "1e6", "WARC_MAX_BYTES='1e6'"),
         ("WARC_VERSION", 1.1, "WARC_VERSION=1.1 is none of '1.1', '1.0'"),  # a number, as in a project's settings
         ("FRONTIER_LEASE_S", "60", "FRONTIER_LEASE_S=60 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
+        ("FRONTIER_LEASE_S", "61", "FRONTIER_LEASE_S=61 must be over a second longer than DOWNLOAD_TIMEOUT=60"),
         ("LOG_FORMAT", "%(nosuch)s", "LOG_FORMAT='%(nosuch)s': Formatting field not found in record: 'nosuch'"),
         ("LOG_FORMAT", "%(asctime", "LOG_FORMAT='%(asctime': Invalid format"),
         ("LOG_FORMAT", "%(asctime)d", "LOG_FORMAT='%(asctime)d': "),

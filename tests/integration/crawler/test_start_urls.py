@@ -104,3 +104,19 @@ def test_what_is_no_list_stays_and_keeps_no_crawl_from_its_end(
         assert (lists.poll(), lists.waits) == (0, False)
         lists.close()
     assert "zulu:start_urls stays as it is: WRONGTYPE" in caplog.text
+
+
+def test_what_was_pushed_first_comes_first_however_much_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_urls, "_BATCH", 2)
+    monkeypatch.setattr(start_urls, "_EVERY_S", 0)
+    urls, taken = [f"http://a.example/{number}" for number in range(5)], list[Entry]()
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        client.lpush("zulu:start_urls", *urls)
+        lists = StartUrls(client, "zulu", taken.extend)
+        assert [lists.poll() for _ in range(4)] == [2, 2, 1, 0]
+        lists.close()
+    assert sorted(entry.url for entry in taken) == urls
+    assert {entry.url for entry in taken[:2]} == set(urls[:2])

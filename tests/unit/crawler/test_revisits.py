@@ -133,6 +133,23 @@ def test_only_another_page_repeats_a_text() -> None:
     assert reasons == [kept, kept, (False, "near_identical"), kept]
 
 
+def test_the_texts_met_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.focus._MOST_MARKS", 2)
+    middleware = focus(revisit=False)
+    texts = [
+        " ".join(f"Namuhla sithole umbiko {word} ovela kude {word}." for word in words) for words in ("ab", "cd", "ef")
+    ]
+
+    def repeats(text: str, url: str) -> bool:
+        verdict = read(middleware, text, url=url).verdict
+        assert verdict is not None
+        return verdict.reason == "near_identical"
+
+    met = [(0, 1), (1, 2), (0, 3), (2, 4), (0, 5), (1, 6)]
+    found = [repeats(texts[text], f"https://a.example/{page}") for text, page in met]
+    assert found == [False, False, True, False, True, False]
+
+
 @pytest.mark.parametrize(("location", "goes"), [("https://b.example/news/1", True), ("/news/", False)])
 def test_what_the_feed_says_of_an_items_publication_goes_where_the_item_has_moved_to(location: str, goes: bool) -> None:
     item = LinkMemo(published_s=1_790_000_000, dated="time").pack()

@@ -1,0 +1,42 @@
+"""How much of what pages and their style sheets embed is wanted, and how far it goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.pages import requisites as embedded
+from crawler.pages.policy import BEHIND
+from crawler.pages.requisites import MOST_STEPS, requisites
+from frontier.payload import REQUISITE_MARK
+from frontier.types import Candidate, Kind, Lease
+from seeds.crawl import parse_crawl
+from tests.unit.crawler.test_polls import HEAD
+
+HOME = "https://a.example"
+SPEC = parse_crawl(HEAD.replace("[crawl]", "[crawl]\npage_requisites = true") + f'[[site]]\nurl = "{HOME}/"\n')
+
+
+def found(addresses: list[str], steps: int = 0) -> list[Candidate]:
+    """What is embedded by a page, or by what is so many steps from one."""
+    memo = REQUISITE_MARK + bytes((steps,)) if steps else b""
+    lease = Lease("t", f"{HOME}/", Kind.PAGE, HOME, "", 0, 0, memo=memo)
+    return requisites(addresses, f"{HOME}/", f"{HOME}/", lease, SPEC)
+
+
+def test_sheets_lead_on_for_so_many_steps_and_only_the_first_go_before_pages() -> None:
+    scores = []
+    for steps in range(MOST_STEPS):
+        (one,) = found(["/a.css"], steps)
+        assert one.memo == REQUISITE_MARK + bytes((steps + 1,))
+        scores.append(one.score)
+    assert scores == [1.0, 1.0, *[BEHIND] * (MOST_STEPS - 2)]
+    assert found(["/a.css"], MOST_STEPS) == []
+
+
+def test_of_one_that_embeds_without_end_the_first_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "MOST", 3)
+    assert [one.url for one in found([f"/{number}.png" for number in (1, 2, 2, 3)])] == [
+        f"{HOME}/1.png",
+        f"{HOME}/2.png",
+    ]
+    assert len(found([f"/{number}.png" for number in range(9)])) == 3
