@@ -25,6 +25,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Headers, Request, Response
 from scrapy.responsetypes import responsetypes
 
+from archive.storage.disk import allow_many_files
 from crawler.fetch.addresses import AddressGuard, Resolver, check_port, read_hosts_file
 from crawler.fetch.connection import Answer, FetchLimits, HttpConnection, connect
 from crawler.fetch.errors import (
@@ -104,6 +105,7 @@ class FetchHandler(BaseDownloadHandler):
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
             connect_timeout_s=settings.getfloat("FETCH_CONNECT_TIMEOUT_S"),
         )
+        allow_many_files()  # else a lease that finds none left looks like a host that is dead
         at_once = min(_MOST_LOOKUPS, settings.getint("FRONTIER_BUFFER"))
         self._resolver = Resolver(guard, hosts, self._limits.connect_timeout_s, at_once)
         self._tls = tls_context(settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import resource
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
@@ -224,3 +225,14 @@ def test_no_other_service_than_a_web_server_is_asked(port: int) -> None:
 def test_what_names_no_server_is_told(url: str) -> None:
     with pytest.raises(CutError, match="no usable host and port"):
         handler._server(url)
+
+
+def test_as_many_connections_may_be_open_as_the_system_allows() -> None:
+    """Most systems have 1,024 where nobody asks for more: with a large FRONTIER_BUFFER hosts looked as if dead."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, hard - 1), hard))
+    try:
+        handler.FetchHandler(Crawler(Spider, settings()))
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -10,6 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from archive import ArchiveFull
+from crawler.errors import PreflightError
 from crawler.preflight import metrics_socket
 from crawler.watch.measures import CrawlFacts, Families, WorkerFacts, of_crawl, of_worker
 from crawler.watch.metrics import Metrics
@@ -183,3 +184,18 @@ def test_what_finished_pages_wait_for_is_known_while_they_wait(
     monkeypatch.setattr("crawler.work.patience.time.sleep", lambda _: seen.append(told()))
     patiently(Mock(side_effect=[error, error, None]))
     assert (seen, told()) == ([(store, full, full or store == "disk")] * 2, ("", False, False))
+
+
+def test_no_port_is_tried_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def taken(address: tuple[str, int], **_: object) -> None:
+        tried.append(address[1])
+        raise OSError(98, "Address already in use")
+
+    monkeypatch.setattr("socket.create_server", taken)
+    for first, last in ((21_000, 21_009), (65_533, 65_535), (65_535, 65_535)):
+        tried.clear()
+        with pytest.raises(PreflightError, match=f"no port from {first} to {last} of"):
+            metrics_socket(Settings({"METRICS_PORT": first}))
+        assert tried == list(range(first, last + 1))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from crawler.pages import requisites as embedded
-from crawler.pages.policy import BEHIND
+from crawler.pages.policy import BEHIND, BehindRequisites
 from crawler.pages.requisites import MOST_STEPS, requisites
 from frontier.payload import REQUISITE_MARK
 from frontier.types import Candidate, Kind, Lease
+from relevance.steering.policies import make_policy
+from relevance.steering.policy import LinkContext, Verdict
 from seeds.crawl import parse_crawl
 from tests.unit.crawler.test_polls import HEAD
 
@@ -40,3 +42,13 @@ def test_of_one_that_embeds_without_end_the_first_are_wanted(monkeypatch: pytest
         f"{HOME}/2.png",
     ]
     assert len(found([f"/{number}.png" for number in range(9)])) == 3
+
+
+def test_no_link_has_the_place_of_what_pages_embed() -> None:
+    policy = BehindRequisites(make_policy("all", "", ()))
+    link = LinkContext(f"{HOME}/zu/izindaba", "Izindaba", f"{HOME}/", Verdict(True, "", "zul"))
+    plain = make_policy("all", "", ())
+    assert plain.link_priority(link) > BEHIND, "else this would say nothing"
+    assert policy.link_priority(link) == BEHIND
+    assert [score for score, _ in policy.rank([link])] == [BEHIND]
+    assert all(score <= BEHIND for score in policy.rescore([(link.url, 0, "000000")]))

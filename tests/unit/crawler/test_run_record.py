@@ -7,7 +7,9 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import redis
@@ -379,3 +381,16 @@ def test_a_folder_that_is_another_users_is_one_plain_line(capsys: pytest.Capture
 
     assert Refused(given(), "frontier").perform([], argparse.Namespace()) == 1
     assert capsys.readouterr().err == "scrapy frontier: /theirs/state/redis: Permission denied\n"
+
+
+def test_a_worker_gives_a_sign_each_half_minute_and_no_oftener(
+    url: str, start: Callable[..., RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked to with each look of the intake, hundreds of times a second."""
+    now, written = [100.0], Mock()
+    monkeypatch.setattr(run_record, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    record = start()
+    monkeypatch.setattr(record, "_write", written)
+    for now[0] in (100.0, 129.0, 130.0, 130.0, 159.0, 161.0):
+        record.refresh()
+    assert written.call_count == 2
