@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
 from crawler.console import polite_client
-from crawler.console.polite_client import BlockingFetch
+from crawler.console.polite_client import MOST_HOPS, BlockingFetch
 from frontier.robots import LONGEST_BYTES
 from tests.unit.crawler.test_opted_out import answering, given
 
@@ -115,3 +116,32 @@ def test_a_robots_txt_that_only_failed_is_not_asked_for_again(monkeypatch: pytes
             monkeypatch.setattr(polite_client, "time", SimpleNamespace(monotonic=lambda now=now: now))
             assert fetch(f"{home}/page").problem == "robots_denied"
     assert asked == ["/robots.txt"]
+
+
+def test_hosts_of_one_address_are_asked_one_after_another_with_its_delay() -> None:
+    instants: list[float] = []
+
+    def answer(_path: str) -> bytes:
+        instants.append(time.monotonic())
+        return b""
+
+    with (
+        answering(answer) as (home, _),
+        answering(answer) as (other, _),
+        BlockingFetch(given(FRONTIER_DELAY_S=0.2, FRONTIER_IP_DELAY_S=0.2)) as fetch,
+    ):
+        assert fetch(f"{home}/page").ok
+        assert fetch(f"{other}/page").ok
+    assert len(instants) == 4
+    assert min(later - earlier for earlier, later in pairwise(instants)) >= 0.2
+
+
+@pytest.mark.parametrize(("hops", "problem"), [(MOST_HOPS, ""), (MOST_HOPS + 1, "too_many_redirects")])
+def test_so_many_redirects_are_followed(hops: int, problem: str) -> None:
+    def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
+        number = int(path[1:]) if path[1:].isdigit() else hops
+        return b"" if number == hops else (302, {"Location": f"/{number + 1}"})
+
+    with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        assert fetch(f"{home}/0").problem == problem
+    assert asked == ["/robots.txt", *(f"/{number}" for number in range(MOST_HOPS + 1))]
