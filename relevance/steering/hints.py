@@ -81,7 +81,7 @@ class Hints:
             said = self._hosts[host] = self._last_said(host.split(".")[:-2], NEITHER)
         pieces = path.lower().split("/")
         if query:
-            pieces += query.lower().replace("=", "&").split("&")
+            pieces += [pair.rpartition("=")[2] for pair in query.lower().split("&")]  # id=12 is no Indonesian
         return self._last_said(pieces, said)
 
     def _last_said(self, pieces: Sequence[str], said: int) -> int:

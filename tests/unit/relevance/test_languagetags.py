@@ -49,6 +49,22 @@ def test_a_url_names_the_language_that_is_wanted_but_few_others() -> None:
     assert (hints.tag("yo-NG"), hints.tag("my"), hints.tag("x-default")) == (OURS, OTHER, NEITHER)
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://a.example/x?lang=zu", OURS),
+        ("https://a.example/x?a=1&lang=zu-ZA&b=2", OURS),
+        ("https://a.example/x?zu", OURS),
+        ("https://a.example/zu/x?lang=en", OTHER),
+        ("https://a.example/x.php?id=12", NEITHER),
+        ("https://a.example/zu/x.php?id=12&no=3", OURS),
+        ("https://zu.a.example/x?de=", OURS),
+    ],
+)
+def test_a_query_names_a_language_by_its_values(url: str, said: int) -> None:
+    assert Hints("zul", (), Identifier(shipped())).url(url) == said
+
+
 def test_a_link_is_named_as_the_model_has_it(tmp_path: Path) -> None:
     toml = """
         name = "x"
