@@ -82,11 +82,12 @@ class _Paragraph:
 
 def blocks_of(sheets: Sequence[Sheet]) -> list[Block]:
     """Running heads, feet and page numbers are blocks of kind ``nav``, at the end."""
-    heads = _running(sheets)
+    every = [list(_placed(sheet, number)) for number, sheet in enumerate(sheets)]
+    heads = _running(sheets, every)
     found: list[_Paragraph] = []
     asides: dict[str, str] = {}
-    for number, sheet in enumerate(sheets):
-        for placed in _placed(sheet, number):
+    for sheet, lines in zip(sheets, every, strict=True):
+        for placed in lines:
             folded = _folded(placed.line)
             if _is_in_margin(placed.line, sheet) and (folded in heads or _PAGE_NUMBER.fullmatch(folded)):
                 asides.setdefault(folded, placed.line.text)
@@ -184,9 +185,11 @@ def _placed(sheet: Sheet, number: int) -> Iterator[_Placed]:
 
 def _with_initials(lines: list[Line]) -> list[Line]:
     """A letter as high as several lines is the first of the text beside it, which begins where the letter does."""
-    alone = (line for line in lines if len(line.text.strip()) <= 2 and line.text.strip(_QUOTES).isalpha())
-    for initial in list(islice(alone, _MOST_INITIALS)):
-        beside = [at for at, line in enumerate(lines) if _is_beside(line, initial)]
+    alone = (at for at, line in enumerate(lines) if len(line.text.strip()) <= 2 and line.text.strip(_QUOTES).isalpha())
+    gone: set[int] = set()
+    for own in list(islice(alone, _MOST_INITIALS)):
+        initial = lines[own]  # a higher one may have become part of it
+        beside = [at for at, line in enumerate(lines) if at not in gone and _is_beside(line, initial)]
         if not beside:
             continue
         highest = max(beside, key=lambda at: lines[at].base)
@@ -194,8 +197,8 @@ def _with_initials(lines: list[Line]) -> list[Line]:
             line, text = lines[at], initial.text.strip() if at == highest else ""
             word = line.word + (line.left - initial.left) * bool(text)
             lines[at] = replace(line, text=text + line.text.lstrip(), left=initial.left, word=word)
-        lines.remove(initial)
-    return lines
+        gone.add(own)
+    return [line for at, line in enumerate(lines) if at not in gone]
 
 
 def _is_beside(line: Line, initial: Line) -> bool:
@@ -258,12 +261,10 @@ def _is_in_margin(line: Line, sheet: Sheet) -> bool:
     return line.base < sheet.bottom + margin or line.base + line.height > sheet.top - margin
 
 
-def _running(sheets: Sequence[Sheet]) -> frozenset[str]:
-    """What stands at the head or foot of several sheets, the same but for numbers."""
-    counts = Counter(name for sheet in sheets for name in set(_in_margins(sheet)))
+def _running(sheets: Sequence[Sheet], every: Sequence[Sequence[_Placed]]) -> frozenset[str]:
+    """What stands at the head or foot of several sheets, the same but for numbers. `every`: the lines of each."""
+    counts: Counter[str] = Counter()
+    for sheet, lines in zip(sheets, every, strict=True):
+        counts.update({_folded(placed.line) for placed in lines if _is_in_margin(placed.line, sheet)})
     least = min(_LEAST_RUNS, max(2, len(sheets)))
     return frozenset(name for name, count in counts.items() if count >= least)
-
-
-def _in_margins(sheet: Sheet) -> Iterator[str]:
-    return (_folded(line) for line in sheet.lines if _is_in_margin(line, sheet))

@@ -164,6 +164,34 @@ def test_a_letter_as_high_as_several_lines_is_the_first_of_the_text_beside_it() 
     assert texts(line("U", base=720, height=44), line(WIDE, base=690)) == ["U", WIDE], "a heading above"
 
 
+def test_a_letter_beside_a_higher_one_may_have_text_beside_it() -> None:
+    high, low = line("N", base=600, right=90, height=100), line("g", left=92, base=620, right=120, height=40)
+    beside = [line("eliny'ilanga", left=122, base=648 - 12 * n, right=300, height=10) for n in range(2)]
+    for lines in (high, low, *beside), (low, *beside, high):
+        assert texts(*lines) == ["Ngeliny'ilanga eliny'ilanga"]
+
+
+@pytest.mark.parametrize("base", [820, 20], ids=["head", "foot"])
+def test_what_runs_along_sheets_in_pieces_is_told_as_a_row(base: float) -> None:
+    def sheet(number: int) -> Sheet:
+        row = line("Umqulu wezindaba", base=base), line(f"No {number}", left=162, base=base)
+        text = line(WIDE, base=600), line(WIDE, base=586)
+        return Sheet((*row, *text) if base > 600 else (*text, *row), 0, 842)
+
+    found = blocks_of([sheet(number) for number in range(3)])
+    assert [block for block in found if block.kind == "nav"] == [Block("Umqulu wezindaba No 0", "nav")]
+    assert all("Umqulu" not in block.text for block in found if block.kind != "nav")
+
+
+@pytest.mark.parametrize(
+    ("sheets", "with_head", "runs"), [(2, 2, 1), (3, 2, 0), (3, 3, 1), (9, 2, 0), (9, 3, 1), (1, 1, 0)]
+)
+def test_what_is_at_the_head_of_three_sheets_runs(sheets: int, with_head: int, runs: int) -> None:
+    head, body = line("Umqulu wezindaba", base=820), line(WIDE, base=600)
+    found = blocks_of([Sheet((head, body) if number < with_head else (body,), 0, 842) for number in range(sheets)])
+    assert sum(block.kind == "nav" for block in found) == runs
+
+
 def test_lines_that_hang_belong_to_the_first() -> None:
     """As the sections of acts and the entries of lists of books are set."""
     hangs = line(f"{WIDE} namhlanje"), line(WIDE, left=84, base=686, right=492), line("emakhaya.", left=84, base=672)
