@@ -85,7 +85,7 @@ def _scripts(nodes: list[LexborNode]) -> tuple[list[LexborNode], list[LexborNode
 
 def _outline(tree: LexborHTMLParser) -> dict[str, Any]:
     """What is said by elements that a page has one of."""
-    root, title, base = tree.css_first("html"), tree.css_first("title"), tree.css_first("base[href]")
+    root, title, base = tree.css_first("html"), tree.css_first("title:not(svg *)"), tree.css_first("base[href]")
     languages = root.attributes if root else {}
     return {
         "title": " ".join(title.text().split()) if title else "",

@@ -81,6 +81,18 @@ def test_a_part_that_is_navigation_twice_over_is_given_once() -> None:
     assert [block.text for block in page.blocks] == ["Izindaba"]
 
 
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<svg><g><title>Imenyu</title></g></svg><p>a", ""),
+        ("<svg><title>Imenyu</title></svg><title>Izindaba</title>", "Izindaba"),
+        ("<title>Izindaba</title><svg><title>Imenyu</title></svg>", "Izindaba"),
+    ],
+)
+def test_the_title_of_a_drawing_is_none_of_the_page(html: str, title: str) -> None:
+    assert read(f"<body>{html}").title == title
+
+
 def test_links_as_found() -> None:
     page = read(
         '<a href=" x.html ">a <i>b</i></a><a>no</a><a href="" rel="NoFollow ugc" hreflang=ZU>c</a><area href=/d>'
