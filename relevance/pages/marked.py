@@ -105,14 +105,19 @@ def _scope(node: LexborNode) -> int | None:
     own = next((parent for parent in around if "itemscope" in parent.attributes), None)
     if own is None:
         return 0
-    kind = kind_of((own.attributes.get("itemtype") or "").partition(" ")[0])
+    kind = _kind(own.attributes)
     if not (is_article(kind) or kind in ("creativework", "webpage")):
         return None
     for parent in around:
         attributes = parent.attributes
-        if "itemscope" in attributes and is_article(kind_of(attributes.get("itemtype") or "")):
+        if "itemscope" in attributes and is_article(_kind(attributes)):
             return None
     return own.mem_id
+
+
+def _kind(attributes: _Attributes) -> str:
+    """What an item is: the first of its types."""
+    return kind_of(next(iter((attributes.get("itemtype") or "").split()), ""))
 
 
 def _value(node: LexborNode) -> str:

@@ -214,6 +214,13 @@ def test_microdata() -> None:
     assert said(comment).published == ""
     assert said(f"{start}{day}</div>{start}<meta itemprop=datePublished content=2020-01-01></div>").published == ""
     assert said(f"<div itemscope itemtype=https://schema.org/Product>{day}</div>").published == ""
+    several = '<div itemscope itemtype=" https://schema.org/NewsArticle  https://example.org/Izindaba">'
+    assert said(f"{several}{day}</div>").published == TIME
+    assert said(f"{several}{start}{day}</div></div>").published == "", "an article in an article"
+
+
+def test_white_space_around_a_type_says_nothing() -> None:
+    assert said(linked(article()).replace("application/ld+json", " application/ld+json\n")).published == TIME
 
 
 @pytest.mark.parametrize(
