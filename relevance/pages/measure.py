@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from relevance.language.alphabet import words
@@ -72,11 +73,10 @@ def _identified(texts: Sequence[tuple[str, float]], identifier: Identifier) -> l
     before = [repeated.get(text) if weight < MAIN else None for text, weight in texts]
     new = iter(identifier([text for (text, _), one in zip(texts, before, strict=True) if one is None]))
     found = [one or next(new) for one in before]
-    if len(repeated) > REMEMBERED:
+    again = {text: one for (text, weight), one in zip(texts, found, strict=True) if weight < MAIN and len(text) <= LONG}
+    if len(repeated) + len(again) > REMEMBERED:
         repeated.clear()
-    for (text, weight), one in zip(texts, found, strict=True):
-        if weight < MAIN and len(text) <= LONG:
-            repeated[text] = one
+    repeated.update(islice(again.items(), REMEMBERED))
     return found
 
 

@@ -151,5 +151,5 @@ class KeepAllPolicy(PlainPolicy):
     """Every page with words: for whitelists, and for languages that the model does not know."""
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
-        reason = "words" if found.total else "no_words"
-        return Verdict(found.total > 0, reason, found.language, terms(found), found.words)
+        keep = bool(found.by_language) and not context.known  # the total is 0, too, where all there is weighs little
+        return Verdict(keep, "words" if keep else "no_words", found.language, terms(found), found.words)

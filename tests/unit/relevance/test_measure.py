@@ -6,7 +6,7 @@ import pytest
 from relevance.language.identification import Identifier
 from relevance.language.model import shipped
 from relevance.pages.blocks import Block
-from relevance.pages.measure import MOST_BLOCKS, measure
+from relevance.pages.measure import MOST_BLOCKS, REMEMBERED, measure
 from relevance.pages.page import Page
 from relevance.steering.policies import make_policy
 from relevance.steering.policy import PageContext
@@ -54,3 +54,35 @@ def test_every_policy_gives_the_blocks_on() -> None:
     page = Page("http://a.example/", html_lang="zu", blocks=(Block(ZULU, "main"),))
     for name in ("afriweb", "threshold", "yield", "all"):
         assert [block.language for block in make_policy(name, "zul").judge(page, PageContext()).blocks] == ["zul"]
+
+
+def test_no_more_is_remembered_of_what_comes_again_than_that() -> None:
+    """Nor after a single page that has more of it; and answers are those of a page that is met first."""
+    identifier = Identifier(shipped())
+
+    def menu(first: int, count: int) -> Page:
+        blocks = tuple(
+            Block(f"{number} ngiyabonga kakhulu ngosizo lwakho", "nav") for number in range(first, first + count)
+        )
+        return Page("http://a.example/", blocks=blocks)
+
+    for first, count in (
+        (0, REMEMBERED - 1),
+        (REMEMBERED - 1, 1),
+        (REMEMBERED, 1),
+        (1, 3),
+        (5, REMEMBERED + 1),
+        (7, 9),
+    ):
+        assert measure(menu(first, count), "zul", identifier) == measure(
+            menu(first, count), "zul", Identifier(shipped())
+        )
+        assert len(identifier.repeated) <= REMEMBERED
+
+
+@pytest.mark.parametrize(("text", "kind"), [("Sawubona", "short"), ("Sawubona", "list"), ("Ikhaya lami", "nav")])
+def test_the_policy_of_all_pages_with_words_keeps_those_with_few(text: str, kind: str) -> None:
+    page = Page("http://a.example/", blocks=(Block(text, kind),))
+    assert make_policy("all", "zul").judge(page, PageContext()).keep
+    assert not make_policy("all", "zul").judge(page, PageContext(known=True)).keep
+    assert not make_policy("all", "zul").judge(Page("http://a.example/"), PageContext()).keep
