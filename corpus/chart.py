@@ -60,8 +60,8 @@ def _plain(name: str) -> str:
 
 
 def _short(value: float) -> str:
-    """1,234,567 -> 1.2M"""
+    """1,234,567 -> 1.23M"""
     for size, letter in _UNITS:
-        if value >= size:
+        if value >= 0.9995 * size:  # else 999,999 would be rounded to 1e+03k
             return f"{value / size:.3g}{letter}"
     return f"{value:g}"
