@@ -1,0 +1,200 @@
+"""Where a policy, its hints and its estimates change their mind: just before the limit, and at it."""
+
+import random
+from typing import Any
+
+import pytest
+
+from relevance import LinkContext, Page, PageContext, Verdict, make_policy
+from relevance.language.identification import Identifier
+from relevance.language.model import shipped
+from relevance.pages.blocks import Block
+from relevance.steering import hints as hints_module
+from relevance.steering.estimates import CAP, PULL, Estimates, logit
+from relevance.steering.hints import NEITHER, OTHER, OURS, SIBLING, Hints
+from relevance.steering.inlinks import NO_LINKS, Links
+from relevance.steering.yield_policy import FEW_KNOWN, REPEATS, _counting, _evidence
+from tests.sample import sentences
+
+
+def hints(language: str = "zul") -> Hints:
+    return Hints(language, ("xho", "nbl", "ssw"), Identifier(shipped()))
+
+
+def page(zulu: int, english: int = 0, html_lang: str = "") -> Page:
+    texts = [sentences(language, random.Random(3), n) for language, n in (("zul", zulu), ("eng", english)) if n]
+    return Page("http://a.example/", html_lang=html_lang, blocks=tuple(Block(text, "main") for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "html_lang", "least"),
+    [
+        ("threshold", {}, "", 20),
+        ("threshold", {"words": 31}, "zu", 16),
+        ("threshold", {"words": 31}, "en", 47),
+        ("afriweb", {}, "zu", 20),
+        ("afriweb", {}, "en-ZA", 50),
+        ("afriweb", {"set": 2}, "en", 20),
+    ],
+)
+def test_so_many_words_do_and_one_less_does_not(name: str, options: dict[str, int], html_lang: str, least: int) -> None:
+    policy = make_policy(name, "zul", options=options)
+    enough, short = (policy.judge(page(words, html_lang=html_lang), PageContext()) for words in (least, least - 1))
+    assert (enough.words, enough.keep, enough.scores["wanted"]) == (least, True, least)
+    assert (short.words, short.keep, short.reason) == (least - 1, False, "few_words")
+
+
+@pytest.mark.parametrize(("share", "keep"), [(0.5, True), (0.51, False)])
+def test_a_share_that_is_just_enough_does(share: float, keep: bool) -> None:
+    verdict = make_policy("threshold", "zul", options={"share": share}).judge(page(60, 60), PageContext())
+    assert (verdict.keep, verdict.scores["share"]) == (keep, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "said"),
+    [
+        ("izindaba", NEITHER),
+        ("izindaba zakamuva", OURS),
+        ("siyabulela kakhulu nonke", SIBLING),
+        ("read more", OTHER),
+        ("news in isizulu", OURS),
+        ("read news in isizulu", OTHER),
+        ("zu", OURS),
+        ("", NEITHER),
+    ],
+)
+def test_an_anchor_is_identified_from_two_words_and_a_name_up_to_three(anchor: str, said: int) -> None:
+    assert hints().anchors([anchor]) == [said]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://zu.a.example/1", OURS),
+        ("http://zu.example/1", NEITHER),
+        ("http://en.zu.a.example/1", OURS),
+        ("http://zu.a.example/en/1", OTHER),
+        ("http://a.example/zu-za/1", OURS),
+        ("http://a.example/zulus/1", NEITHER),
+        ("http://zu:en@a.example:80/", NEITHER),
+    ],
+)
+def test_a_host_names_a_language_in_front_of_its_last_two_labels(url: str, said: int) -> None:
+    assert hints().url(url) == said
+
+
+def test_what_is_remembered_of_links_is_bounded_and_never_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a page has anchors that are known and others that fill the memory."""
+    monkeypatch.setattr(hints_module, "_REMEMBERED", 8)
+    remembering, rng = hints(), random.Random(4)
+    known = [f"izindaba zakamuva {n}" if n % 2 else f"read more {n}" for n in range(30)]
+    for count in (8, 1, 7, 8, 2, 9, 3, 5, 4, 8):
+        texts = rng.sample(known, count)
+        assert remembering.anchors(texts) == [OURS if "zakamuva" in text else OTHER for text in texts]
+        assert len(remembering._anchors) <= max(8, count)
+        for n in range(count):
+            assert remembering.url(f"http://{rng.randrange(30)}.example/zu/{rng.randrange(30)}") == OURS, n
+            assert len(remembering._urls) <= 8
+            assert len(remembering._hosts) <= 8
+
+
+def test_no_key_weighs_more_than_so_many_pages() -> None:
+    """So a host that has changed is seen to have, however long it was good."""
+    effects = []
+    for pages in (int(CAP), 10 * int(CAP)):
+        estimates = Estimates()
+        for _ in range(pages):
+            estimates.add("c:x", 0.9, 0.5)
+        effects.append(estimates.effect("c:x")[0])
+    assert effects[0] == effects[1] == pytest.approx(logit((0.9 * CAP + PULL["c"] * 0.5) / (CAP + PULL["c"])))
+
+
+def test_what_came_since_a_fleet_was_told_is_added_to_its_totals() -> None:
+    estimates = Estimates()
+    estimates.add("h:a", 1.0, 0.5, sections=1)
+    told = estimates.deltas()
+    estimates.add("h:a", 0.25, 0.5, sections=1)
+    fleet = {"h:a": tuple(3 * count for count in told["h:a"]), "h:b": (2, 1000, 500, 1)}
+    estimates.absorb(fleet)
+    assert estimates.counts("h:a") == (4, 3.25, 2.0)
+    assert estimates.counts("h:b") == (2, 1.0, 0.5)
+    assert estimates.deltas() == {"h:a": (1, 250, 500, 1)}
+
+
+def test_of_a_section_that_has_had_pages_the_others_are_those_that_are_left() -> None:
+    """Two sections of 30 and 2 pages: to the first the others are one of 2 pages, which say as much as 1.67 do."""
+    estimates = Estimates()
+    for section, pages in (("x", 30), ("y", 2)):
+        for n in range(pages):
+            estimates.add("h:a", 0.0, 0.5, sections=n == 0)
+            estimates.add(f"t:a/{section}", 0.0, 0.5)
+    assert estimates.place(["h:a", "t:a/x"])[1] == pytest.approx(30 + 2 / 1.2)
+    assert estimates.place(["h:a", "t:a/y"])[1] == pytest.approx(2 + 30 / 6.8)
+    assert estimates.place(["h:a", "t:a/z"])[1] == pytest.approx(32 / 4.0)
+
+
+@pytest.mark.parametrize(
+    ("seen", "counted"),
+    [
+        (Links(3, 3, 3, 3), Links(3, 3, 3, 3)),
+        (Links(4, 4, 4, 4), Links(4, 4, 3, 3)),
+        (Links(9, 0, 0, 9), Links(4, 0, 0, 3)),
+        (Links(0, 255, 4, 0), Links(0, 4, 3, 0)),
+        (NO_LINKS, Links(1, 0, 1, 0)),
+    ],
+)
+def test_links_count_up_to_a_few(seen: Links, counted: Links) -> None:
+    assert _counting(seen, "030000") == counted
+
+
+def test_links_to_a_seed_leave_it_a_seed() -> None:
+    assert [_evidence(0, bucket, Links(1)).since for bucket in ("s00000", "m00000", "400000")] == ["s", "0", "0"]
+    assert [_evidence(0, bucket, NO_LINKS).since for bucket in ("s00000", "m00000", "400000")] == ["s", "m", "4"]
+
+
+@pytest.mark.parametrize(("repeats", "expects"), [(FEW_KNOWN - 1, False), (FEW_KNOWN, True)])
+def test_so_many_repeats_make_a_template_suspected(repeats: int, expects: bool) -> None:
+    policy: Any = make_policy("yield", "zul")
+    for _ in range(repeats):
+        policy._estimates.add(f"{REPEATS}:a.example/N", 0.0, 0.0)
+        policy._estimates.add("t:a.example/N", 0.0, 0.0)
+    assert (policy._repeats("t:a.example/N") > 0) == expects
+
+
+def test_a_host_is_known_from_half_a_gain_on() -> None:
+    for gain, known in ((0.499, False), (0.5, True)):
+        policy: Any = make_policy("yield", "zul")
+        policy._estimates.add("h:a.example", gain, 0.5)
+        assert policy._place(("h:a.example", "p:a.example/", "t:a.example/")).known == known
+
+
+def test_a_picture_and_its_caption_are_one_link() -> None:
+    picture, caption = LinkContext("http://a.example/1"), LinkContext("http://a.example/1", "Izindaba")
+    assert picture.together("Izindaba", "zu", False) == caption._replace(hreflang="zu")
+    assert caption.together("", "", True) == caption.together("Okunye", "", True) == caption
+    menu = caption._replace(nav=True, hreflang="xh")
+    assert menu.together("Izindaba ezintsha", "zu", False) == menu._replace(nav=False), (
+        "the first of each is what counts"
+    )
+    assert menu.together("Okunye", "", True) == menu
+    assert picture.together("Okunye", "", True) == picture._replace(anchor="Okunye"), "it stands in the text, too"
+    assert picture._replace(nav=True).together("Okunye", "", True) == picture._replace(nav=True, anchor="Okunye")
+
+
+def test_priorities_of_a_batch_are_those_of_each_alone() -> None:
+    """URLs looked at together share what is alike; with all that tells them apart, none gets another one's."""
+    policy, rng = make_policy("yield", "zul", ("xho",)), random.Random(5)
+    good, bad = Verdict(True, "words", "zul", {}, 100), Verdict(False, "few_words")
+    queued = []
+    for n in range(60):
+        host, folder = rng.choice("abc"), rng.choice(["", "zu/", "izindaba/", "en/x/"])
+        url = f"http://{host}.example/{folder}{rng.choice(['indaba', str(n)])}"
+        context = PageContext(bucket=rng.choice(["000000", "130000", "s00000", ""]), known=n % 7 == 0)
+        policy.judge(Page(url, blocks=page(rng.choice([0, 40]), 30).blocks), context)
+        link = LinkContext(
+            url + "/x", rng.choice(["", "izindaba zakamuva"]), "http://a.example/", rng.choice([good, bad])
+        )
+        [(_, bucket)] = policy.rank([link])
+        queued.append((link.url, n % 5, bucket))
+    assert policy.rescore(queued) == [policy.rescore([one])[0] for one in queued]
+    assert len(set(policy.rescore(queued))) > 10
