@@ -2,8 +2,8 @@
 
 Read are ISO 8601 and its neighbours (a blank for the T, slashes, no signs at all), RFC 2822, what programs print
 (`Tue Nov 19 10:20:30 UTC 2019`), English months, and days of which the digits tell the order: `31.5.2024`,
-`5/31/2024`; of `5/6/2024` nothing can be said. A time without a zone is no instant, and midnight is what programs write
-that know only the day: both give the day alone.
+`5/31/2024`; of `5/6/2024` and `5-6-2024` nothing can be said. A time without a zone is no instant, and midnight is what
+programs write that know only the day: both give the day alone.
 
 Guarantee: what is given is a day that there is, of 1990 or later, so none of the dates that stand for none (0000-00-00,
 0001-01-01, 1970-01-01). At most 64 characters are looked at.
@@ -84,9 +84,9 @@ def _day(parts: dict[str, str | None]) -> date | None:
     year = int(parts["year"] or 0)
     if parts.get("one"):
         one, two = int(parts["one"] or 0), int(parts["two"] or 0)
-        if parts["sign"] == "/" and one != two and max(one, two) <= 12:
+        if parts["sign"] != "." and one != two and max(one, two) <= 12:
             return None  # of the day first or the month, who knows
-        day, month = (two, one) if two > 12 and parts["sign"] == "/" else (one, two)
+        day, month = (two, one) if two > 12 and parts["sign"] != "." else (one, two)
     else:
         name = (parts.get("name") or "").lower()
         day, month = int(parts["day"] or 0), _MONTHS.index(name) + 1 if name else int(parts["month"] or 0)
