@@ -52,7 +52,8 @@ def _value(attributes: _Attributes, name: str) -> str:
 def read_head(tree: LexborHTMLParser, robots_names: tuple[str, ...]) -> Head:
     """`robots_names`: of meta elements that tell robots something."""
     nodes: dict[str, list[LexborNode]] = {"meta": [], "link": [], "script": [], "time": [], "": []}
-    for node in tree.css(_TELLING):
+    # What two selectors find is given twice.
+    for node in {node.mem_id: node for node in tree.css(_TELLING)}.values():
         nodes.get(node.tag or "", nodes[""]).append(node)
     links = [link.attributes for link in nodes["link"]]
     metas: list[Meta] = []

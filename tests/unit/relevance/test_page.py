@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from relevance.language.alphabet import words, words_utf8
 from relevance.pages.encoding import decode, known
+from relevance.pages.head import read_head
 from relevance.pages.noscript import without_open_noscript
 from relevance.pages.page import read_page, texts_and_links
 from relevance.pages.quality import quality
@@ -79,6 +81,19 @@ def test_a_sentence_of_any_script_is_main_text(end: str) -> None:
 def test_a_part_that_is_navigation_twice_over_is_given_once() -> None:
     page = read_page(b"<nav role=navigation><a href=/x>Izindaba</a></nav>", "http://a.example/")
     assert [block.text for block in page.blocks] == ["Izindaba"]
+
+
+def test_what_is_said_in_two_ways_is_told_once() -> None:
+    html = (
+        "<meta name=author itemprop=author content=Dube><script itemprop=x>y</script>"
+        "<link rel=alternate itemprop=url type=application/rss+xml hreflang=zu href=/a>"
+        "<time datetime=2024-05-31 itemprop=datePublished></time>"
+        "<abbr class=published itemprop=a title=2024-05-31></abbr>"
+    )
+    page, told = read(html), read_head(LexborHTMLParser(html.encode()), ("robots",)).told
+    assert (page.feeds, page.hreflangs) == (("/a",), (("zu", "/a"),))
+    assert (told.metas, len(told.times), len(told.code)) == ([("author", "Dube")], 1, 1)
+    assert [node.tag for node in told.others] == ["abbr", "meta"]
 
 
 @pytest.mark.parametrize(
