@@ -5,8 +5,12 @@ import json
 import pytest
 
 from relevance.pages.carried import PIECE, is_shown
-from relevance.pages.linked_data import MOST_NODES
+from relevance.pages.encoding import decode
+from relevance.pages.linked_data import MOST_NODES, plain_address, read_linked_data
+from relevance.pages.marked import MOST_LOOKED_AT
+from relevance.pages.outline import LEAD
 from relevance.pages.page import FULL, MAX_LINKS, Page, read_page
+from relevance.pages.quality import MANY_LANGUAGES, quality
 
 URL = "https://a.example/izindaba/1"
 
@@ -53,3 +57,43 @@ def test_so_many_objects_of_json_ld_are_looked_at(before: int, seen: bool) -> No
     top = {"@graph": [*([{"@type": "Thing"}] * before), article]}
     html = f'<script type="application/ld+json">{json.dumps(top)}</script>'
     assert (read(html).publication.published == "2024-05-31") == seen
+
+
+@pytest.mark.parametrize(("around", "seen"), [(8, True), (9, False)])
+def test_so_deep_is_an_article_looked_for(around: int, seen: bool) -> None:
+    """Deeper than any page has it, but not as deep as one may nest."""
+    text = '{"mainEntity":' * around + '{"@type":"Article","datePublished":"2024-05-31"}' + "}" * around
+    assert (read_linked_data([text], frozenset({plain_address(URL)})).published != "") == seen
+
+
+@pytest.mark.parametrize(("before", "seen"), [(MOST_LOOKED_AT - 1, True), (MOST_LOOKED_AT, False)])
+def test_so_many_properties_are_looked_at(before: int, seen: bool) -> None:
+    item = "<div itemscope itemtype=https://schema.org/{}><meta itemprop=datePublished content=2024-05-31></div>"
+    html = item.format("Comment") * before + item.format("Article")
+    assert (read(f"<body>{html}").publication.published != "") == seen
+
+
+@pytest.mark.parametrize(("languages", "many"), [(MANY_LANGUAGES - 1, False), (MANY_LANGUAGES, True)])
+def test_so_many_languages_are_those_of_a_machine(languages: int, many: bool) -> None:
+    links = "".join(f"<link rel=alternate hreflang=a{chr(97 + n)} href=/{n}>" for n in range(languages))
+    assert ("machine" in quality(read(f"<head>{links}</head><p>Umongameli uthe.")).flags) == many
+
+
+@pytest.mark.parametrize(("letters", "apart"), [(LEAD - 1, True), (LEAD, False)])
+def test_so_long_a_heading_is_the_lead(letters: int, apart: bool) -> None:
+    text = "<p>Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba zanamuhla."
+    page = read(f"<h1>Isihloko</h1><h2>{'a' * letters}</h2><div>{text * 3}</div>")
+    assert [block.apart for block in page.blocks] == [False, apart, False, False, False]
+
+
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(("letters", "told"), [(8, False), (9, True), (100, True)])
+def test_zeros_tell_utf_16_from_nine_letters_on(name: str, letters: int, told: bool) -> None:
+    found = decode(("ikhaya " * 20)[:letters].encode(name))
+    assert (found.source == "utf16", found.charset == name) == (told, told)
+
+
+@pytest.mark.parametrize(("letters", "believed"), [(998, False), (999, True), (5000, True)])
+def test_one_stray_byte_in_a_thousand_letters_is_believed_to_be_utf_8(letters: int, believed: bool) -> None:
+    body = b"<p>" + b"a" * (letters - 3) + b"\xe9"
+    assert (decode(body, "text/html; charset=utf-8").source == "http") == believed

@@ -44,6 +44,12 @@ def test_a_long_block_counts_with_all_its_words() -> None:
     assert found.blocks[0].words == found.words
 
 
+def test_a_block_of_five_words_is_judged_by_itself_and_shorter_ones_together() -> None:
+    blocks = (Block("read more of the news", "main"), *[Block("izindaba zakamuva zabantu bakithi", "main")] * 2)
+    found = measure(Page("http://a.example/", blocks=blocks), "zul", Identifier(shipped()))
+    assert [(block.language, block.words) for block in found.blocks] == [("eng", 5), ("zul", 8)]
+
+
 def test_words_in_a_table_of_numbers_count_once() -> None:
     numbers = "12 345 " * 800
     page = Page("http://a.example/", blocks=(Block(f"{numbers}{ZULU} {numbers}", "main"),))
