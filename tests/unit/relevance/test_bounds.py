@@ -4,12 +4,13 @@ import json
 
 import pytest
 
+from relevance.pages.blocks import FULL
 from relevance.pages.carried import PIECE, is_shown
 from relevance.pages.encoding import decode
 from relevance.pages.linked_data import MOST_NODES, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT
 from relevance.pages.outline import LEAD
-from relevance.pages.page import FULL, MAX_LINKS, Page, read_page
+from relevance.pages.page import MAX_LINKS, Page, read_page
 from relevance.pages.quality import MANY_LANGUAGES, quality
 
 URL = "https://a.example/izindaba/1"
