@@ -22,6 +22,7 @@ from corpus.records import Capture, Read, _is_binary, capture_of
 from corpus.selection import LONG, main_blocks, without_markup
 from corpus.sources import line_batches
 from corpus.statistics import Row, shortened
+from corpus.tagging.processes import AHEAD, tagged
 from corpus.told import with_what_is_told
 from corpus.wikilinks.address import title_of
 from relevance import Block, Page, read_page
@@ -192,3 +193,34 @@ def test_deaths_in_files_of_one_record_do_not_end_a_run_of_many(monkeypatch: pyt
     for name in ("dies", "lives") * (2 * _MOST_DEATHS):
         [(_, found)] = readers.read(records(("resource", {"WARC-Target-URI": f"https://a.example/{name}"}, b"x")))
         assert found.reason == ("failed" if name == "dies" else "status")
+
+
+class _Echo:
+    """A process in place of a real one that tags."""
+
+    def __init__(self, _: Any) -> None:
+        self._given: list[list[str]] = []
+        self.give = self._given.append
+        self.close = self._given.clear
+
+    def take(self) -> list[str]:
+        return self._given.pop(0)
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_few_documents_are_on_their_way_to_be_tagged(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpus.tagging.processes.Child", _Echo)
+    read = 0
+
+    def documents() -> Iterator[list[str]]:
+        nonlocal read
+        for read in range(1, 100):
+            yield [str(read)]
+
+    tagger: Any = type("Tagger", (), {"models": {}, "columns": ()})
+    ahead = []
+    for number, rows in enumerate(tagged(documents(), tagger, processes), 1):
+        assert rows == [str(number)]
+        ahead.append(read - number)
+    assert number == 99
+    assert max(ahead) == AHEAD * processes

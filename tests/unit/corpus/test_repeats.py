@@ -212,6 +212,17 @@ def test_a_month_that_was_not_named_is_missed(tmp_path: Path, capsys: pytest.Cap
     assert not capsys.readouterr().err
 
 
+def test_each_revisit_of_what_is_missed_counts(tmp_path: Path) -> None:
+    april = crawl(tmp_path / "april", page(1, APRIL))
+    often = (page(1, MAY + timedelta(hours=hours)) for hours in range(3))
+    may = crawl(tmp_path / "may", *often, page(2, MAY), earlier=april)
+    other = crawl(tmp_path / "other", page(3, APRIL), kind="none")
+    extraction = Extraction()
+    files = [[str(path) for path in folder.glob("*.warc*") if path.suffix != ".cdxj"] for folder in (may, other)]
+    assert [document.url for document in extraction.documents(*files)] == [url(2)]
+    assert (extraction.tally.dropped["lost"], extraction.tally.dropped["revisit"]) == (3, 0)
+
+
 def test_what_is_said_without_dates(tmp_path: Path) -> None:
     """A record without a date does not hide that a month is missing; a revisit of who knows when is none of that."""
     april = crawl(tmp_path / "april", page(1, APRIL))
