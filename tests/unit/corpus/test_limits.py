@@ -218,8 +218,9 @@ def test_few_documents_are_on_their_way_to_be_tagged(processes: int, monkeypatch
             yield [str(read)]
 
     tagger: Any = type("Tagger", (), {"models": {}, "columns": ()})
+    found: Iterator[Any] = tagged(documents(), tagger, processes)
     ahead = []
-    for number, rows in enumerate(tagged(documents(), tagger, processes), 1):
+    for number, rows in enumerate(found, 1):
         assert rows == [str(number)]
         ahead.append(read - number)
     assert number == 99
