@@ -1,9 +1,11 @@
 """How much of a page is read: up to each bound all of it, behind it nothing."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from relevance import PdfError
 from relevance.pages.blocks import FULL
 from relevance.pages.carried import PIECE, is_shown
 from relevance.pages.encoding import decode
@@ -12,6 +14,7 @@ from relevance.pages.marked import MOST_LOOKED_AT
 from relevance.pages.outline import LEAD
 from relevance.pages.page import MAX_LINKS, Page, read_page
 from relevance.pages.quality import MANY_LANGUAGES, quality
+from relevance.pdf import PdfReader, is_pdf, reader
 
 URL = "https://a.example/izindaba/1"
 
@@ -98,3 +101,46 @@ def test_zeros_tell_utf_16_from_nine_letters_on(name: str, letters: int, told: b
 def test_one_stray_byte_in_a_thousand_letters_is_believed_to_be_utf_8(letters: int, believed: bool) -> None:
     body = b"<p>" + b"a" * (letters - 3) + b"\xe9"
     assert (decode(body, "text/html; charset=utf-8").source == "http") == believed
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (f"<p>{'b' * FULL}", "main"),
+        (f"<p>{'b' * (FULL - 1)}", "short"),
+        (f"<p>{'b' * (FULL - 2)}.", "main"),
+        (f"<p><a href=x>{'a' * 80}</a>{'b' * 20}", "main"),
+        (f"<p><a href=x>{'a' * 81}</a>{'b' * 19}", "links"),
+        (f"<div><a href=x>{'a' * 66}</a>{'b' * 33}</div>", "main"),
+        (f"<div><a href=x>{'a' * 67}</a>{'b' * 33}</div>", "links"),
+        (f"<div><a href=x>{'a' * 10}</a>{'b' * 20}</div>", "short"),
+        (f"<div><a href=x>{'a' * 11}</a>{'b' * 20}</div>", "links"),
+        (f"<li><a href=x>{'a' * 20}</a>{'b' * 10}</li>", "list"),
+        (f"<li><a href=x>{'a' * 21}</a>{'b' * 10}</li>", "links"),
+    ],
+)
+def test_of_what_kind_a_block_is_by_its_letters_and_those_in_links(html: str, kind: str) -> None:
+    assert [block.kind for block in read(html).blocks] == [kind]
+
+
+@pytest.mark.parametrize(("before", "told"), [(0, True), (1019, True), (1020, False)])
+def test_a_document_tells_itself_in_its_first_kilobyte(before: int, told: bool) -> None:
+    body = b"x" * before + b"%PDF-1.7"
+    assert [is_pdf(media, body) for media in ("", "application/octet-stream", "text/html")] == [told, told, False]
+    assert is_pdf("application/pdf", b"")
+
+
+def test_of_a_document_that_is_too_large_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def told(_: object, body: bytes, __: float) -> bytes:
+        asked.append(len(body))
+        return b'{"reason": "damaged"}'
+
+    monkeypatch.setattr(reader, "MAX_BODY", 100)
+    monkeypatch.setattr(reader, "_begun", lambda _: SimpleNamespace(poll=lambda: None, kill=lambda: None))
+    monkeypatch.setattr(reader, "_told", told)
+    for size in (99, 100, 101):
+        with pytest.raises(PdfError, match="damaged"):
+            PdfReader().read(b"x" * size, URL)
+    assert asked == [99, 100, 100]

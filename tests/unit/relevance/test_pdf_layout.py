@@ -100,6 +100,19 @@ def test_addresses_are_told_once_and_not_without_end(monkeypatch: pytest.MonkeyP
     assert read_paper(document([Piece(WIDE)], links=links)).links == ["https://a.example/", "/b", "/c"]
 
 
+@pytest.mark.parametrize(("letters", "told"), [(4095, True), (4096, False)])
+def test_an_address_that_is_too_long_is_none(letters: int, told: bool) -> None:
+    links = ["https://a.example/".ljust(letters, "x"), "/b"]
+    assert read_paper(document([Piece(WIDE)], links=links)).links == (links if told else ["/b"])
+
+
+@pytest.mark.parametrize(("letters", "kind"), [(200, "heading"), (201, "main")])
+def test_a_heading_has_so_many_letters_at_most(letters: int, kind: str) -> None:
+    large = line("a" * letters, right=500, height=16)
+    body = [line(WIDE, base=600 - 14 * n) for n in range(9)]
+    assert blocks_of([Sheet((large, *body), 0, 842)])[0].kind == kind
+
+
 @pytest.mark.parametrize(
     ("begun", "following", "joined"),
     [
@@ -223,6 +236,8 @@ def test_letters_of_a_heading_that_are_set_apart_are_words() -> None:
     words = b"-900".join(b"-350".join(b"(%c)" % letter for letter in word) for word in (b"ISAHLUKO", b"SESI", b"2"))
     apart = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf 60 700 Td [" + words + b"] TJ ET")
     assert [line.text for line in read_paper(apart).sheets[0].lines] == ["ISAHLUKO SESI 2"]
+    few = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf 60 700 Td [(S)-350(E)-350(S)-350(I)] TJ ET")
+    assert [line.text for line in read_paper(few).sheets[0].lines] == ["S E S I"], "that may be figures of a table"
     row = b"".join(b"1 0 0 1 %d 700 Tm (%d) Tj " % (60 + 40 * n, n) for n in range(7))
     table = _changed(document([Piece(WIDE)]), lambda _: b"BT /F 11 Tf " + row + b" ET")
     assert [line.text for line in read_paper(table).sheets[0].lines] == ["0 1 2 3 4 5 6"]
