@@ -13,7 +13,9 @@ from relevance.pages.linked_data import MOST_NODES, plain_address, read_linked_d
 from relevance.pages.marked import MOST_LOOKED_AT
 from relevance.pages.outline import LEAD
 from relevance.pages.page import MAX_LINKS, Page, read_page
+from relevance.pages.publication import MOST_LETTERS as MOST_VALUE
 from relevance.pages.quality import MANY_LANGUAGES, quality
+from relevance.pages.teasers import MORE
 from relevance.pdf import PdfReader, is_pdf, reader
 
 URL = "https://a.example/izindaba/1"
@@ -144,3 +146,27 @@ def test_of_a_document_that_is_too_large_the_beginning_is_read(monkeypatch: pyte
         with pytest.raises(PdfError, match="damaged"):
             PdfReader().read(b"x" * size, URL)
     assert asked == [99, 100, 100]
+
+
+@pytest.mark.parametrize(("letters", "kind"), [(1, "links"), (MORE, "links"), (MORE + 1, "main")])
+def test_a_text_that_breaks_off_before_a_short_link_is_a_teaser(letters: int, kind: str) -> None:
+    html = f"<p>Umongameli uthe abantu bakithi kufanele basebenze … <a href=/1>{'a' * letters}</a></p>"
+    assert read(html).blocks[0].kind == kind
+
+
+@pytest.mark.parametrize(("letters", "told"), [(MOST_VALUE, True), (MOST_VALUE + 1, False)])
+def test_a_value_of_so_many_letters_may_be_a_name(letters: int, told: bool) -> None:
+    name = "Nomusa".ljust(letters, "a")
+    site, author = (
+        read(f'<meta name="{kind}" content="{name}">').publication for kind in ("og:site_name", "dc.creator")
+    )
+    assert (site.site, author.author) == ((name, name) if told else ("", ""))
+    two = "".join(f'<meta name="dc.creator" content="{one}">' for one in (name[: letters - 9], "Nkosana"))
+    assert (read(two).publication.author != "") == told, "with the sign between them"
+
+
+@pytest.mark.parametrize(("letters", "told"), [(60, True), (61, False)])
+def test_a_link_to_an_author_names_them_shortly(letters: int, told: bool) -> None:
+    assert (
+        read(f"<article><a rel=author href=/n>{'Nomusa'.ljust(letters, 'a')}</a></article>").publication.author != ""
+    ) == told
