@@ -90,7 +90,7 @@ class Hints:
         for piece in pieces:
             if piece in known:
                 said = known[piece]
-            elif len(piece) == 5 and piece[2] in "-_":
+            elif len(piece) == 5 and piece[2] in "-_" and piece[3:].isalpha():  # a region; id-12 is a number
                 said = known.get(piece[:2], said)
         return said
 
