@@ -37,9 +37,8 @@ class Navigation:
 
     @property
     def links(self) -> frozenset[int]:
-        """Links in navigation, but not in an article's own header."""
-        inside = _links_in(_outermost(self.nodes))
-        return inside - _links_in(_outermost([node for node in self.nodes if node.mem_id in self.own]))
+        """Links in navigation, as its text is."""
+        return _links_in(self.outermost)
 
     def is_whole(self) -> bool:
         """Whether all that it is known by is still in the page: then it is as it was."""

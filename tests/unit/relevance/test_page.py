@@ -83,6 +83,24 @@ def test_a_part_that_is_navigation_twice_over_is_given_once() -> None:
     assert [block.text for block in page.blocks] == ["Izindaba"]
 
 
+@pytest.mark.parametrize(
+    ("html", "is_nav"),
+    [
+        ("<article><header>{}</header></article>", False),
+        ("<aside><article><header>{}</header></article></aside>", True),
+        ("<article><header><nav>{}</nav></header></article>", True),
+        ("<nav><article>{}</article></nav>", True),
+        ("<header>{}</header>", True),
+        ("<header><main>{}</main></header>", False),
+        ("<header><article></article><nav><header>{}</header></nav></header>", True),
+    ],
+)
+def test_a_link_is_navigation_where_its_text_is(html: str, is_nav: bool) -> None:
+    page = read("<body>" + html.format("<a href=/x>Izindaba</a>"))
+    assert [link.context == "nav" for link in page.links] == [is_nav]
+    assert [block.kind == "nav" for block in page.blocks] == [is_nav]
+
+
 def test_what_is_said_in_two_ways_is_told_once() -> None:
     html = (
         "<meta name=author itemprop=author content=Dube><script itemprop=x>y</script>"
