@@ -17,6 +17,7 @@ from corpus.children import ChildDied
 from corpus.document import Document, Paragraph
 from corpus.duplicates.table import KeyTable
 from corpus.errors import CorpusError, FormatError
+from corpus.languages import paragraph_languages
 from corpus.parallel import _MOST_DEATHS, Readers
 from corpus.records import Capture, Read, _is_binary, capture_of
 from corpus.selection import LONG, main_blocks, without_markup
@@ -24,7 +25,9 @@ from corpus.sources import line_batches
 from corpus.statistics import Row, shortened
 from corpus.tagging.processes import AHEAD, tagged
 from corpus.told import with_what_is_told
+from corpus.vertical.reading import read_vertical
 from corpus.wikilinks.address import title_of
+from corpus.wikilinks.similarity import alike
 from relevance import Block, Page, read_page
 from relevance.pages.page import MAX_BODY, MAX_LINKS
 
@@ -100,6 +103,32 @@ def test_links_beyond_those_that_there_are_marks_for_spoil_no_others() -> None:
 )
 def test_a_title_has_255_bytes_at_most(text: str, title: str) -> None:
     assert title_of(text, "zu") == title
+
+
+@pytest.mark.parametrize(
+    ("anchor", "title", "like"),
+    [
+        ("abcde", "abcdf", True),
+        ("abcd", "abce", False),
+        ("abcd", "abcdef", True),
+        ("abcd", "abcdefg", False),
+        ("", "a", False),
+    ],
+)
+def test_four_fifths_of_the_letters_make_an_anchor_like_a_title(anchor: str, title: str, like: bool) -> None:
+    assert alike(anchor, title) == alike(title, anchor) == like
+
+
+@pytest.mark.parametrize(("text", "language"), [("read more of the news", "eng"), ("read more of the", "und")])
+def test_a_paragraph_is_judged_by_itself_from_five_words_on(text: str, language: str) -> None:
+    assert paragraph_languages([text]) == [language]
+
+
+def test_nothing_is_glued_to_the_beginning_of_a_sentence() -> None:
+    rows = ["<doc>", "<p>", "<s>", "<g/>", "a", "<g/>", "b", "</s>", "<s>", "<g/>", "c", "</s>", "</p>", "</doc>"]
+    [document] = read_vertical(rows)
+    assert document.text == "ab c"
+    assert [token.glued for sentence in document.paragraphs[0].sentences for token in sentence] == [False, True, False]
 
 
 @pytest.mark.parametrize("size", [99, 100, 101, 1 << 22])

@@ -15,6 +15,7 @@ from relevance.pages.outline import LEAD
 from relevance.pages.page import MAX_LINKS, Page, read_page
 from relevance.pages.publication import MOST_LETTERS as MOST_VALUE
 from relevance.pages.quality import MANY_LANGUAGES, quality
+from relevance.pages.states import LITTLE, MOST_ROWS, joined
 from relevance.pages.teasers import MORE
 from relevance.pdf import PdfReader, is_pdf, reader
 
@@ -170,3 +171,38 @@ def test_a_link_to_an_author_names_them_shortly(letters: int, told: bool) -> Non
     assert (
         read(f"<article><a rel=author href=/n>{'Nomusa'.ljust(letters, 'a')}</a></article>").publication.author != ""
     ) == told
+
+
+def drawn(title: str, state: str) -> str:
+    """The text of a page that a script draws from this state."""
+    return read(f"<title>{title}</title><div id=root></div><script>window.state={state}</script>").text()
+
+
+@pytest.mark.parametrize(("letters", "told"), [(LITTLE, False), (LITTLE + 1, True)])
+def test_a_text_in_a_state_is_one_beyond_what_a_page_without_one_shows(letters: int, told: bool) -> None:
+    text = "<p>".ljust(letters, "a")
+    assert (drawn("Umongameli", json.dumps({"title": "Umongameli", "body": text})) != "") == told
+
+
+@pytest.mark.parametrize(("title", "told"), [("Umfula1", False), ("Umfula12", True)])
+def test_a_title_of_eight_letters_may_be_looked_for(title: str, told: bool) -> None:
+    assert (drawn(title, json.dumps({"title": title, "body": "<p>" + "a" * 600})) != "") == told
+
+
+@pytest.mark.parametrize(
+    ("one", "told"), [("Umongameli uthe", True), ("wezwe namhlanje", True), ("wezwe namhlanj", False)]
+)
+def test_a_title_may_begin_the_pages_or_be_half_of_it(one: str, told: bool) -> None:
+    title = "Umongameli uthe wezwe namhlanje!"  # 28 letters
+    assert (drawn(title, json.dumps({"title": one, "body": "<p>" + "a" * 600})) != "") == told
+
+
+@pytest.mark.parametrize(("others", "told"), [(19, True), (20, False)])
+def test_so_many_headlines_are_looked_at(others: int, told: bool) -> None:
+    headlines = {**{str(n): "Okunye nje" for n in range(others)}, "web": "Umongameli"}
+    assert (drawn("Umongameli", json.dumps({"headlines": headlines, "body": "<p>" + "a" * 600})) != "") == told
+
+
+@pytest.mark.parametrize(("before", "told"), [(MOST_ROWS - 1, True), (MOST_ROWS, False)])
+def test_so_many_rows_are_read(before: int, told: bool) -> None:
+    assert (list(joined("5:1\n" * before + '0:"a"\n')) == ["a", 1]) == told
