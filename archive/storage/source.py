@@ -17,25 +17,32 @@ class Source:
 
     def __init__(self, file: BinaryIO, position: int = 0) -> None:
         self._file = file
+        self._behind: list[bytes] = []  # what is held before the buffer: in it, it would be copied at each reading
         self._buffer = b""
         self._base = position
         self.held = self.position = position
 
     def hold(self) -> None:
         self.held = self.position
+        self._behind.clear()
 
     def rewind(self) -> None:
+        self._base -= sum(map(len, self._behind))
+        self._buffer = b"".join([*self._behind, self._buffer])
+        self._behind.clear()
         self.position = self.held
 
     def _fill(self, size: int) -> None:
         """Have ``size`` bytes from the position on in the buffer, or all up to the end of the file."""
         if self.position - self.held > _HOLD_LIMIT:
-            self.held = self.position
+            self.hold()
         missing = self.position + size - self._base - len(self._buffer)
         if missing <= 0:
             return
-        parts = [self._buffer[self.held - self._base :]]
-        self._base = self.held
+        past = self.position - self._base
+        self._behind.append(self._buffer[max(0, self.held - self._base) : past])
+        parts = [self._buffer[past:]]
+        self._base = self.position
         while missing > 0:
             block = self._read(max(_READ, missing))
             if not block:

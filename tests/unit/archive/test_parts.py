@@ -480,6 +480,34 @@ def test_source_rewinds_and_finds() -> None:
     assert source.take_some() == b""
 
 
+def test_what_a_source_holds_is_not_copied_at_each_reading() -> None:
+    """Copies would be twice the memory while they are made, and take the square of the time."""
+    size = 20 << 20
+    data = random.Random(2).randbytes(size)
+    source = Source(io.BytesIO(data))
+    source.take(10)
+    source.hold()
+    tracemalloc.start()
+    while source.take(16 << 10):
+        pass
+    assert tracemalloc.get_traced_memory()[1] < 1.5 * size
+    tracemalloc.stop()
+    source.rewind()
+    assert source.take(size) == data[10:]
+    assert source.position == size
+
+
+def test_a_source_holds_no_more_than_64_mib() -> None:
+    limit = 64 << 20
+    for more, held in ((0, 0), (1, limit + 1)):
+        source = Source(io.BytesIO(bytes(limit + more) + b"x"))
+        source.take(limit + more)
+        source.peek(1)
+        assert source.held == held
+        source.rewind()
+        assert source.peek(1) == (b"x" if more else b"\0")
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 3, 4, 5, 8, (256 << 10) - 1, (256 << 10) + 2, (512 << 10) + 4])
 def test_zeros_are_passed_over(zeros: int) -> None:
     for unit in (1, 4):
