@@ -75,9 +75,12 @@ class OpenFile:
         return start
 
     def rename(self) -> Path:
-        """Give the file its final name (the caller makes the folder durable)."""
+        """Give the file its final name (the caller makes the folder durable). ArchiveFull: it has none yet."""
         final = self.folder / self.name
-        self.path.rename(final)
+        try:
+            self.path.rename(final)
+        except OSError as error:
+            raise full_error(final, 0, error) from error
         return final
 
     def close(self) -> None:

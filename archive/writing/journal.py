@@ -207,7 +207,10 @@ class Journal:
     def rewrite(self, config: dict[str, Any], frames: Iterable[Frame]) -> None:
         """Replace the file: afterwards it holds exactly ``frames`` (what was added and not committed is dropped)."""
         fresh = self.path.with_suffix(".journal-new")
-        descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise full_error(fresh, 0, error) from error
         parts = [MAGIC, *_encode(CONFIG, (config,))]
         try:
             for kind, values in frames:

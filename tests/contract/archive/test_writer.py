@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -36,6 +36,7 @@ from archive import (
 )
 from archive.index.cdxj import SUFFIX, IndexBuilder, index_file, lookup, parse
 from archive.index.surt import surt
+from archive.storage.warcfile import finished_in
 from archive.tools.convert import convert, plain_digest
 from archive.tools.verify import verify
 from tests.unit.archive.pages import page
@@ -385,6 +386,45 @@ def test_disk_full_at_close_is_finished_later(tmp_path: Path, kind: str, monkeyp
     result = recover(tmp_path, lambda tokens: tokens)
     assert len([r for path in result.finished for r in Reader(path, types=["response"])]) == 30
     assert [problem for path in result.finished for problem in verify(path)] == []
+
+
+@pytest.mark.parametrize("name", [".journal-new", ".open", ".cdxj-new", "rename"])
+def test_no_room_for_a_name(tmp_path: Path, kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may need room for one more; or no inode is left."""
+    pages = [page(number, payload=os.urandom(2500)) for number in range(30)]
+    writer = WarcWriter(tmp_path, "crawl", kind, 30_000, replace(SMALL, journal_bytes=1))
+    full = OSError(28, "No space left on device")
+    with monkeypatch.context() as patch:
+        if name == "rename":
+            patch.setattr(Path, "rename", failing(lambda *_: True, Path.rename, full))
+        elif name == ".cdxj-new":
+            patch.setattr(Path, "open", failing(lambda path: path.name.endswith(name), Path.open, full))
+        else:
+            patch.setattr(os, "open", failing(lambda path: str(path).endswith(name), os.open, full))
+        for number, exchange in enumerate(pages):
+            writer.write(exchange, f"t{number}")
+        with pytest.raises(ArchiveFull):  # noqa: PT012
+            writer.sync()
+            writer.settle([f"t{number}" for number in range(29)])
+            writer.close()
+    with contextlib.suppress(WriterClosed):
+        writer.sync()
+        writer.settle([f"t{number}" for number in range(30)])
+    writer.close()
+    recover(tmp_path, lambda tokens: tokens)
+    files = finished_in(tmp_path)
+    found = [r.body() for path in files for r in Reader(path, types=["response"])]
+    assert sorted(found) == sorted(exchange.payload for exchange in pages)
+    assert [problem for path in files for problem in verify(path)] == []
+
+
+def failing(when: Callable[..., bool], action: Callable[..., Any], error: OSError) -> Callable[..., Any]:
+    def act(path: Any, *arguments: Any, **named: Any) -> Any:
+        if when(path):
+            raise error
+        return action(path, *arguments, **named)
+
+    return act
 
 
 def test_no_room_for_temporary_files_ends_no_writer(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
