@@ -10,7 +10,7 @@ from pathlib import Path
 from archive.errors import ArchiveNotFound, Damage
 from archive.index import cdxj
 from archive.index.surt import surt
-from archive.messages.digests import digest_holds, split_digest
+from archive.messages.digests import digest_holds, same_digest
 from archive.reading.reader import Reader
 from archive.reading.record import Record
 from archive.storage.warcfile import finished_in
@@ -80,7 +80,7 @@ def content_of(revisit: Record, where: Sequence[Path], tell: Callable[[Damage], 
             except ArchiveNotFound:  # the index is of another state of the file
                 continue
             declared = record.field("WARC-Payload-Digest")
-            same = split_digest(declared) == split_digest(checksum) if declared else _holds(record, checksum)
+            same = same_digest(declared, checksum) if declared else _holds(record, checksum)
             if record.type == "response" and same:
                 return reader, record
             reader.close()

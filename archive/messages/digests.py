@@ -43,6 +43,12 @@ def split_digest(text: str) -> tuple[str, bytes] | None:
     return algorithm, b""
 
 
+def same_digest(one: str, other: str) -> bool:
+    """Do both say the same, however they spell it? Of what cannot be read here: in the same letters."""
+    parsed = split_digest(one)
+    return parsed == split_digest(other) if parsed is not None and parsed[1] else one == other
+
+
 def split_indexed(text: str) -> tuple[str, bytes] | None:
     """As :func:`split_digest`, of a digest as indexes have it: one without a name is of SHA-1."""
     return split_digest(text if ":" in text else f"sha1:{text}")

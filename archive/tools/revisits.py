@@ -46,7 +46,9 @@ def had(record: Record) -> set[Content]:
 
 
 def _had(key: str, checksum: str, stamp: str) -> set[Content]:
-    return {(key, split_indexed(checksum)), (key, stamp), (key, None)}
+    has = split_indexed(checksum)
+    found: set[Content] = {(key, stamp), (key, None)}
+    return found | {(key, has)} if has is not None and has[1] else found
 
 
 class Revisits:

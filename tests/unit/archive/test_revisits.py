@@ -248,3 +248,35 @@ def test_repeats_of_other_tools_lead_to_their_content(
     assert main(["remove", "http://a.example/1", str(april), str(may), "--json"]) == GOOD
     removals = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
     assert sum(removal["bereft"] for removal in removals) == (url != "http://a.example/1")
+
+
+@pytest.mark.parametrize(
+    ("stored", "sought", "found"),
+    [
+        ("sha1:none", "sha1:nothing", False),
+        ("xxh64:1111", "xxh64:2222", False),
+        ("xxh64:1111", "xxh64:1111", True),
+    ],
+)
+def test_digests_that_cannot_be_read_are_those_of_no_other_content(
+    stored: str, sought: str, found: bool, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    url, head = "http://a.example/1", b"HTTP/1.1 200 OK\r\n\r\n"
+    for name, kind, checksum, block in (
+        ("april", "response", stored, head + b"other"),
+        ("may", "revisit", sought, head),
+    ):
+        fields = [("WARC-Record-ID", f"<urn:x:{name}>"), ("WARC-Type", kind), ("WARC-Target-URI", url)]
+        fields += [("WARC-Date", "2024-01-01T00:00:00Z"), ("Content-Type", "application/http;msgtype=response")]
+        fields += [("WARC-Payload-Digest", checksum), ("WARC-Refers-To-Target-URI", url)]
+        profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+        fields += [("WARC-Profile", profile)] if kind == "revisit" else []
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.warc").write_bytes(record("1.1", fields, block))
+    assert main(["get", str(tmp_path / "may"), url, "--earlier", str(tmp_path / "april")]) == (
+        GOOD if found else FAULTS
+    )
+    assert capsysbinary.readouterr().out == (b"other" if found else b"")
+    if sought.startswith("sha1:"):
+        assert verify(tmp_path / "may", "--earlier", tmp_path / "april") == FAULTS
+        assert b"the content of 1 was not found" in capsysbinary.readouterr().out
