@@ -304,22 +304,22 @@ class Unpacked:
                     given += size
                     parts, size = [], 0
         except _ERRORS as error:
-            yield from self._salvage(kind, unit, given, f"broken {kind.name} unit: {error}")
+            yield from self._salvage(kind, unit, given, b"".join(parts), f"broken {kind.name} unit: {error}")
             return
         source.position -= unpacker.unused
         unit.length = source.position - unit.offset
         yield Chunk(b"".join(parts), unit, given)
 
-    def _salvage(self, kind: Kind, unit: Unit, given: int, reason: str) -> Iterator[Chunk]:
-        """What can be had of a broken unit beyond the ``given`` plain bytes, then on to the next unit."""
+    def _salvage(self, kind: Kind, unit: Unit, given: int, rest: bytes, reason: str) -> Iterator[Chunk]:
+        """What can be had of a broken unit beyond the ``given`` plain bytes, then on to the next unit. ``rest``: what
+        has come out already, which is all there is of one whose beginning is not held any more."""
         source = self._source
-        rest = b""
         if source.held == unit.offset:
             source.rewind()
             rest = self._prefix(kind, given)
-            self._tried += source.position - unit.offset
-            if self._tried <= _MOST_TRIED + 4 * source.position:  # else each of many could hold all behind it
-                source.rewind()
+        self._tried += source.position - unit.offset
+        if self._tried <= _MOST_TRIED + 4 * source.position:  # else each of many could hold all behind it
+            source.rewind()
         source.hold()
         reported = len(self._damages)
         self._resync(kind, unit.offset, reason)

@@ -202,6 +202,26 @@ def test_of_a_large_member_that_is_broken_no_record_is_sound_whose_digest_does_n
         assert all(record.block_holds() for record in found)
 
 
+@pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
+def test_of_a_unit_that_is_no_longer_held_all_is_given_that_came_out_and_the_next_one_is_found(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of one beyond 64 MiB."""
+    monkeypatch.setattr("archive.storage.source._HOLD_LIMIT", 1_000_000)
+    rng = random.Random(2)
+    codec = make_codec(kind)
+    packer = codec.packer()
+    large = packer.compress(b"".join(digested(rng.randbytes(2000)) for _ in range(1000))) + packer.flush()
+    small = [codec.encode([digested(b"%d" % number)]).blob for number in range(20)]
+    at = len(large) - 20_000
+    broken = large[:at] + bytes(byte ^ 255 for byte in large[at : at + 40]) + large[at + 40 :]
+    records, reader = read(b"".join([broken, *small]))
+    kept = [record for record in records if record.block_holds()]
+    assert len(kept) > 850 + len(small)
+    assert [record.block() for record in kept[-len(small) :]] == [b"%d" % number for number in range(20)]
+    assert [damage.lost_bytes for damage in reader.damages if damage.inner < 0] == [len(large)]
+
+
 def test_stdlib_stops_quietly_where_we_do_not(tmp_path: Path) -> None:
     blobs = stored("xz", groups())
     broken = bytearray(blobs[1])
