@@ -238,6 +238,36 @@ def test_chunks_are_no_part_of_a_payload() -> None:
     assert [built.payload_digest for built in job.built] == [digest("sha1", b"abcde"), digest("sha1", chunks)]
 
 
+def built_of(config: WriterConfig, seen: SeenPayloads, *exchanges: Exchange) -> list[Record]:
+    """The first record of each, in one pack, which then stands in a file."""
+    job = Job([Group(number, "", "h", freeze(one), 0) for number, one in enumerate(exchanges)])
+    job.build(config, seen)
+    job.remember(seen)
+    return [memory_record(built.records[0]) for built in job.built]
+
+
+def test_a_repeat_is_whole_and_of_the_least_size() -> None:
+    config = WriterConfig(revisit_min_bytes=300)
+    small, least = b"a" * 299, b"b" * 300
+    cut = page(5, payload=least, truncated="length")
+    pages = [page(number, payload=payload) for number, payload in enumerate((small, small, least, least))]
+    seen = SeenPayloads(10)
+    found = built_of(config, seen, *pages, cut)
+    assert [one.type for one in found] == ["response", "response", "response", "revisit", "response"]
+    assert [one.type for one in built_of(config, seen, cut, *pages[1:3])] == ["response", "response", "revisit"]
+    assert [one.type for one in built_of(config, SeenPayloads(10), cut, pages[2])] == ["response", "response"]
+
+
+def test_what_an_earlier_crawl_has_is_known_to_later_packs_by_any_url() -> None:
+    """It is asked by URL."""
+    payload = b"a" * 300
+    target = RevisitTarget("http://a.example/", "2026-01-01T00:00:00Z", "<urn:x:1>")
+    config = WriterConfig(earlier=lambda asked: {digest: target for url, digest in asked if url == page(1).url})
+    seen = SeenPayloads(10)
+    found = built_of(config, seen, page(1, payload=payload)) + built_of(config, seen, page(2, payload=payload))
+    assert [(one.type, one.field("WARC-Refers-To")) for one in found] == [("revisit", "<urn:x:1>")] * 2
+
+
 def test_warcinfo_and_resource() -> None:
     info = memory_record(warcinfo("a.warc", START, {"software": "x", "robots": ["a", 1]}, Style()))
     assert info.block() == b'software: x\r\nrobots: ["a",1]\r\n'
