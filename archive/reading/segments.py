@@ -20,8 +20,9 @@ _NUMBER = b"warc-segment-number"
 def joined(records: Iterable[Record]) -> Iterator[Record]:
     """The records of a file."""
     held: list[Record] = []
+    size = 0
     for record in records:
-        if held and _follows(held, record):
+        if held and _follows(held, record) and (size := size + record.length) <= _MOST_BYTES:
             held.append(record)
             if record.field("WARC-Segment-Total-Length"):
                 yield from (_whole(held), *held[1:])
@@ -31,7 +32,7 @@ def joined(records: Iterable[Record]) -> Iterator[Record]:
             yield from held
             held = []
         if _NUMBER in record.raw_head.lower() and record.truncated == SEGMENT and _is_sound(record):
-            held = [record]
+            held, size = [record], record.length
         else:
             yield record
     yield from held
@@ -43,7 +44,6 @@ def _follows(before: list[Record], record: Record) -> bool:
         and record.field("WARC-Segment-Origin-ID") == before[0].id
         and record.field("WARC-Segment-Number") == str(len(before) + 1)
         and _is_sound(record)
-        and sum(one.length for one in before) + record.length <= _MOST_BYTES
     )
 
 

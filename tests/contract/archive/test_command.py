@@ -175,6 +175,16 @@ def test_segments_are_put_together_or_the_first_is_not_given_for_the_whole(
         assert [record.id for record in joined(reader)] == [record.id for record in Reader(path)]
 
 
+def test_segments_are_put_together_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [b"HTTP/1.1 200 OK\r\n\r\n", b"ab", b"", b"c"]
+    whole = b"".join(parts)
+    archive = b"".join(segment(number, part, len(whole) * (number == 4)) for number, part in enumerate(parts, 1))
+    for limit in (len(whole), len(whole) - 1):
+        monkeypatch.setattr("archive.reading.segments._MOST_BYTES", limit)
+        blocks = [record.block() for record in joined(Reader(io.BytesIO(archive * 2)))]
+        assert blocks == [whole if limit == len(whole) else parts[0], *parts[1:]] * 2
+
+
 def test_a_segment_that_is_all_is_whole(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     block = b"HTTP/1.1 200 OK\r\n\r\n" + PAYLOAD
     (tmp_path / "x.warc").write_bytes(segment(1, block, len(block)))

@@ -19,12 +19,19 @@ from archive.messages.headers import Headers
 from archive.messages.http import MOST_CODINGS, HttpHead, dechunk, decode
 from archive.messages.sniff import payload_type
 from archive.reading import arc
+from archive.reading.segments import joined
 from archive.storage.source import Source
 from archive.storage.unpack import Unpacked, detect
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 100_000 + b"\x07"
 LF_RECORD = b"WARC/1.0\nContent-Length: 1\n\nx\n\n"
+SEGMENTS = b"".join(
+    b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Segment-Origin-ID: <urn:x:1>\r\n"
+    b"WARC-Segment-Number: %d\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    % (b"continuation" if number > 1 else b"response", number, number)
+    for number in range(1, 30_000)
+)
 ARC = b"filedesc://a 1.1.1.1 20200101000000 text/plain 1\nx\n"
 
 
@@ -51,6 +58,7 @@ READ: dict[str, Callable[[], object]] = {
         gzip.compress(b"WARC/1.0\r\nContent-Length: 60000\r\n\r\n") + gzip.compress(b"x") * 60_000
     ),
     "heads begun": lambda: _records((b"WARC/1.0\r\n" + b"a: b\r\n" * 50) * 10_000),
+    "a record of many segments": lambda: sum(1 for _ in joined(Reader(io.BytesIO(SEGMENTS)))),
     "zeros behind a gzip member": lambda: _records(gzip.compress(LF_RECORD) + bytes(64 << 20)),
     "zeros behind an xz stream": lambda: _records(lzma.compress(LF_RECORD) + bytes(64 << 20)),
     "an ARC line without end": lambda: _records(ARC + b"a" * (24 << 20)),
