@@ -23,8 +23,9 @@ from typing import NamedTuple
 from archive.errors import ArchiveError, ArchiveNotFound
 from archive.index import cdxj
 from archive.index.surt import surt
-from archive.messages.digests import split_digest, split_indexed
+from archive.messages.digests import DigestCheck, split_digest, split_indexed
 from archive.reading.reader import Reader
+from archive.reading.record import Record
 from archive.writing.exchange import RevisitTarget
 
 Find = Callable[[Collection[tuple[str, str]]], Mapping[str, RevisitTarget]]
@@ -137,17 +138,21 @@ def _records(path: Path, offset: int, _mtime_ns: int, _size: int) -> Mapping[int
         for record in reader:
             if record.offset != offset or record.inner > _MOST_INNER:
                 break
-            if record.type not in ("response", "revisit"):
-                continue
-            if record.in_memory and record.block_holds() is False:
-                continue
-            if record.damage is not None or not record.whole():
+            if record.type not in ("response", "revisit") or not _is_sound(record):
                 continue
             origin = record.refers_to[0] if record.type == "revisit" else ""
             if record.type == "response" or origin:
                 target = RevisitTarget(record.url, record.date, record.id)
                 found[record.inner] = _Stored(surt(record.url), target, origin)
     return found
+
+
+def _is_sound(record: Record) -> bool:
+    """Is it whole, and does its block have the digest that it says?"""
+    check = DigestCheck(record.field("WARC-Block-Digest"))
+    for piece in record.pieces():
+        check.feed(piece)
+    return check.holds() is not False and record.whole()
 
 
 def _has(row: dict[str, str], checksum: str) -> bool:

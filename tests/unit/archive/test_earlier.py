@@ -173,6 +173,38 @@ def test_a_record_that_is_damaged_or_another_is_not_referred_to(tmp_path: Path, 
     assert types(crawl(tmp_path / "3", page(1, payload=payload), kind=kind, earlier=[first])) == ["response"]
 
 
+def flipped(folder: Path, text: bytes) -> None:
+    """Another letter in place of the last of the text, in the folder's plain file."""
+    (path,) = (path for path in folder.glob("*.warc") if path.suffix != ".cdxj")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(text, text[:-1] + b"X"))
+    assert path.read_bytes() != data
+
+
+def test_of_the_four_newest_the_first_that_is_sound_is_taken(tmp_path: Path) -> None:
+    months = [
+        crawl(tmp_path / str(month), page(1, payload=SAME, started=page(month).started), kind="none")
+        for month in range(1, 6)
+    ]
+    for broken in (4, 3, 2, 1):
+        flipped(months[broken], SAME)
+        later = crawl(tmp_path / f"with {broken} broken", page(1, payload=SAME), earlier=months)
+        assert types(later) == ["revisit" if broken > 1 else "response"]
+        assert broken == 1 or refers(captures(later)[page(1).url])[0] == captures(months[broken - 1])[page(1).url].id
+
+
+def test_of_a_record_too_large_for_memory_the_digest_is_asked_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = page(1, payload=random.Random(1).randbytes(40_000) + SAME)
+    first = crawl(tmp_path / "1", large, kind="none")
+    monkeypatch.setattr("archive.reading.reader._IN_MEMORY", 20_000)
+    monkeypatch.setattr("archive.storage.source._READ", 10_000)
+    assert types(crawl(tmp_path / "2", large, earlier=[first])) == ["revisit"]
+    flipped(first, SAME)
+    assert types(crawl(tmp_path / "3", large, earlier=[first])) == ["response"]
+
+
 @pytest.mark.parametrize("place", ['"-1"', '"99999999999999999999999"', '"5"', "99999999"])
 def test_a_place_that_is_none_costs_the_saving(tmp_path: Path, place: str) -> None:
     first = crawl(tmp_path / "1", page(1, payload=SAME))
