@@ -28,6 +28,7 @@ from archive.messages.http import HttpHead, dechunk, decode, parse_head, unpacke
 from archive.reading.arc import parse_line
 from archive.reading.reader import Reader
 from archive.storage.codecs import make_codec
+from archive.storage.disk import write_all
 from archive.storage.source import Source
 from archive.tools.stats import Stats
 from archive.writing.bins import Bins
@@ -478,6 +479,15 @@ def test_source_rewinds_and_finds() -> None:
     assert source.position == 650_000
     assert not source.find(b"not to be found")
     assert source.take_some() == b""
+
+
+def test_any_number_of_parts_is_written(tmp_path: Path) -> None:
+    """The system takes 1,024 at a time."""
+    parts = [b"", *(b"%d" % number for number in range(5000)), b""]
+    descriptor = os.open(tmp_path / "x", os.O_WRONLY | os.O_CREAT)
+    assert write_all(descriptor, parts) == sum(map(len, parts))
+    os.close(descriptor)
+    assert (tmp_path / "x").read_bytes() == b"".join(parts)
 
 
 def test_what_a_source_holds_is_not_copied_at_each_reading() -> None:
