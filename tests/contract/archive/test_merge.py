@@ -97,3 +97,9 @@ def test_lines_that_are_none_are_told_and_the_rest_is_merged(
     assert len(archive) == 11
     assert archive[-1].endswith(" more lines that are none of an index")
     assert len(told) == 3 + 11
+    for count in (10, 11):
+        one.write_bytes(b"none\n" * count)
+        assert main(["index", "--merge", str(merged), str(one)]) == FAULTS
+        told = capsys.readouterr().err.splitlines()
+        assert sum("no line of an index" in line for line in told) == 10
+        assert told[10:] == [f"archive: {one}: and 1 more lines that are none of an index"] * (count - 10)

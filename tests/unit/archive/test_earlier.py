@@ -14,7 +14,7 @@ from archive.commands.common import FAULTS, GOOD, USAGE
 from archive.index import cdxj
 from archive.index.checking import check
 from archive.tools.verify import verify
-from archive.writing.earlier import indexes_of
+from archive.writing.earlier import _records, indexes_of
 from tests.unit.archive.pages import page
 
 SAME = b"<html>" + b"the same as last month " * 40
@@ -179,6 +179,18 @@ def flipped(folder: Path, text: bytes) -> None:
     data = path.read_bytes()
     path.write_bytes(data.replace(text, text[:-1] + b"X"))
     assert path.read_bytes() != data
+
+
+def test_behind_8_mib_of_a_unit_the_index_is_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [page(number) for number in range(9)]
+    first = crawl(tmp_path / "1", *pages)
+    inner = sorted(record.inner for record in captures(first).values())
+    for place, found in ((inner[4], 5), (inner[4] - 1, 4)):
+        monkeypatch.setattr("archive.writing.earlier._MOST_INNER", place)
+        _records.cache_clear()
+        later = captures(crawl(tmp_path / str(place), *pages, earlier=[first]))
+        assert [record.type for record in later.values()] == ["revisit"] * 9
+        assert sum(bool(refers(record)[0]) for record in later.values()) == found
 
 
 def test_of_the_four_newest_the_first_that_is_sound_is_taken(tmp_path: Path) -> None:
