@@ -254,8 +254,14 @@ class WarcWriter:
     def _done(self, future: Future[None]) -> None:
         error = future.exception()
         if error is not None:
-            self._error = error
+            self._fail(error)
         self._running.discard(future)
+
+    def _fail(self, error: BaseException) -> None:
+        """A full device hides no other fault: it is forgotten when there is room."""
+        with self._lock:
+            if self._error is None or isinstance(self._error, ArchiveFull):
+                self._error = error
 
     def _throttle(self) -> None:
         while len(self._running) > self.config.threads + 2 and self._error is None:
@@ -282,7 +288,7 @@ class WarcWriter:
         except (OSError, ArchiveError) as error:
             with self._lock:
                 self._stuck.append(job)
-                self._error = error
+            self._fail(error)
             return
         self._rotate()
 
@@ -316,8 +322,7 @@ class WarcWriter:
             try:
                 self._finish_file()
             except (OSError, ArchiveError) as error:
-                with self._lock:
-                    self._error = error
+                self._fail(error)
 
     def _note(self, file: OpenFile, idents: list[int]) -> None:
         with self._lock:

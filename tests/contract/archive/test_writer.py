@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,9 +36,11 @@ from archive import (
 )
 from archive.index.cdxj import SUFFIX, IndexBuilder, index_file, lookup, parse
 from archive.index.surt import surt
-from archive.storage.warcfile import finished_in
+from archive.storage.warcfile import OpenFile, finished_in
 from archive.tools.convert import convert, plain_digest
 from archive.tools.verify import verify
+from archive.writing.packing import Job
+from archive.writing.seen import SeenPayloads
 from tests.unit.archive.pages import page
 
 KINDS = ("xz", "gz", "zst", "none")
@@ -388,6 +390,35 @@ def test_disk_full_at_close_is_finished_later(tmp_path: Path, kind: str, monkeyp
     assert [problem for path in result.finished for problem in verify(path)] == []
 
 
+def test_a_full_device_hides_no_fault(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault would be forgotten when there is room, and the journal taken away with the pages of that pack."""
+    pages = [page(number, payload=os.urandom(20_000)) for number in range(2)]
+    faults = [ValueError("once")]
+
+    def build(job: Job, config: WriterConfig, seen: SeenPayloads) -> None:
+        if faults:
+            raise faults.pop()
+        built(job, config, seen)
+
+    built = Job.build
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, reserve_bytes=0))
+    with monkeypatch.context() as patch:
+        patch.setattr(Job, "build", build)
+        patch.setattr(OpenFile, "append", failing(lambda _: True, OpenFile.append, ArchiveFull("x", 0, 0, "full")))
+        for number, exchange in enumerate(pages):
+            writer.write(exchange, f"t{number}")
+        writer.sync()
+        writer.settle(["t0", "t1"])
+        wait(set(writer._running))
+    with pytest.raises(ValueError, match="once"):
+        writer.sync()
+    with pytest.raises(ValueError, match="once"):
+        writer.close()
+    recover(tmp_path, lambda tokens: tokens)
+    found = [r.body() for path in finished_in(tmp_path) for r in Reader(path, types=["response"])]
+    assert sorted(found) == sorted(exchange.payload for exchange in pages)
+
+
 @pytest.mark.parametrize("name", [".journal-new", ".open", ".cdxj-new", "rename"])
 def test_no_room_for_a_name(tmp_path: Path, kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder may need room for one more; or no inode is left."""
@@ -418,7 +449,7 @@ def test_no_room_for_a_name(tmp_path: Path, kind: str, name: str, monkeypatch: p
     assert [problem for path in files for problem in verify(path)] == []
 
 
-def failing(when: Callable[..., bool], action: Callable[..., Any], error: OSError) -> Callable[..., Any]:
+def failing(when: Callable[..., bool], action: Callable[..., Any], error: Exception) -> Callable[..., Any]:
     def act(path: Any, *arguments: Any, **named: Any) -> Any:
         if when(path):
             raise error
