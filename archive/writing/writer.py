@@ -274,7 +274,11 @@ class WarcWriter:
             if isinstance(self._error, ArchiveFull):
                 self._error = None
         for job in stuck:
-            self._run(job)
+            try:
+                self._run(job)
+            except BaseException as error:  # it and those behind it stand in the journal only
+                self._fail(error)
+                raise
         if self._error is not None:
             raise self._error
 

@@ -419,6 +419,29 @@ def test_a_full_device_hides_no_fault(tmp_path: Path, kind: str, monkeypatch: py
     assert sorted(found) == sorted(exchange.payload for exchange in pages)
 
 
+def test_a_fault_while_a_pack_is_tried_again_loses_no_other(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remember(_told: object) -> None:
+        raise LookupError("the fleet is away")
+
+    pages = [page(number, payload=os.urandom(20_000)) for number in range(2)]
+    writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, remember=remember))
+    for number, exchange in enumerate(pages):
+        writer.write(exchange, f"t{number}")
+    writer.sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(OpenFile, "append", failing(lambda _: True, OpenFile.append, ArchiveFull("x", 0, 0, "full")))
+        writer.settle(["t0", "t1"])
+        wait(set(writer._running))
+    for action in (writer.sync, writer.close):
+        with pytest.raises(LookupError):
+            action()
+    recover(tmp_path, lambda tokens: tokens)
+    found = [r.body() for path in finished_in(tmp_path) for r in Reader(path, types=["response"])]
+    assert sorted(found) == sorted(exchange.payload for exchange in pages)
+
+
 @pytest.mark.parametrize("name", [".journal-new", ".open", ".cdxj-new", "rename"])
 def test_no_room_for_a_name(tmp_path: Path, kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder may need room for one more; or no inode is left."""
