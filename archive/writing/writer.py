@@ -182,7 +182,8 @@ class WarcWriter:
         self._closed = True
         self._pool.shutdown()
         self.config.step("journal-remove")
-        self._journal.close(remove=not self._unsettled)
+        # Accepted, and in no pack: what was to put it there could not begin.
+        self._journal.close(remove=not (self._unsettled or self._accepted))
 
     def __enter__(self) -> WarcWriter:
         return self

@@ -442,6 +442,21 @@ def test_a_fault_while_a_pack_is_tried_again_loses_no_other(
     assert sorted(found) == sorted(exchange.payload for exchange in pages)
 
 
+def test_where_no_thread_can_be_started_the_journal_stays(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
+    writer.write(page(1, payload=os.urandom(20_000)), "t1")
+    writer.sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", failing(lambda _: True, threading.Thread.start, RuntimeError("none")))
+        with pytest.raises(RuntimeError, match="none"):
+            writer.settle(["t1"])
+    writer.close()
+    recover(tmp_path, lambda tokens: tokens)
+    assert [r.url for path in finished_in(tmp_path) for r in Reader(path, types=["response"])] == [page(1).url]
+
+
 @pytest.mark.parametrize("name", [".journal-new", ".open", ".cdxj-new", "rename"])
 def test_no_room_for_a_name(tmp_path: Path, kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder may need room for one more; or no inode is left."""
