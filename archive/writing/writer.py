@@ -21,7 +21,7 @@ import re
 import shutil
 import socket
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ class WarcWriter:
             (writer.folder / (state.open_name + OPEN)).unlink(missing_ok=True)
         for group in state.groups.values():
             if group.ident in state.accepted or not group.token:
-                writer._accept(group)
+                writer._accept([group])
             else:
                 writer._unsettled.setdefault(group.token, []).append(group)
         return writer
@@ -130,7 +130,7 @@ class WarcWriter:
             if token:
                 self._unsettled.setdefault(token, []).append(group)
             else:
-                self._accept(group)
+                self._accept([group])
 
     def sync(self) -> None:
         """Make everything written durable. ArchiveFull: no room now; nothing is lost, call again later."""
@@ -160,8 +160,7 @@ class WarcWriter:
             taken = [group for token in accepted for group in self._unsettled.pop(token, ())]
             dropped = [group for token in rejected for group in self._unsettled.pop(token, ())]
             self._journal.add(SETTLED, ([group.ident for group in taken], [group.ident for group in dropped]))
-            for group in taken:
-                self._accept(group)
+            self._accept(taken)
             self.config.step("settle-commit")
             with contextlib.suppress(ArchiveFull):
                 self._journal.commit(durable=False)
@@ -239,13 +238,14 @@ class WarcWriter:
     def _now_s(self) -> float:
         return self.config.clock().timestamp()
 
-    def _accept(self, group: Group) -> None:
-        self._accepted[group.ident] = group
-        if self._since_s is None:
+    def _accept(self, groups: Sequence[Group]) -> None:
+        self._accepted.update((group.ident, group) for group in groups)  # first: a journal that is rewritten has them
+        if groups and self._since_s is None:
             self._since_s = self._now_s()
-        due = self._bins.add(group)
-        if due:
-            self._submit(Job(due))
+        for group in groups:
+            due = self._bins.add(group)
+            if due:
+                self._submit(Job(due))
 
     def _submit(self, job: Job) -> None:
         future = self._pool.submit(self._run, job)

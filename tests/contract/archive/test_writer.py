@@ -442,19 +442,23 @@ def test_a_fault_while_a_pack_is_tried_again_loses_no_other(
     assert sorted(found) == sorted(exchange.payload for exchange in pages)
 
 
+@pytest.mark.parametrize("unsettled", [0, 1])
 def test_where_no_thread_can_be_started_the_journal_stays(
-    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kind: str, unsettled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pages = {f"t{number}": page(number, payload=os.urandom(20_000)) for number in range(4)}
     writer = WarcWriter(tmp_path, "crawl", kind, config=SMALL)
-    writer.write(page(1, payload=os.urandom(20_000)), "t1")
+    for token, exchange in pages.items():
+        writer.write(exchange, token)
     writer.sync()
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", failing(lambda _: True, threading.Thread.start, RuntimeError("none")))
         with pytest.raises(RuntimeError, match="none"):
-            writer.settle(["t1"])
+            writer.settle(list(pages)[unsettled:])
     writer.close()
     recover(tmp_path, lambda tokens: tokens)
-    assert [r.url for path in finished_in(tmp_path) for r in Reader(path, types=["response"])] == [page(1).url]
+    found = [r.url for path in finished_in(tmp_path) for r in Reader(path, types=["response"])]
+    assert sorted(found) == sorted(one.url for one in pages.values())
 
 
 @pytest.mark.parametrize("name", [".journal-new", ".open", ".cdxj-new", "rename"])
