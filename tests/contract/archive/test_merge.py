@@ -103,3 +103,11 @@ def test_lines_that_are_none_are_told_and_the_rest_is_merged(
         told = capsys.readouterr().err.splitlines()
         assert sum("no line of an index" in line for line in told) == 10
         assert told[10:] == [f"archive: {one}: and 1 more lines that are none of an index"] * (count - 10)
+
+
+def test_lines_that_are_there_twice_are_in_order(tmp_path: Path) -> None:
+    """As of captures of one second."""
+    one, merged = tmp_path / "one.cdxj", tmp_path / "all"
+    one.write_bytes(LINE % (1, 1) * 2 + LINE % (2, 2))
+    assert main(["index", "--merge", str(merged), str(one), str(one)]) == GOOD
+    assert merged.read_bytes() == LINE % (1, 1) * 4 + LINE % (2, 2) * 2
