@@ -13,7 +13,7 @@ from corpus.statistics import Row, Statistics, shortened
 
 _ROWS = 15
 _BAR = "#2a6f97"
-_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def draw(statistics: Statistics, path: Path) -> None:
@@ -61,7 +61,8 @@ def _plain(name: str) -> str:
 
 def _short(value: float) -> str:
     """1,234,567 -> 1.23M"""
+    value = float(f"{value:.3g}")  # before the unit is chosen: 999,999 is 1M
     for size, letter in _UNITS:
-        if value >= 0.9995 * size:  # else 999,999 would be rounded to 1e+03k
-            return f"{value / size:.3g}{letter}"
+        if value >= size:
+            return f"{value / size:g}{letter}"
     return f"{value:g}"

@@ -1,4 +1,4 @@
-"""Figures as a picture has them."""
+"""What a picture of statistics says in figures."""
 
 import pytest
 
@@ -6,11 +6,19 @@ from corpus.chart import _short
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "text"),
     [
-        *((0, "0"), (999, "999"), (1000, "1k"), (1_234_567, "1.23M"), (2.5e9, "2.5G")),
-        *((999_499, "999k"), (999_500, "1M"), (999_999, "1M"), (999_499_999, "999M"), (999_500_000, "1G")),
+        (0, "0"),
+        (0.25, "0.25"),
+        (999, "999"),
+        (1_000, "1k"),
+        (1_234_567, "1.23M"),
+        (999_499, "999k"),
+        (999_500, "1M"),
+        (999_999, "1M"),
+        (999_999_999, "1G"),
+        (12_340_000_000_000, "12.3T"),
     ],
 )
-def test_a_figure_is_short_up_to_the_next_unit(value: float, shown: str) -> None:
-    assert _short(value) == shown
+def test_a_figure_is_shown_with_three_digits_and_a_unit(value: float, text: str) -> None:
+    assert _short(value) == text
