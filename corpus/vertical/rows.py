@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*=\s*(?:"([^"]*)"|'([^']*)')"
 _LINK = re.compile(r'<link="([^"]*)"\s*/?>\Z')
 _LENGTH = re.compile(r'<len(?:gth|ght)="?(\d{1,9})"?\s*/?>\Z')
 _IMAGE = re.compile(r'<img="([^"]*)"\s*/?>\Z')
-_BEGIN, _END = (re.compile(mark, re.I) for mark in (rb"<doc[\s>]", rb"</doc[\s>]"))
+_LIKE_DOC = re.compile(rb"</?doc[\s>/]", re.I)
 _SHORT = 40
 
 
@@ -146,8 +146,10 @@ def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iter
     before it, but for blank lines, by itself. Of one with more than ``most_bytes`` the beginning."""
     raw, size, begun = Raw([], 0, 0), 0, False
     for number, line in enumerate(lines, 1):
-        is_tag = line.startswith(b"<")  # of ten rows eight are none
-        begins, ends = is_tag and _BEGIN.match(line) is not None, is_tag and _END.match(line) is not None
+        begins = ends = False
+        if line.startswith(b"<") and _LIKE_DOC.match(line):  # a line of text may begin so, too
+            tag = tag_of(line.decode("utf-8", "replace").rstrip("\r\n"))
+            begins, ends = tag is not None and not tag.closing, tag is not None and tag.closing
         if begins and (begun or any(row.strip() for row in raw.rows)):
             yield raw
             raw, size = Raw([], number - 1, raw.at + size), 0
