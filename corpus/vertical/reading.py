@@ -9,12 +9,15 @@ inside a document, or closes what is not open, is a :class:`corpus.errors.Format
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from corpus.errors import FormatError
 from corpus.vertical.rows import HEADINGS, PARAGRAPHS, Nesting, Tag, columns_of, image_of, tag_of, without_mark
 from corpus.vertical.writing import unescape_token
+
+_SPACES = re.compile(" {2,}")
 
 
 @dataclass(slots=True)
@@ -45,8 +48,8 @@ class VerticalParagraph:
 
     @property
     def text(self) -> str:
-        """The source text, white space folded."""
-        return " ".join(sentence_text(sentence) for sentence in self.sentences)
+        """The source text, white space folded; nothing of images."""
+        return " ".join(filter(None, map(sentence_text, self.sentences)))
 
 
 @dataclass(slots=True)
@@ -63,7 +66,8 @@ class VerticalDocument:
 
 def sentence_text(sentence: Iterable[Token]) -> str:
     """The tokens put together again."""
-    return "".join(token.form if token.glued else " " + token.form for token in sentence).strip()
+    text = "".join(token.form if token.glued else " " + token.form for token in sentence)
+    return _SPACES.sub(" ", text).strip()  # an image has them on either side
 
 
 def read_vertical(rows: Iterable[str], path: str = "<vertical>") -> Iterator[VerticalDocument]:

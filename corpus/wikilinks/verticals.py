@@ -65,11 +65,15 @@ def _paragraph(found: VerticalParagraph, file_lines: _Lines) -> Paragraph:
     begun: list[tuple[int, Token]] = []
     links: list[tuple[int, int, Token, Token]] = []
     size = ended = 0  # letters, and tokens up to the end of the last link: links lie apart, whatever their lengths say
+    spaced = False  # since the last token that has a form: an image has none
     for sentence in found.sentences:
         for token in sentence:
-            if size and not token.glued and token.form:
-                parts.append(" ")
-                size += 1
+            spaced = spaced or not token.glued
+            if spaced and token.form:
+                if size:
+                    parts.append(" ")
+                    size += 1
+                spaced = False
             begun.append((size, token))
             parts.append(token.form)
             size += len(token.form)

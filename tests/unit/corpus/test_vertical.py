@@ -1,6 +1,7 @@
 """The vertical form keeps its rules, and gives the text back."""
 
 import gzip
+import io
 import re
 import unicodedata
 from dataclasses import replace
@@ -23,6 +24,7 @@ from corpus.vertical.reading import Token, VerticalParagraph, read_vertical
 from corpus.vertical.rows import Raw, documents_of, raw_documents, tag_of
 from corpus.vertical.tokens import sentences, tokens
 from corpus.vertical.writing import escape_token, lines, text_of, unescape_token
+from corpus.wikilinks.verticals import linked_documents
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(lambda text: " ".join(text.split()))
 WORDS = ["Yebo.", "uThabo", "(", ")", "!", "&lt;x>", "<b>", "3.5", "i-Afrika", '"', "Mnu."]
@@ -232,6 +234,26 @@ def test_headings_images_and_unknown_structures_are_read() -> None:
     [found] = read_vertical(rows)
     assert [paragraph.heading for paragraph in found.paragraphs] == [2, 0]
     assert found.paragraphs[1].sentences[0][0].image == "u.png"
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ('<s>|a|<img="u">|b|</s>|<s>|<img="u">|</s>|<s>|c|</s>', "a b c"),
+        ('a|<img="u">|<g/>|b', "a b"),
+        ('a|<g/>|<img="u">|b', "a b"),
+        ('a|<g/>|<img="u">|<g/>|.', "a."),
+        ('<img="u">|a', "a"),
+    ],
+)
+def test_an_image_leaves_one_space_at_most(rows: str, text: str) -> None:
+    """Also where links are looked for, which reads the same rows another time."""
+    link = '\n_\t<link="https://zu.wikipedia.org/wiki/X">\t<length=1>'
+    file = f"<doc>|<p>|{rows}|</p>|<p>{link}|</p>|</doc>|".replace("|", "\n")
+    [found] = read_vertical(file.splitlines())
+    [linked] = linked_documents("x", io.BytesIO(file.encode()), pytest.fail)
+    assert linked is not None
+    assert [found.paragraphs[0].text, linked.paragraphs[0].text] == [text, text]
 
 
 @pytest.mark.parametrize(
@@ -468,19 +490,31 @@ def test_prevertical() -> None:
 
 
 LINES = st.sampled_from([b"<doc>", b'<doc id="1">', b"</doc>", b"</DOC >", b"<p>", b"</p>", b"a", b"<docs>", b"", b" "])
+TEXT_LIKE_DOC = st.sampled_from([b"<doc a", b"</doc a", b"<doc> a", b"</doc", b"<doc>\ta"])
 
 
-@given(st.lists(LINES, max_size=30))
+@given(st.lists(LINES | TEXT_LIKE_DOC, max_size=30))
 def test_raw_documents_are_the_file_in_pieces(rows: list[bytes]) -> None:
     file, place = b"".join(row + b"\n" for row in rows), 0
     for raw in raw_documents(rows):
         assert (raw.number, raw.at) == (place, file.index(b"".join(row + b"\n" for row in raw.rows), raw.at))
         assert rows[place : place + len(raw.rows)] == raw.rows
-        assert raw.ends == raw.rows[-1].lower().startswith(b"</doc")
-        assert not any(row.lower().startswith(b"</doc") for row in raw.rows[:-1])
-        assert sum(row.startswith((b"<doc>", b"<doc ")) for row in raw.rows) <= 1
+        assert raw.ends == (raw.rows[-1] in (b"</doc>", b"</DOC >"))
+        assert not any(row in (b"</doc>", b"</DOC >") for row in raw.rows[:-1])
+        assert sum(row in (b"<doc>", b'<doc id="1">') for row in raw.rows) <= 1
         place += len(raw.rows)
     assert not any(row.strip() for row in rows[place:])
+
+
+def test_text_that_begins_as_a_document_does_is_text(tmp_path: Path) -> None:
+    """As in pages about markup: in a prevertical a line is a paragraph."""
+    source, output = tmp_path / "x.prevert", tmp_path / "y.prevert"
+    texts = ("<doc id=1 is how a document begins", "</doc is how it ends, but for its last sign")
+    source.write_text(FORMS["prevertical"](document(*map(Paragraph, texts))) * 2)
+    assert main(["dedup", str(source), "-o", str(output), "-q"]) == 0
+    assert output.read_text() * 2 == source.read_text()
+    assert main(["select", str(source), "-o", str(output), "-q"]) == 0
+    assert output.read_text() == source.read_text()
 
 
 def test_of_a_document_without_measure_the_beginning() -> None:
