@@ -243,7 +243,8 @@ def _origin(sheet: Datasheet) -> Iterator[str]:
 
 
 def _rights(sheet: Datasheet) -> Iterator[str]:
-    ranked = sorted(sheet.licences.items(), key=lambda item: (item[0] == UNKNOWN, -item[1].words, item[0]))
+    # Where none is stated comes first: of many licences the last rows are summed up.
+    ranked = sorted(sheet.licences.items(), key=lambda item: (item[0] != UNKNOWN, -item[1].words, item[0]))
     named = [(name if name != UNKNOWN else "none stated", row) for name, row in ranked]
     yield from _table("Rights", "licence that the page states of itself", named, sheet.statistics.total)
     yield from ("", "Where none is stated the text is its publisher's. Each document has its URL.")

@@ -138,6 +138,12 @@ def test_of_licences_that_each_page_words_itself_the_first_are_counted() -> None
     assert len(sheet.hosts["a.example"].licences) == 20
 
 
+def test_of_how_much_no_licence_is_stated_is_told_beside_any_number_of_others() -> None:
+    found = card(*(document(licence=f"Ours {n}", words=10) for n in range(30)), document(words=100))
+    assert "| none stated | 1 | 100 | 25.0% |" in found
+    assert any(line.startswith("| 6 others | 6 | 60 ") for line in found)
+
+
 def test_days_of_capture_as_far_as_they_are_days() -> None:
     odd = ("20260203040506", "", "soon|", "2026-02-01T00:00:00Z", "2026-13-01", "2026")
     assert "| a.example | 6 | 18 |  | 2026-02-01 to 2026-02-03 |" in card(*(document(date=date) for date in odd))
