@@ -36,7 +36,8 @@ class Choice:
 
     ``min_words``: of a document, after the choice of paragraphs and before duplicates go. ``dedup_bytes`` 0: duplicates
     stay. ``links``: find the places of links (for the vertical form). ``identifier``: names the languages (None: the
-    shipped model). ``whole_pages``: also what stands apart from a page's main part.
+    shipped model). ``whole_pages``: also what stands apart from a page's main part. ``linked``: only documents with
+    links in what is chosen of them.
     """
 
     languages: frozenset[str] = frozenset()
@@ -45,6 +46,7 @@ class Choice:
     links: bool = False
     identifier: Identifier | None = None
     whole_pages: bool = False
+    linked: bool = False
 
 
 @dataclass(slots=True)
@@ -172,6 +174,9 @@ class Extraction:
         chosen = self._choose(document)
         if not chosen.paragraphs:
             self.tally.dropped["language"] += 1
+            return None
+        if self.choice.linked and not any(paragraph.links for paragraph in chosen.paragraphs):
+            self.tally.dropped["no_link"] += 1
             return None
         if chosen.words < self.choice.min_words:
             self.tally.dropped["few_words"] += 1

@@ -21,7 +21,7 @@ from relevance.language.identification import Identifier
 DOCUMENT_REASONS = {
     **RECORD_REASONS,
     "media_type": "neither HTML nor plain text",
-    "no_link": "no link to Wikipedia",
+    "no_link": "no link to Wikipedia, or none in a wanted language",
     "unplaced": "its links could not be placed in its text",
     "wikimedia": "a page of Wikipedia or a sister of it",
 }
@@ -55,7 +55,7 @@ class Search:
     def mentions(self, files: Sequence[str]) -> Iterator[Mention]:
         """The mentions in these archives and vertical files, in their order. UsageFault at JSON lines."""
         scope = self.scope
-        wanted = Choice(scope.languages, dedup_bytes=0)
+        wanted = Choice(scope.languages, dedup_bytes=0, linked=True)
         pages = LinkedPages(scope.text, scope.identifier, scope.wikimedia)
         archives = Extraction(wanted, self.report, self.tally, scope.processes, pages)
         try:
@@ -81,7 +81,5 @@ class Search:
                     self.tally.dropped["no_link"] += 1
                 elif not self.scope.wikimedia and of_wikimedia(document.url):
                     self.tally.dropped["wikimedia"] += 1
-                elif not any(paragraph.links for paragraph in document.paragraphs):
-                    self.tally.dropped["no_link"] += 1
                 elif (kept := archives.keep(document)) is not None:
                     yield kept

@@ -84,6 +84,16 @@ def test_contexts_in_a_language(tmp_path: Path) -> None:
     assert [row["title"] for row in rows(tmp_path / "out.jsonl")] == ["Poverty"]
 
 
+def test_a_document_whose_links_are_in_other_languages_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = page(ZULU[0], linked(ENGLISH[0], "poverty", "https://en.wikipedia.org/wiki/Poverty"), ZULU[1])
+    path = write(tmp_path / "w", [exchange("1", PAGE.encode()), exchange("2", body.encode())])
+    assert run("links", path, "-o", tmp_path / "out.jsonl", "--language", "zul", "--json") == 0
+    found = summary(capsys)
+    assert (found["links"], found["documents"], found["dropped"]["no_link"]) == (2, 1, 1)
+
+
 @pytest.mark.parametrize("compression", ["xz", "gz", "none"])
 @pytest.mark.parametrize(
     ("charset", "content_type", "word", "title"),
