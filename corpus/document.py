@@ -193,8 +193,9 @@ def of_row(row: dict[str, Any]) -> Document:
 
 
 def said_in(row: dict[str, Any], name: str) -> str:
-    """A field of a line as text, "" where it has none."""
-    return str(row.get(name) or "")
+    """A field of a line as text, "" where it has none. 0 is one: others number their documents from there."""
+    value = row.get(name)
+    return str(value) if value or (value == 0 and value is not False) else ""
 
 
 def parts_of_row(row: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
