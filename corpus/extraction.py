@@ -87,9 +87,10 @@ class Extraction:
         finally:
             self.close()
         if self._dedup is not None and self._dedup.forgotten:
+            documents, paragraphs = self._dedup.capacity
             self.report.warn(
-                "the memory for duplicates was full, the oldest were forgotten: "
-                f"duplicates more than {self._dedup.capacity} paragraphs apart may have stayed"
+                "the memory for duplicates was full, the oldest were forgotten: documents that are the same and more "
+                f"than {documents:,} apart, and paragraphs more than {paragraphs:,} apart, may have stayed"
             )
 
     def close(self) -> None:

@@ -54,9 +54,9 @@ class Deduplicator:
         self._long = long_characters
 
     @property
-    def capacity(self) -> int:
-        """How many long paragraphs are surely remembered."""
-        return self._paragraphs.capacity
+    def capacity(self) -> tuple[int, int]:
+        """How many documents, and how many long paragraphs, are surely remembered."""
+        return self._documents.capacity, self._paragraphs.capacity
 
     @property
     def forgotten(self) -> bool:

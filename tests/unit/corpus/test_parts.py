@@ -107,6 +107,24 @@ def test_a_document_without_anything_new_is_a_duplicate() -> None:
     assert dedup(document(OTHER, LONG, "Umbhali")).document is None
 
 
+def test_what_may_have_stayed_of_duplicates_is_told() -> None:
+    """Of documents of short paragraphs only, half as many are remembered as of paragraphs."""
+    said = io.StringIO()
+    extraction = Extraction(Choice(dedup_bytes=1 << 20), Report(stream=said))
+    first = extraction.keep(document("0"))
+    last = 2 * (1 + (1 << 14) * 2 // 3)
+    assert [extraction.keep(document(str(number))) is None for number in range(1, last)].count(True) == 0
+    assert not list(extraction.documents([]))
+    assert said.getvalue() == ""
+    extraction.keep(document(str(last)))
+    assert extraction.keep(document("0")) == first
+    assert not list(extraction.documents([]))
+    assert said.getvalue() == (
+        "-WARN the memory for duplicates was full, the oldest were forgotten: documents that are the same and more "
+        "than 10,922 apart, and paragraphs more than 21,845 apart, may have stayed\n"
+    )
+
+
 def test_a_document_has_the_language_of_what_is_left_of_it() -> None:
     dedup = Deduplicator()
     dedup(document(LONG))
