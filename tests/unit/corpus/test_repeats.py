@@ -223,6 +223,18 @@ def test_each_revisit_of_what_is_missed_counts(tmp_path: Path) -> None:
     assert (extraction.tally.dropped["lost"], extraction.tally.dropped["revisit"]) == (3, 0)
 
 
+def test_each_revisit_of_what_is_missed_counts_and_none_of_the_first_instant_of_a_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    april, other = crawl(tmp_path / "april", page(1, APRIL)), crawl(tmp_path / "other", page(9, APRIL))
+    own = [page(0, MAY), page(0, MAY, url=url(10))]
+    may = crawl(tmp_path / "may", *own, page(1, MAY), page(1, MAY + timedelta(hours=1)), earlier=april)
+    out = tmp_path / "may.jsonl"
+    assert main(["extract", str(may), "-o", str(out), "--earlier", str(other), "--json", "-q"]) == 1
+    dropped = json.loads(capsys.readouterr().err.splitlines()[-1])["dropped"]
+    assert (dropped["lost"], dropped["revisit"]) == (2, 1)
+
+
 def test_what_is_said_without_dates(tmp_path: Path) -> None:
     """A record without a date does not hide that a month is missing; a revisit of who knows when is none of that."""
     april = crawl(tmp_path / "april", page(1, APRIL))
