@@ -40,6 +40,8 @@ class ManateeWriter:
             if (width is not None and row.count("\t") <= width) or tag_of(row) is not None:  # nearly all rows
                 continue
             columns = columns_of(row)
+            if image_of(columns.form) is not None:  # has none, in tagged text either
+                continue
             if width is None:
                 width = len(self.columns) if columns.others else 0
             if len(columns.others) > width:

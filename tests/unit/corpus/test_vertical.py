@@ -389,6 +389,8 @@ def test_columns_for_manatee() -> None:
     found, writer = manatee(rows)
     assert found[2:-2] == ['<a href="u">', "a\tx\ty", "</a>", "b\tx\t", "c\t\t"]
     assert writer.width == 2
+    image = manatee(["<doc>", "<p>", '<img="u">\t<length=1>', "a\tx\ty", "</p>", "</doc>"])
+    assert (image[0][2:-2], image[1].width) == (['<img src="u"/>', "a\tx\ty"], 2)
     with pytest.raises(CorpusError, match="columns after the word 'a': 3, but 2 are expected"):
         manatee(["<doc>", "<p>", "a\t1\t2\t3", "</p>", "</doc>"])
     with pytest.raises(CorpusError, match="columns after the word 'b': 1, but 0 are expected"):
