@@ -66,14 +66,14 @@ def test_the_result_is_that_of_one_process(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_a_page_that_a_process_dies_of_is_lost_alone(tmp_path: Path) -> None:
-    names = ["a", "b", "deadly", "c", "d", "deadly-too", "e"]
+    names = ["a", "b", "deadly", "c", "d", "deadly-too", "deadly-again", "e"]  # as many as would end it in a row
     path = write(tmp_path / "w", [exchange(name, text.encode()) for name, text in pages(*names)])
     with closing(Readers(Deadly(), 2)) as readers, Reader(path) as records:
         found = {
             record.url.rpartition("/")[2]: read for record, read in readers.read(records) if record.type == "response"
         }
     assert list(found) == names
-    assert [name for name, read in found.items() if read.reason] == ["deadly", "deadly-too"]
+    assert [name for name, read in found.items() if read.reason] == ["deadly", "deadly-too", "deadly-again"]
     assert found["deadly"] == Read(reason="failed", why="a process died of it")
     assert found["e"].document is not None
 
