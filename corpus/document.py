@@ -192,8 +192,9 @@ def of_row(row: dict[str, Any]) -> Document:
     return Document(paragraphs=paragraphs, language=said_in(row, "language") or UNDETERMINED, extra=extra, **words)
 
 
-def said_in(row: dict[str, Any], name: str) -> str:
-    """A field of a line as text, "" where it has none. 0 is one: others number their documents from there."""
+def said_in(row: Mapping[str, Any], name: str) -> str:
+    """A field of a line, or of one of its paragraphs, as text, "" where it has none. 0 is one: others number their
+    documents from there."""
     value = row.get(name)
     return str(value) if value or (value == 0 and value is not False) else ""
 
@@ -213,4 +214,4 @@ def parts_of_row(row: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
 
 def paragraph_of(text: str, fact: Mapping[str, Any]) -> Paragraph:
     """A paragraph of a line, by its text and its facts."""
-    return Paragraph(text, str(fact.get("kind", "main")), str(fact.get("language", UNDETERMINED)))
+    return Paragraph(text, said_in(fact, "kind") or "main", said_in(fact, "language") or UNDETERMINED)

@@ -279,6 +279,8 @@ def test_json_of_other_tools_and_of_later_ones() -> None:
     found = from_json('{"text": "a b\\nc", "language": "zul", "score": 3}')
     assert [paragraph.language for paragraph in found.paragraphs] == ["zul", "zul"]
     assert json.loads(to_json(found))["score"] == 3
+    [silent] = from_json('{"text": "a", "paragraphs": [{"language": null, "kind": null}]}').paragraphs
+    assert silent == Paragraph("a", "main", "und")
     numbered = from_json('{"text": "a", "id": 0, "title": null, "truncated": false}')
     assert (numbered.id, numbered.title, numbered.truncated) == ("0", "", "")
     for bad in ("[]", "{}", '{"text": 1}', '{"text": "a", "paragraphs": []}', "x"):
