@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archive.storage.unpack import Chunk, Unit
+from corpus import sources
 from corpus.anchors import place_links
 from corpus.cli import main
 from corpus.commands.common import expect_vertical
@@ -316,6 +318,28 @@ def test_an_archive_that_is_still_being_written_is_named_where_there_is_no_other
     (tmp_path / "a.warc.xz.open").touch()
     with pytest.raises(UsageFault, match=r"still being written \(\.open\): stop the crawl, or name that file"):
         expand([str(tmp_path / pattern)])
+
+
+@given(st.lists(st.sampled_from([b"a", b"aa", b"aaaa", b"aaaaaa", b"\n", b"a\na", b""]), max_size=12))
+def test_a_line_is_whole_or_told_wherever_a_file_is_cut_for_reading(pieces: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "MAX_LINE", 4)
+        patch.setattr(sources, "unpacked", lambda *_: (Chunk(piece, Unit(0, 0), 0) for piece in pieces))
+        found = list(sources.lines("x", io.BytesIO(), pytest.fail))
+    expected = b"".join(pieces).split(b"\n") if pieces else []
+    assert [line if len(line) <= 4 else b"long" for line in found] == [
+        line if len(line) <= 4 else b"long" for line in expected
+    ]
+
+
+def test_what_must_lack_no_line_refuses_one_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_LINE", 4)
+    path = tmp_path / "x"
+    path.write_bytes(b"a\naaaa\naaaa")
+    assert [line for _, line in sources.sound_lines(str(path))] == [b"a", b"aaaa", b"aaaa"]
+    path.write_bytes(b"a\naaaaa\n")
+    with pytest.raises(FormatError, match="x:2: a line of more than"):
+        list(sources.sound_lines(str(path)))
 
 
 class _Breaking(io.BytesIO):
