@@ -52,6 +52,7 @@ def test_a_language_of_a_few_words_is_in_the_table_alone() -> None:
     found = card(document(words=1000), document(words=5, language="eng"), document(words=900, language="und"))
     assert "- eng" not in found
     assert "- und" not in found
+    assert "- eng" in card(document(words=99), document(words=1, language="eng"))
     assert "| eng | 1 | 5 | 0.3% |" in found
 
 

@@ -269,9 +269,23 @@ def test_texts_that_differ_in_broken_letters_are_different(tmp_path: Path) -> No
 def test_a_line_of_vertical_text_that_is_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("corpus.sources.MAX_LINE", 200)
     monkeypatch.setattr("corpus.verbatim.MAX_LINE", 200)
-    good = vertical(LONG[0], LONG[1]).lstrip().encode()
-    written, counts = written_of(tmp_path, good + vertical("w" * 201, LONG[2]).encode())
+    lemma = len("\tlemma")
+    good = vertical("v" * (200 - lemma), LONG[1]).lstrip().encode()
+    written, counts = written_of(tmp_path, good + vertical("w" * (201 - lemma), LONG[2]).encode())
     assert (written, counts.damages) == (good, 1)
+
+
+@pytest.mark.parametrize("places", [1, 100, 101, 102])
+def test_of_many_faults_of_a_file_the_first_hundred_are_told_and_how_many_more(places: int, tmp_path: Path) -> None:
+    path, said = tmp_path / "in.jsonl", io.StringIO()
+    path.write_bytes(line(LONG[:1]) + b"{\n" * places)
+    dedup = Deduplication(EXACT, Kept(), Report(stream=said, quiet=True))
+    assert len(list(dedup.results([str(path)]))) == 1
+    each = [f"-WARN {path}:{number}: " for number in range(2, min(places, 100) + 2)]
+    rest = [f"-WARN {path}: {places - 100} more places like these"] if places > 100 else []
+    told = said.getvalue().splitlines()
+    assert [row[: len(start)] for row, start in zip(told, each + rest, strict=True)] == each + rest
+    assert dedup.counts.damages == places
 
 
 def test_an_empty_file_has_no_form(tmp_path: Path) -> None:

@@ -32,10 +32,11 @@ from corpus.inputs import expand, unpacked
 from corpus.languages import paragraph_languages
 from corpus.outputs import check_target, open_output
 from corpus.report import Report, log_lines
-from corpus.selection import main_blocks
+from corpus.selection import main_blocks, without_markup
 from corpus.statistics import Row, Statistics, month_of, shortened
 from corpus.wikilinks.tables import _rows
 from relevance import Block, read_page
+from tests.integration.corpus.warcs import ENGLISH
 
 LONG = "Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba."
 OTHER = "Nasi esinye isigaba eside esinamagama ahlukile, esibhekwa ngokwehlukile kwesokuqala."
@@ -188,6 +189,14 @@ def test_the_main_language_is_that_of_most_words() -> None:
 )
 def test_main_blocks(kinds: str, expected: list[int]) -> None:
     assert main_blocks([Block("x", kind) for kind in kinds.split()]) == expected
+
+
+@pytest.mark.parametrize(("between", "kept"), [(0, 0), (1, 1), (3, 3), (4, 0), (5, 0)])
+def test_of_lines_without_markup_up_to_three_short_ones_are_text(between: int, kept: int) -> None:
+    full = ENGLISH[0]
+    lines = ["Ekhaya", full, *["Ezemidlalo"] * between, full, "Xhumana"]
+    blocks = without_markup(lines)
+    assert [blocks[place].text for place in main_blocks(blocks)] == [full, *["Ezemidlalo"] * kept, full]
 
 
 def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
@@ -669,9 +678,12 @@ def test_statistics() -> None:
     assert statistics.ranked("language") == [("eng", Row(1, 4, 8)), ("zul", Row(1, 4, 5))]
     assert statistics.ranked("host") == [("b.example", Row(1, 5, 9)), ("a.example", Row(1, 3, 4))]
     assert statistics.ranked("month") == [("2024-03", Row(1, 3, 4)), ("2024-04", Row(1, 5, 9))]
+    assert list(shortened(statistics.ranked("host"), 2)) == statistics.ranked("host")
     assert list(shortened(statistics.ranked("host"), 1)) == [("b.example", Row(1, 5, 9)), ("1 others", Row(1, 3, 4))]
 
 
 def test_dates_and_hosts_that_are_none() -> None:
-    assert [month_of(date) for date in ("", "2024", "2024-13-01", "20241301000000", "yesterday")] == ["-"] * 5
+    none = ("", "2024", "2024-13-01", "2024031", "20241301000000", "yesterday")
+    assert {month_of(date) for date in none} == {"-"}
+    assert month_of("20240315") == "2024-03"
     assert [host_of(url) for url in ("", "urn:x", "http://[bad")] == [""] * 3
