@@ -158,6 +158,17 @@ def test_short_paragraphs_take_the_language_of_their_neighbours() -> None:
     assert paragraph_languages([]) == []
 
 
+def test_of_five_words_a_paragraph_is_judged_by_itself() -> None:
+    judged = Mock(side_effect=lambda texts: [Mock(language="eng") for _ in texts])
+    assert paragraph_languages(["a b c d", "a b c d e"], judged) == ["eng", "eng"]
+    judged.assert_called_once_with(["a b c d e"])
+
+
+def test_a_document_of_just_the_fewest_words_is_kept() -> None:
+    assert Extraction(Choice(min_words=2)).keep(document("a b")) is not None
+    assert Extraction(Choice(min_words=3)).keep(document("a b")) is None
+
+
 def test_the_main_language_is_that_of_most_words() -> None:
     assert main_language((Paragraph("a b c", "main", "zul"), Paragraph("a", "main", "eng"))) == "zul"
     assert main_language((Paragraph("a b c", "main", "und"), Paragraph("a", "main", "eng"))) == "eng"
@@ -206,6 +217,7 @@ def test_what_stands_apart_is_main_text_only_where_it_is_long() -> None:
     assert main_blocks(blocks, whole=True) == [0, 1, 2, 3, 4]
     assert main_blocks([*blocks, Block(LONG * 9, "main", apart=True)]) == [0, 5]
     assert main_blocks([Block(LONG * 9, "heading", apart=True), *blocks]) == [1]
+    assert [main_blocks([Block("a" * letters, "main", apart=True)]) for letters in (699, 700)] == [[], [0]]
 
 
 def test_what_stands_apart_parts_no_title_from_its_text_and_no_list_from_what_is_before_it() -> None:
@@ -268,6 +280,12 @@ def test_which_links_are_placed(html: str, expected: list[tuple[str, str]]) -> N
 def test_links_that_cannot_be_placed_are_not() -> None:
     body = "<p>\U000f0001 <a href=/x>y</a>".encode()
     assert place_links(body, None, read_page(body, "https://a.example/")) is None
+
+
+@pytest.mark.parametrize(("unended", "placed"), [(16, True), (17, False)])
+def test_of_tags_without_an_end_a_page_may_have_a_few(unended: int, placed: bool) -> None:
+    body = f"<p><a href=/x>y</a> {LONG}</p>{'<a ' * unended}".encode()
+    assert (place_links(body, None, read_page(body, "https://a.example/")) is not None) == placed
 
 
 # -- documents as JSON
@@ -497,6 +515,13 @@ def test_outputs_are_compressed_by_suffix_and_read_by_their_first_bytes(tmp_path
     with renamed.open("rb") as file:
         assert b"".join(chunk.data for chunk in unpacked(file, "x", [])) == b"one\n" * 1000
     assert [path.name for path in tmp_path.iterdir()] == ["no-suffix"]
+
+
+def test_a_gz_file_says_neither_when_it_was_written_nor_how_it_was_called(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    with open_output(str(path)) as file:
+        file.write(b"a")
+    assert path.read_bytes()[3:8] == bytes(5)
 
 
 def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:

@@ -43,3 +43,15 @@ def test_a_text_about_markup_is_in_no_encoding_that_it_writes_of(about: str) -> 
     document = read_of("conversion", "https://a.example/", f"{about} yinto yokuqala\n{ZULU}").document
     assert document is not None
     assert (document.charset, document.paragraphs[-1].text) == ("utf-8", ZULU)
+
+
+@pytest.mark.parametrize(
+    ("text", "binary"),
+    [
+        (f"{ZULU[:95]}{chr(2) * 5}", False),
+        (f"{ZULU[:95]}{chr(2) * 6}", True),
+        (f"{(ZULU + ' ') * 50}"[:4096] + chr(2) * 900, False),
+    ],
+)
+def test_text_is_binary_when_more_than_a_twentieth_of_its_beginning_is(text: str, binary: bool) -> None:
+    assert (read_of("resource", "https://a.example/", text).reason == "binary") == binary

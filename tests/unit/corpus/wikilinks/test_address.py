@@ -123,6 +123,12 @@ _PIECES = "http:// // en. m. wikipedia.org /wiki/ /w/index.php ? title= & curid=
 _BASES = ["", "https://en.wikipedia.org/wiki/A", "x"]
 
 
+def test_a_title_has_255_bytes_at_most() -> None:
+    for most in ("A" * 255, "É" * 127 + "a"):
+        assert title_of(most, "zu") == most
+        assert title_of(most + "a", "zu") == ""
+
+
 @given(st.lists(st.sampled_from(_PIECES.split()) | st.text(max_size=3), max_size=12), st.sampled_from(_BASES))
 def test_any_string_is_an_address_or_none(pieces: list[str], base: str) -> None:
     found = target_of("".join(pieces), base)
