@@ -49,7 +49,8 @@ FAILED = frozenset(("damaged", "failed"))
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one run. ``notes``: pages that were kept, but not as they should be, by :data:`NOTES`."""
+    """Counts of one run. ``notes``: pages that were not read as they should be, by :data:`NOTES`, whether or not
+    documents were made of them."""
 
     files: int = 0
     records: int = 0
