@@ -244,9 +244,10 @@ def test_headings_images_and_unknown_structures_are_read() -> None:
         ('a|<g/>|<img="u">|b', "a b"),
         ('a|<g/>|<img="u">|<g/>|.', "a."),
         ('<img="u">|a', "a"),
+        ("<s>|a|</s>|<s>|<g/>|b|</s>", "a b"),
     ],
 )
-def test_an_image_leaves_one_space_at_most(rows: str, text: str) -> None:
+def test_sentences_and_images_leave_one_space(rows: str, text: str) -> None:
     """Also where links are looked for, which reads the same rows another time."""
     link = '\n_\t<link="https://zu.wikipedia.org/wiki/X">\t<length=1>'
     file = f"<doc>|<p>|{rows}|</p>|<p>{link}|</p>|</doc>|".replace("|", "\n")

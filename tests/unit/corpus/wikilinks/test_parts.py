@@ -189,6 +189,7 @@ TABLES = Tables(
     ("target", "anchor", "expected"),
     [
         (Target("zu", "Thekwini"), "thekwini", "Durban"),
+        (Target("zu", "Thekwini"), "durban", "Durban"),
         (Target("zu", page_id=7), "eThekwini", "Durban"),
         (Target("zu", page_id=9), "x", "number"),
         (Target("zu", page_id=8), "x", "namespace"),
