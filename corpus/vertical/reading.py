@@ -67,7 +67,9 @@ class VerticalDocument:
 def sentence_text(sentence: Iterable[Token]) -> str:
     """The tokens put together again."""
     text = "".join(token.form if token.glued else " " + token.form for token in sentence)
-    return _SPACES.sub(" ", text).strip()  # an image has them on either side
+    if "  " in text:  # an image has them on either side
+        text = _SPACES.sub(" ", text)
+    return text.strip()
 
 
 def read_vertical(rows: Iterable[str], path: str = "<vertical>") -> Iterator[VerticalDocument]:

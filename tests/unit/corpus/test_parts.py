@@ -352,7 +352,7 @@ def test_a_line_is_whole_or_told_wherever_a_file_is_cut_for_reading(pieces: list
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "MAX_LINE", 4)
         patch.setattr(sources, "unpacked", lambda *_: (Chunk(piece, Unit(0, 0), 0) for piece in pieces))
-        found = list(sources.lines("x", io.BytesIO(), pytest.fail))
+        found = list(sources.lines("x", io.BytesIO(), lambda error: pytest.fail(str(error))))
     expected = b"".join(pieces).split(b"\n") if pieces else []
     assert [line if len(line) <= 4 else b"long" for line in found] == [
         line if len(line) <= 4 else b"long" for line in expected

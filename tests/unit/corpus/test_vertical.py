@@ -252,7 +252,7 @@ def test_sentences_and_images_leave_one_space(rows: str, text: str) -> None:
     link = '\n_\t<link="https://zu.wikipedia.org/wiki/X">\t<length=1>'
     file = f"<doc>|<p>|{rows}|</p>|<p>{link}|</p>|</doc>|".replace("|", "\n")
     [found] = read_vertical(file.splitlines())
-    [linked] = linked_documents("x", io.BytesIO(file.encode()), pytest.fail)
+    [linked] = linked_documents("x", io.BytesIO(file.encode()), lambda error: pytest.fail(str(error)))
     assert linked is not None
     assert [found.paragraphs[0].text, linked.paragraphs[0].text] == [text, text]
 
