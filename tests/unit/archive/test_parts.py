@@ -86,6 +86,7 @@ def test_a_journal_begins_anew_when_most_of_it_is_in_packs(tmp_path: Path) -> No
         # what waits: three packs at most, and those under way
         assert writer._journal.size < 10_000 + 3 * (3 + config.threads + 3) * 20_000
         assert 1 <= steps.count("journal-rewrite") <= 60 * 3000 // 10_000
+        wait(set(writer._running))  # else what waits becomes less meanwhile
         large = steps.count("journal-rewrite")
         for number in range(60, 90):
             writer.write(page(number, payload=os.urandom(3000)), f"t{number}")
@@ -191,9 +192,7 @@ def test_what_an_fsync_found_no_room_for_is_written_anew(tmp_path: Path, monkeyp
         journal.commit()
     assert path.read_bytes() == before
     journal.commit()
-    journal.close(remove=False)
-    state, good = load(path)
-    assert (set(state.groups), state.damage, good) == ({2, 4, 5}, [], journal.size)
+    assert _groups_of(journal, path) == {2, 4, 5}
     assert path.stat().st_size == journal.size
 
 
@@ -218,9 +217,15 @@ def test_what_came_through_of_a_write_without_room_is_taken_back(
             journal.commit()
     assert path.read_bytes() == before
     journal.commit()
+    assert _groups_of(journal, path) == {2}
+
+
+def _groups_of(journal: Journal, path: Path) -> set[int]:
+    """What a journal has when it is read again, all of it sound."""
     journal.close(remove=False)
     state, good = load(path)
-    assert (set(state.groups), state.damage, good) == ({2}, [], journal.size)
+    assert (state.damage, good) == ([], journal.size)
+    return set(state.groups)
 
 
 def test_journal_cut_anywhere_is_a_prefix(tmp_path: Path) -> None:
