@@ -2,7 +2,8 @@
 
 Order of evidence (HTML standard, 13.2.3.2, and the Encoding standard): byte order mark, the transport's charset, the
 <meta> prescan (of 8,192 bytes where the standard asks for 1,024: browsers look on) or else the XML declaration at the
-beginning of an XHTML page, then: valid UTF-8 -> UTF-8, else windows-1252.
+beginning of an XHTML page, then: valid UTF-8 -> UTF-8, also where it ends within a letter, as answers that were cut do,
+else windows-1252.
 Differs: a declared encoding that the bytes contradict (declared UTF-8, but not valid as such beyond a stray byte in a
 thousand; UTF-16 without a zero, which its markup is full of) is not believed, as saved and mislabelled pages are common
 in small languages.
@@ -161,5 +162,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
             return Decoded(text, label, source)
     try:
         return Decoded(body.decode("utf-8"), "utf-8", "utf8")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data" and not body[: error.start].isascii():
+            return Decoded(body.decode("utf-8", "replace"), "utf-8", "utf8")
         return Decoded(body.decode(FALLBACK, "replace"), FALLBACK, "fallback")

@@ -12,7 +12,7 @@ from relevance.pages.encoding import decode
 from relevance.pages.linked_data import MOST_NODES, plain_address, read_linked_data
 from relevance.pages.marked import MOST_LOOKED_AT
 from relevance.pages.outline import LEAD
-from relevance.pages.page import MAX_LINKS, Page, read_page
+from relevance.pages.page import MAX_BODY, MAX_LINKS, Page, read_page
 from relevance.pages.publication import MOST_LETTERS as MOST_VALUE
 from relevance.pages.quality import MANY_LANGUAGES, quality
 from relevance.pages.states import LITTLE, MOST_ROWS, joined
@@ -104,6 +104,26 @@ def test_zeros_tell_utf_16_from_nine_letters_on(name: str, letters: int, told: b
 def test_one_stray_byte_in_a_thousand_letters_is_believed_to_be_utf_8(letters: int, believed: bool) -> None:
     body = b"<p>" + b"a" * (letters - 3) + b"\xe9"
     assert (decode(body, "text/html; charset=utf-8").source == "http") == believed
+
+
+@pytest.mark.parametrize(
+    ("body", "charset"),
+    [
+        ("ሰላም".encode()[:-1], "utf-8"),
+        ("ሰላም".encode()[:-2], "utf-8"),
+        ("ሰላም".encode()[:-2] + b"a", "cp1252"),
+        ("ibhešu".encode("iso-8859-2"), "cp1252"),
+        (b"caf\xe9", "cp1252"),
+    ],
+)
+def test_utf_8_may_end_within_a_letter_where_an_answer_was_cut(body: bytes, charset: str) -> None:
+    assert decode(body).charset == charset
+
+
+def test_a_page_without_a_word_of_its_encoding_is_read_up_to_the_bound() -> None:
+    assert MAX_BODY % 3, "else the bound is no cut within a letter"
+    text = read_page("ሰ".encode() * (MAX_BODY // 3 + 1), URL).blocks[0].text
+    assert (text[0], len(text)) == ("ሰ", MAX_BODY // 3 + 1)
 
 
 @pytest.mark.parametrize(
