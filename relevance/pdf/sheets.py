@@ -148,17 +148,26 @@ def _lines(letters: Any, most: int) -> Iterator[tuple[Line, int]]:
     gaps = False  # whether PDFium has added a space
     for at in range(min(pdfium.FPDFText_CountChars(letters), most)):
         code = letter_at(letters, at)
+        if 0xD800 <= code < 0xE000:
+            code = _whole(code, letter_at(letters, at + 1))
         breaks = code in _BREAKS
         if breaks or code in _LINE_ENDS:
             yield from _cells(letters, "".join(text), seen, breaks, gaps)
             text, seen, gaps = [], [], False
-        elif 0 < code < 0x110000 and not 0xD800 <= code < 0xE000:
+        elif 0 < code < 0x110000:
             text.append(letter := chr(code))
             if not letter.isspace():
                 seen.append(at)
             elif not gaps:
                 gaps = is_added(letters, at) == 1
     yield from _cells(letters, "".join(text), seen, False, gaps)
+
+
+def _whole(half: int, following: int) -> int:
+    """A letter beyond the first 65,536, at the place of its first half, as UTF-16 has it; 0: it is no first half."""
+    if half < 0xDC00 <= following < 0xE000:
+        return 0x10000 + ((half - 0xD800) << 10) + following - 0xDC00
+    return 0
 
 
 def _cells(letters: Any, text: str, seen: list[int], broken: bool, gaps: bool) -> Iterator[tuple[Line, int]]:

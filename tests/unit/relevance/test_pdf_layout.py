@@ -85,6 +85,19 @@ def test_what_a_document_says_of_itself() -> None:
     assert read_paper(document([])).sheets == [Sheet((), 0, 842)]
 
 
+def test_letters_beyond_the_first_65_536_are_letters() -> None:
+    """PDFium gives them in halves, as UTF-16 has them. (Fulani in Adlam; a half without the other is none.)"""
+    letters = b"3 beginbfchar <41> <D83ADD00> <42> <D83ADD01> <43> <D83A> endbfchar"
+    ranges = b"begincmap 1 begincodespacerange <00> <FF> endcodespacerange " + letters + b" endcmap"
+    body = document([Piece("ABBA CAB")]).replace(b"/Encoding /WinAnsiEncoding", b"/ToUnicode 99 0 R")
+    head, _, rest = body.partition(b"1 0 obj")
+    stream = b"99 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n" % (len(ranges), ranges)
+    paper = read_paper(head + stream + b"1 0 obj" + rest)
+    assert [line.text for line in paper.sheets[0].lines] == [
+        "\U0001e900\U0001e901\U0001e901\U0001e900 \U0001e900\U0001e901"
+    ]
+
+
 def test_of_a_document_without_end_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one sheet or many, of long lines or short ones, each of which costs as much as a long one."""
     monkeypatch.setattr("relevance.pdf.sheets.MOST_LETTERS", 4000)
