@@ -11,6 +11,8 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from relevance.pages.robots_tag import directives_in
+
 _REFRESH = re.compile(
     r"\s*+[\d.]++(?>\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.IGNORECASE | re.DOTALL
 )
@@ -101,7 +103,7 @@ def _of_metas(metas: list[Meta], pragmas: list[str], robots_names: tuple[str, ..
     robots: set[str] = set()
     for (name, content), pragma in zip(metas, pragmas, strict=True):
         if name in robots_names:
-            robots.update(part for part in re.split(r"[,\s]+", content.lower()) if part)
+            robots.update(directives_in(content))
         elif name == "og:locale":
             facts.setdefault("og_locale", content.lower())
         elif name in ("description", "og:description"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 # Directives with a colon of their own, which no name of a crawler is (Google's, Bing's and Yandex' lists).
@@ -10,14 +11,21 @@ _WITH_A_VALUE = frozenset(
 )
 _EVERYONE = ("*", "robots")
 """As robots.txt and meta tags name them: no list has these for headers, but who writes them means us, too."""
+_NO_PREVIEW = re.compile(r"max-image-preview\s*+:\s*+none\b")
+"""The one value that is a directive by itself."""
+
+
+def directives_in(text: str) -> list[str]:
+    """Of a robots meta tag, or behind a crawler's name in a header, in lower case. Blanks part directives as commas do,
+    and also from their values."""
+    return [part for part in re.split(r"[,\s]+", _NO_PREVIEW.sub("max-image-preview:none", text.lower())) if part]
 
 
 def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
     """Lower-case directives for `robot` in the values of all such headers.
 
     A value may name the crawler that it speaks to ("otherbot: noindex, nofollow"), and after it another one; what
-    follows a name is ours only when it is our name or everyone's. Blanks part directives, and these from their values,
-    too, as they do in meta tags.
+    follows a name is ours only when it is our name or everyone's.
     """
     found: set[str] = set()
     for value in values:
@@ -27,6 +35,6 @@ def robots_tag(values: Iterable[str], robot: str) -> frozenset[str]:
             whom, colon, rest = part.partition(":")
             if colon and " " not in whom.strip() and whom.strip() not in _WITH_A_VALUE:
                 ours, part = whom.strip() in {robot.lower(), *_EVERYONE}, rest.strip()
-            if ours and part:
-                found.update(part.split())
+            if ours:
+                found.update(directives_in(part))
     return frozenset(found)

@@ -146,6 +146,8 @@ def test_retry_after_of_what_is_no_refusal_is_not_the_hosts(status: int) -> None
         ),
         ("noindex max-snippet:20, nofollow", {"noindex", "max-snippet:20", "nofollow"}),
         ("max-image-preview:large, noindex", {"max-image-preview:large", "noindex"}),
+        ("max-image-preview: none noindex", {"max-image-preview:none", "noindex"}),
+        ("ulwembu: max-image-preview: none, max-snippet:0", {"max-image-preview:none", "max-snippet:0"}),
         ("max-video-preview: -1, max-snippet: -1, none", {"max-video-preview:", "max-snippet:", "-1", "none"}),
         ("unavailable_after: 25 Jun 2030 15:00:00 GMT", {"unavailable_after:", "25", "jun", "2030", "15:00:00", "gmt"}),
     ],

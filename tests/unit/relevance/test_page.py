@@ -44,6 +44,13 @@ def test_robots_meta_tags_may_name_the_robot() -> None:
     assert read_page(body, "http://a.test/", robot="ulwembU").robots_meta == {"nofollow", "noindex"}
 
 
+def test_a_page_without_previews_of_its_pictures_may_be_kept() -> None:
+    assert read("<meta name=robots content='index,max-image-preview: NONE'>").robots_meta == {
+        "index",
+        "max-image-preview:none",
+    }
+
+
 def test_text_is_not_glued_and_code_is_no_text() -> None:
     page = read(
         "<body><div>one<p>two <b>th</b>ree</p>four<ul><li>five<li>six</ul>seven<br>eight</div>"
