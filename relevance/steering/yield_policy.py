@@ -48,8 +48,8 @@ SINCE = (0.55, 0.2, 0.12, 0.08, 0.04)
 """First guess of the gain by the number of irrelevant pages since the last relevant one."""
 _NAMED = 0.35
 """The same of what a sitemap names, which no page vouches for."""
-_URL = {NEITHER: 0.0, SIBLING: 0.0, OURS: 1.8, OTHER: -1.4}
-_LANG = {NEITHER: 0.0, SIBLING: 0.0, OURS: 2.1, OTHER: -2.3}
+_URL = {NEITHER: 0.0, OURS: 1.8, OTHER: -1.4}
+_LANG = {NEITHER: 0.0, OURS: 2.1, OTHER: -2.3}
 _NAV, _AWAY = -0.2, -0.8
 _GOOD, _BAD, _OURS, _OTHER = 0.6, -0.2, 1.1, -0.5
 """First guesses, in log-odds, of what a link's traits and one more link say."""

@@ -92,8 +92,11 @@ def test_a_place_is_named_by_host_path_and_shape() -> None:
         ("http://a.example/1/2/3/4/a-title", "1", "N/N/N/N"),
         ("http://a.example/123456789012345678", "", "N"),
         ("http://a.example/averylongname12", "", "*"),
+        ("http://a.example/notsolongone", "", "notsolongone"),
+        ("http://a.example/justlongerone", "", "*"),
     ]:
         assert places(url) == ("h:a.example", f"p:a.example/{prefix}", f"t:a.example/{template}")
+    assert [places(f"http://{host}/x")[0] for host in ("[::1]", "[::1]:80", "u@[::1]:80")] == ["h:[::1]"] * 3
 
 
 def test_many_links_to_many_urls_are_told_apart() -> None:

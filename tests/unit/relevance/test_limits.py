@@ -67,6 +67,31 @@ def test_an_anchor_is_identified_from_two_words_and_a_name_up_to_three(anchor: s
     assert hints().anchors([anchor]) == [said]
 
 
+def test_an_anchor_of_which_the_language_is_in_doubt_says_none_and_hides_no_other() -> None:
+    doubtful = "Nelson Mandela"
+    assert hints()._identifier([doubtful])[0].score < 0.5
+    assert hints().anchors([doubtful, "izindaba zakamuva"]) == [NEITHER, OURS]
+
+
+@pytest.mark.parametrize(
+    ("nav", "anchor", "hreflang", "bucket"),
+    [
+        (True, "isiZulu", "", "030310"),
+        (True, "isiZulu", "en", "030210"),
+        (True, "izindaba zakamuva", "", "030010"),
+        (False, "isiZulu", "", "030000"),
+        (False, "English", "zu", "000300"),
+    ],
+)
+def test_a_name_of_the_language_is_a_tag_in_navigation_without_one(
+    nav: bool, anchor: str, hreflang: str, bucket: str
+) -> None:
+    link = LinkContext(
+        "http://a.example/1", anchor, "http://a.example/", Verdict(True, "x"), hreflang=hreflang, nav=nav
+    )
+    assert hints().buckets([link]) == [bucket]
+
+
 @pytest.mark.parametrize(
     ("url", "said"),
     [
@@ -169,6 +194,82 @@ def test_a_host_is_known_from_half_a_gain_on() -> None:
         policy: Any = make_policy("yield", "zul")
         policy._estimates.add("h:a.example", gain, 0.5)
         assert policy._place(("h:a.example", "p:a.example/", "t:a.example/")).known == known
+
+
+@pytest.mark.parametrize(
+    ("keep", "words", "fetched_bytes", "gain"),
+    [
+        (True, 100, 10240, 1.0),
+        (True, 900, 10240, 1.0),
+        (True, 50, 10240, 0.75),
+        (True, 100, 0, 1.0),
+        (True, 0, 10240, 0.5),
+        (False, 100, 10240, 0.3),
+        (False, 50, 10240, 0.15),
+        (False, 50, 102400, 0.3 * 0.05),
+        (False, 0, 10240, 0.0),
+    ],
+)
+def test_a_page_s_gain_is_half_for_being_relevant_and_half_for_its_yield(
+    keep: bool, words: int, fetched_bytes: int, gain: float
+) -> None:
+    policy: Any = make_policy("yield", "zul")
+    assert policy.gain(Verdict(keep, "x", words=words), fetched_bytes) == pytest.approx(gain)
+
+
+def test_a_link_counts_for_its_page_and_its_anchor() -> None:
+    policy: Any = make_policy("yield", "zul", ("xho",))
+    url = "http://n.example/1"
+    for keep, anchor in (
+        (True, "izindaba zakamuva"),
+        (True, "siyabulela kakhulu nonke"),
+        (False, "read more"),
+        (False, "read it"),
+        (False, ""),
+    ):
+        policy.rank([LinkContext(url, anchor, "http://a.example/", Verdict(keep, "x"))])
+    assert policy._inlinks.seen(url) == Links(good=2, bad=3, ours=1, other=2)
+
+
+@pytest.mark.parametrize(
+    ("fetched", "pages", "bonus"),
+    [(0, 0, 0.1), (250, 0, 0.15), (500, 0, 0.2), (5000, 0, 0.2), (0, 1, 0.05), (0, 2, 0.0)],
+)
+def test_what_an_unknown_host_gets_grows_with_the_crawl_and_ends_with_its_second_page(
+    fetched: int, pages: int, bonus: float
+) -> None:
+    policy: Any = make_policy("yield", "zul")
+    policy.absorb({"all": (fetched, 0, 0, 0), "h:n.example": (pages, 0, 0, 0)})
+    assert policy.explain("http://n.example/1", 0, "000000")["novelty"] == pytest.approx(bonus)
+
+
+@pytest.mark.parametrize(
+    ("pages", "repeats", "probable"), [(4, 3, 3.5 / 4), (9, 3, 3.5 / 9), (3, 5, 5.5 / 6), (9, 8, 8.5 / 9)]
+)
+def test_repeats_are_as_probable_as_those_of_a_template_s_pages_but_the_first(
+    pages: int, repeats: int, probable: float
+) -> None:
+    policy: Any = make_policy("yield", "zul")
+    policy.absorb({"t:a.example/N": (pages, 0, 0, 0), "r:a.example/N": (repeats, 0, 0, 0)})
+    assert policy.explain("http://a.example/7", 0, "000000")["repeats"] == round(probable, 3)
+
+
+@pytest.mark.parametrize(("pages", "found", "hub"), [(6, 2.0, 0.6), (6, 0.0, 0.0), (0, 9.0, 0.8), (26, 4.0, 0.4)])
+def test_a_hub_is_worth_what_was_found_through_each_of_its_pages(pages: int, found: float, hub: float) -> None:
+    policy: Any = make_policy("yield", "zul")
+    estimates = {f"l:{hints_module.short_tag('a.example')}": (9, round(1000 * found), 0, 0)}
+    policy.absorb({**estimates, "h:a.example": (pages, 0, 0, 0)})
+    assert policy.explain("http://a.example/7", 0, "000000")["hub"] == hub
+
+
+@pytest.mark.parametrize(("gain", "leads_on"), [(500, True), (499, False)])
+def test_links_of_a_list_lead_on_from_a_gain_of_a_tenth_on(gain: int, leads_on: bool) -> None:
+    """Found and scored anew; of one page found so far, as if there were four more without any."""
+    policy: Any = make_policy("yield", "zul")
+    policy.absorb({f"o:a.example/{hints_module.short_tag('t:a.example/list')}": (1, gain, 0, 0)})
+    link = LinkContext("http://a.example/7", "", "http://a.example/list", Verdict(False, "x"), on_known=True)
+    ((priority, bucket),) = policy.rank([link])
+    assert (priority > 0) == leads_on == (policy.rescore([(link.url, 0, bucket)])[0] > 0)
 
 
 def test_a_picture_and_its_caption_are_one_link() -> None:
