@@ -106,8 +106,6 @@ def _of_metas(metas: list[Meta], pragmas: list[str], robots_names: tuple[str, ..
             robots.update(directives_in(content))
         elif name == "og:locale":
             facts.setdefault("og_locale", content.lower())
-        elif name in ("description", "og:description"):
-            facts.setdefault("description", content)
         elif pragma == "content-language":
             facts.setdefault("content_language", content.lower())
         elif pragma == "refresh" and "refresh" not in facts and (target := refresh_target(content)):
@@ -125,18 +123,16 @@ def refresh_target(value: str) -> str:
 
 def _relations(links: list[_Attributes]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
-    hreflangs, feeds = [], []
+    hreflangs = []
     for link in links:
         rel, href = _value(link, "rel").lower().split(), _value(link, "href")
         if "canonical" in rel:
             facts.setdefault("canonical", href)
         if "alternate" in rel:
-            kind, language = _value(link, "type").lower(), _value(link, "hreflang").lower()
+            language = _value(link, "hreflang").lower()
             if language and href:
                 hreflangs.append((language, href))
-            if kind in ("application/rss+xml", "application/atom+xml", "application/feed+json") and href:
-                feeds.append(href)
-    return {**facts, "hreflangs": tuple(hreflangs), "feeds": tuple(feeds)}
+    return {**facts, "hreflangs": tuple(hreflangs)}
 
 
 def _licences(links: list[_Attributes]) -> list[str]:

@@ -68,10 +68,8 @@ class Page:
     robots_meta: frozenset[str] = frozenset()
     canonical: str | None = None
     refresh: str | None = None
-    feeds: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
-    description: str = ""
     publication: Publication = NOTHING_SAID
     flat: bool = False  # it was made so before it was parsed (relevance.pages.flattened)
 

@@ -35,7 +35,6 @@ def test_what_a_page_says_of_itself() -> None:
     assert page.robots_meta == {"noindex", "nofollow"}
     assert (page.og_locale, page.content_language, page.refresh) == ("zu_za", "zu", "next.html")
     assert page.hreflangs == (("zu", "/zu/"),)
-    assert page.feeds == ("/feed",)
 
 
 def test_robots_meta_tags_may_name_the_robot() -> None:
@@ -111,12 +110,12 @@ def test_a_link_is_navigation_where_its_text_is(html: str, is_nav: bool) -> None
 def test_what_is_said_in_two_ways_is_told_once() -> None:
     html = (
         "<meta name=author itemprop=author content=Dube><script itemprop=x>y</script>"
-        "<link rel=alternate itemprop=url type=application/rss+xml hreflang=zu href=/a>"
+        "<link rel=alternate itemprop=url hreflang=zu href=/a>"
         "<time datetime=2024-05-31 itemprop=datePublished></time>"
         "<abbr class=published itemprop=a title=2024-05-31></abbr>"
     )
     page, told = read(html), read_head(LexborHTMLParser(html.encode()), ("robots",)).told
-    assert (page.feeds, page.hreflangs) == (("/a",), (("zu", "/a"),))
+    assert page.hreflangs == (("zu", "/a"),)
     assert (told.metas, len(told.times), len(told.code)) == ([("author", "Dube")], 1, 1)
     assert [node.tag for node in told.others] == ["abbr", "meta"]
 
