@@ -1,7 +1,8 @@
 """What a crawl asks of relevance: keep this page? how promising is this link?
 
 A policy never fetches, stores or forgets by itself. What it learns it gives away as additive counts (`deltas`) and
-takes back as the fleet's totals (`absorb`), so any number of workers steer by the same estimates.
+takes back as the fleet's totals of the same keys (`absorb`), so any number of workers steer by the same estimates of
+what each has had a page of.
 """
 
 from __future__ import annotations
