@@ -69,11 +69,10 @@ class Rescorer:
     def _is_due(self, host: str) -> bool:
         self._strangers.pop(host, None)
         pages, due = self._known.pop(host, (0, 1))
-        pages += 1
-        self._known[host] = pages, due if pages < due else pages + LEAST_PAGES
+        self._known[host] = pages + 1, due
         if len(self._known) > _MOST_HOSTS:
             self._known.popitem(last=False)
-        return pages >= due
+        return pages + 1 >= due
 
     def _look(self, hosts: Sequence[str]) -> int:
         scores = {}

@@ -119,6 +119,21 @@ def test_hosts_without_a_page_are_looked_at_in_turn() -> None:
     assert all(one.score < 0.7 for url in elsewhere for one in waiting.peek(url.removesuffix("/1")))
 
 
+def test_with_every_second_page_one_of_them_is_looked_at() -> None:
+    waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
+    elsewhere = [f"http://{name}.example/1" for name in "bcd"]
+    waiting.take_in([Candidate(url, score=0.9, memo=LinkMemo(1, "100000").pack()) for url in elsewhere])
+    rescorer = Rescorer(make_policy("yield", "zul"), waiting)
+    rescorer.found(elsewhere)
+    rescorer.pages(["http://d.example"])  # it is none any more
+    waiting.reads.clear()
+    for page in range(2, 10):
+        before = len(waiting.reads)
+        rescorer.pages([f"http://{page}.example"])
+        assert len(waiting.reads) - before == (1 if page % 2 else 2)
+    assert [host for host in waiting.reads if host[7] in "bcd"] == ["http://b.example", "http://c.example"] * 2
+
+
 def test_a_host_whose_pages_come_is_no_stranger() -> None:
     waiting = Counting(FrontierConfig(obey_robots=False), clock=lambda: 1)
     waiting.take_in(map(link, range(3)))

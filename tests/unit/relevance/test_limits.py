@@ -127,7 +127,7 @@ def test_what_is_remembered_of_links_is_bounded_and_never_missing(monkeypatch: p
 
 
 def test_no_key_weighs_more_than_so_many_pages() -> None:
-    """So a host that has changed is seen to have, however long it was good."""
+    """So none is ever sure."""
     effects = []
     for pages in (int(CAP), 10 * int(CAP)):
         estimates = Estimates()
