@@ -2,7 +2,7 @@
 
 Flags are suspicions with their terms, never verdicts:
   machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself
-  religious at least 2 % of the words are of that field (the largest single domain of the web in small languages)
+  religious at least 2 % of 50 words or more are of that field (the largest single domain of the web in small languages)
   list      most words stand in lists, menus and links, not in sentences
 Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them.
 """
@@ -68,8 +68,6 @@ def quality(page: Page) -> Quality:
 
 def _religious(tokens: list[str]) -> float:
     """Part of the words that begin with a word of the field, or hold it behind a prefix of up to four letters."""
-    if not tokens:
-        return 0.0
     found = {word for word in set(tokens) if _of_the_field(word[:_LOOKED_AT])}
     return sum(map(found.__contains__, tokens)) / len(tokens) if found else 0.0
 

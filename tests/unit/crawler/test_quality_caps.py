@@ -16,12 +16,14 @@ import redis
 
 from crawler.pages.findings import Finding, Finished
 from crawler.pages.kept_log import ENTRY_BYTES, MOST_PAGES, KeptLog, LogUpdate
+from crawler.pages.known_texts import KnownTexts, Likeness, log_entry
 from crawler.pages.quality_caps import QualityCaps
 from crawler.state.embedded_redis import EmbeddedRedis
 from frontier.errors import FrontierUnavailable
 from frontier.types import Kind, Lease
 from relevance.pages.blocks import Block
 from relevance.pages.page import Page
+from relevance.pages.simhash import NEAR
 from relevance.steering.policy import Verdict
 from tests.sample import sentences
 
@@ -73,6 +75,66 @@ def flags(done: Finished) -> set[str]:
 def reason(done: Finished) -> str:
     assert done.finding.verdict is not None
     return done.finding.verdict.reason
+
+
+def entry(number: int, simhash: int = 1, mark: bytes = b"") -> bytes:
+    return log_entry(Lease("t", f"{HOST}/{number}", Kind.PAGE, HOST, "", 0, 0), simhash, mark)
+
+
+def test_texts_are_alike_up_to_so_many_bits() -> None:
+    known = KnownTexts()
+    known.add(entry(1, simhash=1 << 63))
+    for bits, likeness in ((0, 0), (1, 1), (NEAR, NEAR), (NEAR + 1, None)):
+        other = entry(2, simhash=1 << 63 | (1 << bits) - 1)
+        assert known.likeness(other) == Likeness(likeness)
+    assert known.likeness(entry(2, simhash=0)) == Likeness(), "it has no text to be compared"
+    known.add(entry(3, simhash=0, mark=b"12345678") + entry(4, simhash=0, mark=b"\0" * 8))
+    assert known.likeness(entry(5, simhash=0, mark=b"12345678")) == Likeness(equal=True)
+    assert known.likeness(entry(6, simhash=0)) == Likeness(), "without a mark it is equal to none"
+
+
+def test_of_logs_the_last_two_are_known() -> None:
+    known = KnownTexts()
+
+    def are_known(*numbers: int) -> None:
+        found = [
+            number for number in range(9) if known.likeness(entry(9, simhash=1 << 40 | number * 0xFFF << 12)).bits == 0
+        ]
+        assert found == list(numbers)
+
+    def of(number: int) -> bytes:
+        return entry(number, simhash=1 << 40 | number * 0xFFF << 12)
+
+    known.add(of(1))
+    known.apply(LogUpdate(False, False, b"", of(2), {}))
+    are_known(1, 2)
+    known.apply(LogUpdate(False, True, of(3), of(4), {}))  # 1 to 3 are of the log before
+    are_known(1, 2, 3, 4)
+    known.apply(LogUpdate(False, True, b"", of(5), {}))
+    are_known(4, 5)
+    known.apply(LogUpdate(True, False, of(6), of(7), {}))  # all that there are
+    are_known(6, 7)
+
+
+def test_while_the_log_is_out_of_reach_as_many_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.pages.known_texts.MOST_PAGES", 2)
+    known, rng = KnownTexts(), random.Random(3)
+    simhashes = [rng.getrandbits(64) for _ in range(11)]
+    held = []
+    for number, simhash in enumerate(simhashes):
+        known.add(entry(number, simhash))
+        held.append(sum(known.likeness(entry(99, one)).bits == 0 for one in simhashes))
+    assert held == [1, 2, 3, 4, 5, 6, 7, 8, 9, 5, 6]
+
+
+def test_a_page_that_is_too_many_hides_none_behind_it(server: redis.Redis) -> None:
+    one, two = Worker(server, "religious", 1), Worker(server, "religious", 1)
+    plain = texts(1)[0]
+    batch = [two.look(BIBLE), two.look(plain, path="2", mark=b"12345678")]
+    one.page(BIBLE, path="x")
+    one.settle(one.look(plain, path="1", mark=b"12345678"))
+    two.settle(*batch)
+    assert [reason(done) for done in batch] == ["capped_religious", "near_identical"]
 
 
 def test_a_page_like_an_earlier_one_of_its_host_is_flagged(server: redis.Redis) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.pages import requisites as embedded
 from crawler.pages.policy import BEHIND, BehindRequisites
-from crawler.pages.requisites import MOST_STEPS, requisites
+from crawler.pages.requisites import MOST_STEPS, may_be_page, requisites, wants_requisites
 from frontier.payload import REQUISITE_MARK
 from frontier.types import Candidate, Kind, Lease
 from relevance.steering.policies import make_policy
@@ -33,6 +33,28 @@ def test_sheets_lead_on_for_so_many_steps_and_only_the_first_go_before_pages() -
         scores.append(one.score)
     assert scores == [1.0, 1.0, *[BEHIND] * (MOST_STEPS - 2)]
     assert found(["/a.css"], MOST_STEPS) == []
+
+
+def test_a_crawl_wants_them_unless_their_page_does_not() -> None:
+    plain = parse_crawl(HEAD + f'[[site]]\nurl = "{HOME}/"\n')
+    assert [wants_requisites(spec, frozenset({"noindex"})) for spec in (SPEC, plain, None)] == [True, False, False]
+    assert not any(wants_requisites(SPEC, frozenset({said})) for said in ("nofollow", "none", "noimageindex"))
+
+
+@pytest.mark.parametrize(
+    ("url", "content_type", "is_page"),
+    [
+        (f"{HOME}/1", "text/html; charset=utf-8", True),
+        (f"{HOME}/1", "application/xhtml+xml", True),
+        (f"{HOME}/1", "text/plain", False),
+        (f"{HOME}/1.PNG", "text/html", False),
+        (f"{HOME}/1.png/x", "text/html", True),
+        ("https://b.example/1", "text/html", False),
+    ],
+)
+def test_what_links_might_have_led_to_may_be_a_page(url: str, content_type: str, is_page: bool) -> None:
+    assert may_be_page(url, content_type, 1, SPEC) is is_page
+    assert not may_be_page(url, content_type, 1, None)
 
 
 def test_of_one_that_embeds_without_end_the_first_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from relevance import PdfError
-from relevance.pages.blocks import FULL
+from relevance.pages.blocks import FULL, Block
 from relevance.pages.carried import PIECE, is_shown
 from relevance.pages.encoding import decode
 from relevance.pages.linked_data import MOST_NODES, plain_address, read_linked_data
@@ -84,6 +84,25 @@ def test_so_many_properties_are_looked_at(before: int, seen: bool) -> None:
 def test_so_many_languages_are_those_of_a_machine(languages: int, many: bool) -> None:
     links = "".join(f"<link rel=alternate hreflang=a{chr(97 + n)} href=/{n}>" for n in range(languages))
     assert ("machine" in quality(read(f"<head>{links}</head><p>Umongameli uthe.")).flags) == many
+
+
+@pytest.mark.parametrize(
+    ("blocks", "flags"),
+    [
+        ([("ujesu " + "umuntu " * 49, "main")], {"religious"}),
+        ([("ujesu " + "umuntu " * 48, "main")], set()),
+        ([("ujesu " + "umuntu " * 50, "main")], set()),
+        ([("a" * 40, "main"), ("b" * 60, "list")], {"list"}),
+        ([("a" * 41, "main"), ("b" * 59, "list")], set()),
+        ([("a" * 40, "main")] * 2 + [("b" * 40, "main"), ("c" * 40, "main")], set()),
+        ([("a" * 40, "main")] * 4 + [(letter * 40, "main") for letter in "bcdefg"], {"machine"}),
+        ([("a" * 39, "main")] * 9, set()),
+        ([("a" * 40, "main")] * 3, set()),
+        ([], set()),
+    ],
+)
+def test_shares_from_which_a_page_is_flagged(blocks: list[tuple[str, str]], flags: set[str]) -> None:
+    assert quality(Page(URL, blocks=tuple(Block(*block) for block in blocks))).flags == flags
 
 
 @pytest.mark.parametrize(("letters", "apart"), [(LEAD - 1, True), (LEAD, False)])
