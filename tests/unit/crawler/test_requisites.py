@@ -6,7 +6,15 @@ import pytest
 
 from crawler.pages import requisites as embedded
 from crawler.pages.policy import BEHIND, BehindRequisites
-from crawler.pages.requisites import MOST_STEPS, may_be_page, requisites, wants_requisites
+from crawler.pages.requisites import (
+    MOST_STEPS,
+    behind_requisites,
+    is_style_sheet,
+    may_be_page,
+    may_be_shown,
+    requisites,
+    wants_requisites,
+)
 from frontier.payload import REQUISITE_MARK
 from frontier.types import Candidate, Kind, Lease
 from relevance.steering.policies import make_policy
@@ -16,6 +24,8 @@ from tests.unit.crawler.test_polls import HEAD
 
 HOME = "https://a.example"
 SPEC = parse_crawl(HEAD.replace("[crawl]", "[crawl]\npage_requisites = true") + f'[[site]]\nurl = "{HOME}/"\n')
+NAMED = ((1, Kind.PAGE, 1.0), (2, Kind.PAGE, 0.5), (3, Kind.SITEMAP, 1.0))
+PLAIN = parse_crawl(HEAD + f'[[site]]\nurl = "{HOME}/"\n')
 
 
 def found(addresses: list[str], steps: int = 0) -> list[Candidate]:
@@ -36,8 +46,7 @@ def test_sheets_lead_on_for_so_many_steps_and_only_the_first_go_before_pages() -
 
 
 def test_a_crawl_wants_them_unless_their_page_does_not() -> None:
-    plain = parse_crawl(HEAD + f'[[site]]\nurl = "{HOME}/"\n')
-    assert [wants_requisites(spec, frozenset({"noindex"})) for spec in (SPEC, plain, None)] == [True, False, False]
+    assert [wants_requisites(spec, frozenset({"noindex"})) for spec in (SPEC, PLAIN, None)] == [True, False, False]
     assert not any(wants_requisites(SPEC, frozenset({said})) for said in ("nofollow", "none", "noimageindex"))
 
 
@@ -55,6 +64,35 @@ def test_a_crawl_wants_them_unless_their_page_does_not() -> None:
 def test_what_links_might_have_led_to_may_be_a_page(url: str, content_type: str, is_page: bool) -> None:
     assert may_be_page(url, content_type, 1, SPEC) is is_page
     assert not may_be_page(url, content_type, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type", "is_sheet"),
+    [("1", "text/css", True), ("1.css", "", True), ("1.css", "text/plain", False), ("1", "", False)],
+)
+def test_a_style_sheet_is_one_by_its_type_or_without_one_by_its_name(
+    name: str, content_type: str, is_sheet: bool
+) -> None:
+    assert is_style_sheet(f"{HOME}/{name}?1", content_type) is is_sheet
+
+
+@pytest.mark.parametrize(
+    ("content_type", "is_shown"),
+    [
+        ("image/png", True),
+        ("text/javascript; charset=utf-8", True),
+        ("application/x-font-woff", True),
+        ("text/x", False),
+    ],
+)
+def test_what_pages_may_show_is_told_by_its_type(content_type: str, is_shown: bool) -> None:
+    assert [may_be_shown(content_type, spec) for spec in (SPEC, PLAIN, None)] == [is_shown, False, False]
+
+
+def test_what_a_sitemap_names_goes_behind_what_its_pages_embed() -> None:
+    named = [Candidate(f"{HOME}/{n}", kind, score=score) for n, kind, score in NAMED]
+    assert [one.score for one in behind_requisites(named, SPEC)] == [BEHIND, 0.5, 1.0]
+    assert behind_requisites(named, PLAIN) == behind_requisites(named, None) == named
 
 
 def test_of_one_that_embeds_without_end_the_first_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
