@@ -4,7 +4,7 @@ Flags are suspicions with their terms, never verdicts:
   machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself
   religious at least 2 % of 50 words or more are of that field (the largest single domain of the web in small languages)
   list      most words stand in lists, menus and links, not in sentences
-Duplicates: `simhash` and `exact` of the main text, to be compared by who keeps them.
+Duplicates: `simhash` of the main text, to be compared by who keeps it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from relevance.language.alphabet import words
 from relevance.pages.page import Page
-from relevance.pages.simhash import exact, simhash
+from relevance.pages.simhash import simhash
 
 _RELIGIOUS = (
     "nkulunkulu jehova yehova jesu yesu jesus jezu krist christ krest bhayib bible bibele thixo modimo ngcwel vangeli "
@@ -37,12 +37,11 @@ _LISTS = frozenset(("list", "links", "nav", "short"))
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """flags, the figures behind them, and fingerprints of the main text."""
+    """flags, the figures behind them, and the SimHash of the main text."""
 
     flags: frozenset[str] = frozenset()
     terms: Mapping[str, float] = field(default_factory=dict)
     simhash: int = 0
-    exact: int = 0
 
 
 def quality(page: Page) -> Quality:
@@ -63,7 +62,7 @@ def quality(page: Page) -> Quality:
     if terms["languages"] >= MANY_LANGUAGES or terms["repeated"] >= _REPEATED_SHARE:
         flags.add("machine")
     rounded = {name: round(value, 3) for name, value in terms.items()}
-    return Quality(frozenset(flags), rounded, simhash(tokens), exact(tokens))
+    return Quality(frozenset(flags), rounded, simhash(tokens))
 
 
 def _religious(tokens: list[str]) -> float:

@@ -2,7 +2,7 @@
 
 SimHash (Charikar 2002; Manku, Jain and Das Sarma 2007; the lecture notes on web crawling): the signals are overlapping
 triples of words, each with a 64-bit hash; bit i is set if more signals have it than not. Texts with an equal number are
-near-duplicates; the further the numbers differ, the less that says. `exact` is a hash of the words themselves.
+near-duplicates; the further the numbers differ, the less that says.
 """
 
 from __future__ import annotations
@@ -71,8 +71,3 @@ def distances(values: Hashes, value: int) -> npt.NDArray[np.uint8]:
     leave out much (Manku et al. have 3 bits and 8 billion texts)."""
     differing: npt.NDArray[np.uint8] = np.bitwise_count(values ^ np.uint64(value))
     return differing
-
-
-def exact(words: Sequence[str]) -> int:
-    """Equal for texts of equal words in equal order; 0 for none."""
-    return xxhash.xxh3_64_intdigest(" ".join(words).encode()) if words else 0
