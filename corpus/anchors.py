@@ -16,6 +16,7 @@ from corpus.document import Link, Source
 from relevance import Page
 from relevance.pages.encoding import decode
 from relevance.pages.page import MAX_BODY, texts_and_links
+from relevance.pages.xhtml import as_html
 
 _FIRST = 0xF0000
 _MOST = 0xFFF0
@@ -65,7 +66,7 @@ def place_links(
     marked = None if _has_marks(html, decoded) else _marked(html)
     if marked is None:
         return None
-    texts, links = texts_and_links(marked[0], usual=not page.flat)
+    texts, links = texts_and_links(as_html(marked[0], content_type), usual=not page.flat)
     tags, letters = marked[1], _Letters(html)
     marks = (link for link in links if link.text and _FIRST <= ord(link.text[0]) < _FIRST + len(tags))
     hrefs = {link.text[0]: link.href for link in marks}

@@ -32,6 +32,7 @@ from relevance.pages.noscript import without_open_noscript
 from relevance.pages.outline import HEADINGS
 from relevance.pages.publication import NOTHING_SAID, Linked, Origin, Publication, read_data, read_publication
 from relevance.pages.states import LITTLE, Script, scripts
+from relevance.pages.xhtml import as_html
 
 MAX_BODY = 8 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -88,7 +89,7 @@ def read_page(
         blocks = tuple(Block(text, "main") for text in _plain_texts(decoded.text))
         return Page(url, blocks=blocks, charset=decoded.charset, charset_source=decoded.source)
     plain = decoded.charset == "utf-8" and decoded.source != "bom" and "\ufffd" not in decoded.text
-    html = body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace")
+    html = as_html(body[:MAX_BODY] if plain else decoded.text.encode("utf-8", "replace"), content_type)
     usual = is_usual(html)
     tree = tree_of(html, usual)
     head = read_head(tree, ("robots", robot.lower() or "robots"))

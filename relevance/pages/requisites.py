@@ -20,6 +20,7 @@ from relevance.pages.encoding import decode
 from relevance.pages.flattened import is_usual
 from relevance.pages.frames import may_have_text
 from relevance.pages.page import MAX_BODY, tree_of
+from relevance.pages.xhtml import as_html
 
 _HREF = {
     **{"object": ("data",), "embed": ("src",), "link": ("href",)},
@@ -47,7 +48,7 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 
 def page_requisites(body: bytes, content_type: str | None = None) -> list[str]:
     """Of an HTML page; none of one that had to be flattened."""
-    html = decode(body[:MAX_BODY], content_type).text.encode("utf-8", "replace")
+    html = as_html(decode(body[:MAX_BODY], content_type).text.encode("utf-8", "replace"), content_type)
     tree = tree_of(html, is_usual(html))
     return _each_once(address for node in tree.css(_TELLING) for address in _embedded(node))
 

@@ -282,6 +282,13 @@ def test_links_that_cannot_be_placed_are_not() -> None:
     assert place_links(body, None, read_page(body, "https://a.example/")) is None
 
 
+def test_links_of_xhtml_have_their_places() -> None:
+    body, kind = f"<html><title/><body><p><a href='/x'>y</a> {LONG}</p></body></html>".encode(), "application/xhtml+xml"
+    places = place_links(body, kind, read_page(body, "https://a.example/", kind))
+    assert places is not None
+    assert [link.url for link in places[0]] == ["https://a.example/x"]
+
+
 @pytest.mark.parametrize(("unended", "placed"), [(16, True), (17, False)])
 def test_of_tags_without_an_end_a_page_may_have_a_few(unended: int, placed: bool) -> None:
     body = f"<p><a href=/x>y</a> {LONG}</p>{'<a ' * unended}".encode()

@@ -37,6 +37,19 @@ def test_what_a_page_says_of_itself() -> None:
     assert page.hreflangs == (("zu", "/zu/"),)
 
 
+@pytest.mark.parametrize(
+    "empty",
+    ["<script src='a>b/c.js'/>", "<title/>", '<iframe src="/f" />', "<textarea\n/>", "<STYLE/>", "<noscript/>"],
+)
+def test_what_is_empty_in_xhtml_has_no_text(empty: str) -> None:
+    body = (
+        f"<html><head><title>Izindaba</title>{empty}</head><body><p>Umongameli<br/>uthe.</p><a href='/x'>y</a></body>"
+    )
+    page = read_page(body.encode(), URL, "application/xhtml+xml; charset=utf-8")
+    assert ([block.text for block in page.blocks], page.links[0].href) == (["Umongameli uthe.", "y"], "/x")
+    assert read_page(body.encode(), URL, "text/html").blocks == read(body).blocks, "it is no XHTML"
+
+
 def test_robots_meta_tags_may_name_the_robot() -> None:
     body = b"<meta name=Ulwembu content=noindex><meta name=otherbot content=none><meta name=robots content=nofollow>"
     assert read_page(body, "http://a.test/").robots_meta == {"nofollow"}

@@ -66,6 +66,11 @@ def test_no_list_of_pictures_either(several: str) -> None:
     assert len(page_requisites(f"<img srcset='{several}'>".encode())) <= 1
 
 
+def test_what_is_empty_in_xhtml_hides_nothing() -> None:
+    html = b"<html><head><script src='a.js'/></head><body><img src='b.png'/></body></html>"
+    assert page_requisites(html, "application/xhtml+xml") == ["a.js", "b.png"]
+
+
 def test_frames_and_embedded_documents_are_links() -> None:
     html = (
         "<frameset><frame src=a title=Izindaba></frameset>",
