@@ -160,6 +160,8 @@ def test_directives() -> None:
     assert answers.may_keep(frozenset({"nofollow"}))
     assert not answers.may_keep(frozenset({"noindex"}))
     assert not answers.may_follow(frozenset({"none"}))
+    assert not answers.may_follow(frozenset({"nofollow", "index"}))
+    assert answers.may_follow(frozenset({"noindex"}))
     assert not answers.may_keep(frozenset({"none"}))
 
 
@@ -201,8 +203,14 @@ def test_robots_records() -> None:
     found = record_of(Response("http://a.test/robots.txt", body=body), 1000)
     assert found is not None
     assert (found.kind, found.body, found.expires_in_ms) == ("rules", body, 1000)
-    kinds = {status: record_of(answer(status), 1000) for status in (404, 403, 401, 410, 429, 500, 503)}
+    kinds = {
+        status: record_of(answer(status), 1000) for status in (302, 399, 400, 404, 403, 401, 410, 429, 499, 500, 503)
+    }
     assert {status: record.kind for status, record in kinds.items() if record} == {
+        302: "disallow",
+        399: "disallow",
+        400: "allow",
+        499: "allow",
         404: "allow",
         403: "allow",
         401: "allow",
@@ -216,6 +224,9 @@ def test_robots_records() -> None:
         assert found is not None
         assert found.kind == kind
     assert record_of(answer(301, Location="/r"), 1000) is None
+    refused = record_of(answer(400, Location="/r"), 1000)
+    assert refused is not None
+    assert refused.kind == "allow"
 
 
 @pytest.mark.parametrize(("length", "kind"), [(LONGEST_BYTES, "disallow"), (LONGEST_BYTES + 1, "rules")])

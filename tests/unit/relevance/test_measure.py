@@ -24,6 +24,15 @@ def test_languages_block_by_block() -> None:
     assert json.loads(json.dumps(found.blocks[1])) == ["zul", 60, found.blocks[1].score]
 
 
+def test_a_block_without_words_ends_nothing() -> None:
+    blocks = (Block("1 2 3 4 5 6", "main"), Block(ZULU, "main"), Block(ENGLISH, "list"))
+    found = measure(Page("http://a.example/", blocks=blocks), "zul", Identifier(shipped()))
+    assert (found.language, found.words, found.raw, found.total) == ("zul", 60, 60, 78)
+    assert (found.by_language, found.share) == ({"zul": 60.0, "eng": 18.0}, 60 / 78)
+    empty = measure(Page("http://a.example/", blocks=blocks[:1]), "zul", Identifier(shipped()))
+    assert (empty.language, empty.words, empty.raw, empty.total, empty.share) == ("und", 0, 0, 0, 0.0)
+
+
 def test_the_share_of_the_family_is_that_of_the_words_of_its_blocks() -> None:
     blocks = (Block(ENGLISH, "main"), Block(ZULU, "main"), Block(ZULU, "main"))
     found = measure(Page("http://a.example/", blocks=blocks), "zul", Identifier(shipped()))
