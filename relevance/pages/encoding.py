@@ -2,8 +2,8 @@
 
 Order of evidence (HTML standard, 13.2.3.2, and the Encoding standard): byte order mark, the transport's charset, the
 <meta> prescan (of 8,192 bytes where the standard asks for 1,024: browsers look on) or else the XML declaration at the
-beginning of an XHTML page, then: valid UTF-8 -> UTF-8, also where it ends within a letter, as answers that were cut do,
-else windows-1252.
+beginning of an XHTML page, then: valid UTF-8 -> UTF-8, also but for a few bytes, as where an answer was cut within a
+letter or somebody pasted another encoding, else windows-1252.
 Differs: a declared encoding that the bytes contradict (declared UTF-8, but not valid as such beyond a stray byte in a
 thousand; UTF-16 without a zero, which its markup is full of) is not believed, as saved and mislabelled pages are common
 in small languages.
@@ -32,6 +32,8 @@ _MARKUP = b'<!--a href="/AZaz09?&amp;\'">'
 """What other encodings than UTF-16 must read as ASCII does: those of mainframes, and UTF-32, are none of the web."""
 _MAC = {"x-mac-cyrillic": "mac-cyrillic", "x-mac-ukrainian": "mac-cyrillic"}  # resiliparse has them not
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\x00-\x20\">]*)\"|'([^\x00-\x20'>]*)')")
+_RIGHT = 4
+"""Signs beyond ASCII, of which one may be wrong in UTF-8 that nothing declares: of other encodings nearly all are."""
 _UNSAFE = ("utf-7", "hz", "iso2022_kr", "idna", "punycode", "unicode-escape", "raw-unicode-escape")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(
@@ -162,7 +164,9 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
             return Decoded(text, label, source)
     try:
         return Decoded(body.decode("utf-8"), "utf-8", "utf8")
-    except UnicodeDecodeError as error:
-        if error.reason == "unexpected end of data" and not body[: error.start].isascii():
-            return Decoded(body.decode("utf-8", "replace"), "utf-8", "utf8")
+    except UnicodeDecodeError:
+        text = body.decode("utf-8", "replace")
+        wrong = text.count("\ufffd")
+        if len(text) - len(text.encode("ascii", "ignore")) >= _RIGHT * wrong:
+            return Decoded(text, "utf-8", "utf8")
         return Decoded(body.decode(FALLBACK, "replace"), FALLBACK, "fallback")

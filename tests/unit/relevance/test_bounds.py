@@ -128,14 +128,19 @@ def test_one_stray_byte_in_a_thousand_letters_is_believed_to_be_utf_8(letters: i
 @pytest.mark.parametrize(
     ("body", "charset"),
     [
-        ("ሰላም".encode()[:-1], "utf-8"),
-        ("ሰላም".encode()[:-2], "utf-8"),
-        ("ሰላም".encode()[:-2] + b"a", "cp1252"),
+        ("ሰላም ነው".encode()[:-1], "utf-8"),
+        ("ሰላም ነው".encode()[:-2], "utf-8"),
+        ("ሰላም".encode() + b" caf\xe9.", "utf-8"),
+        ("ሰላ".encode() + b" caf\xe9.", "cp1252"),
+        ("ሰላም ነው".encode() + b" caf\xe9 caf\xe9.", "cp1252"),
         ("ibhešu".encode("iso-8859-2"), "cp1252"),
+        ("Привет мир, как дела".encode("cp1251"), "cp1252"),
+        ("你好世界欢迎光临".encode("gbk"), "cp1252"),
         (b"caf\xe9", "cp1252"),
+        (b"CAF\xc9\xbb", "utf-8"),
     ],
 )
-def test_utf_8_may_end_within_a_letter_where_an_answer_was_cut(body: bytes, charset: str) -> None:
+def test_utf_8_that_nothing_declares_may_have_a_few_wrong_bytes(body: bytes, charset: str) -> None:
     assert decode(body).charset == charset
 
 
