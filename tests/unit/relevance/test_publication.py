@@ -199,7 +199,11 @@ def test_date_of_the_address(path: str, day: str) -> None:
 def test_the_address_settles_a_contradiction() -> None:
     html = linked(article(datePublished=LATER)) + meta("article:published_time", TIME, "property")
     assert said(html).published == LATER
-    assert said(html, "https://a.example/2024/05/31/umongameli").published == TIME
+    address = "https://a.example/2024/05/31/umongameli"
+    assert said(html, address).published == TIME
+    next_day = "2024-06-01T08:00:00+02:00"
+    assert said(linked(article(datePublished=LATER)) + meta("pubdate", next_day), address).published == next_day
+    assert said(linked(article(datePublished=LATER)) + meta("date", TIME), address).published == TIME
 
 
 def test_microdata() -> None:

@@ -44,6 +44,7 @@ STYLES = [
     ("a { b: url(data:image/png;base64,AA==) ; c: url(#d); e: url() }", []),
     (r"a { b: url(a\ b\29 .png) }", ["a b).png"]),
     ("a { b: url(ä.png) }", ["ä.png"]),
+    (r"a { b: url(\1 x), url(\10fffe x), url(\0 x), url(\110000 x) }", ["\x01x", "\U0010fffex", "\ufffdx"]),
 ]
 
 
