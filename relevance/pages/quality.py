@@ -4,7 +4,7 @@ Flags are suspicions with their terms, never verdicts:
   machine   translated by machine or generated: the page offers itself in many languages, or its text repeats itself
   religious at least 2 % of 50 words or more are of that field (the largest single domain of the web in small languages)
   list      most words stand in lists, menus and links, not in sentences
-Duplicates: `simhash` of the main text, to be compared by who keeps it.
+Duplicates: `simhash` of the main text, to be compared by who keeps it; of a longer one of its first MOST_LETTERS.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _PREFIX = 4
 _OF_THE_FIELD = re.compile(f".{{0,{_PREFIX}}}?(?:{'|'.join(RELIGIOUS)})", re.S)
 _LOOKED_AT = _PREFIX + max(map(len, RELIGIOUS))
 """Letters of a word that tell: what is remembered of words stays small, also of one that fills a page."""
+MOST_LETTERS = 1 << 20
+"""Of the main text, whose words are looked at: each takes some 150 bytes of memory meanwhile."""
 FLAGS = ("machine", "religious", "list")
 MANY_LANGUAGES = 12
 """Alternate languages from which a small site is hardly translated by people."""
@@ -47,7 +49,7 @@ class Quality:
 def quality(page: Page) -> Quality:
     """Judges a page's text."""
     main = "\n".join(block.text for block in page.blocks if block.weight >= 0.9)
-    tokens = words(main)
+    tokens = words(main[:MOST_LETTERS])
     terms = {
         "religious": _religious(tokens),
         "list": _listed(page),

@@ -105,6 +105,15 @@ def test_shares_from_which_a_page_is_flagged(blocks: list[tuple[str, str]], flag
     assert quality(Page(URL, blocks=tuple(Block(*block) for block in blocks))).flags == flags
 
 
+def test_words_are_compared_up_to_so_many_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance.pages.quality.MOST_LETTERS", 24)
+    three, more, other = (
+        quality(Page(URL, blocks=(Block(text, "main"),))).simhash
+        for text in ("umongameli uthe namhlanje", "umongameli uthe namhlanj!ngoba", "umongameli uthe namhlanB")
+    )
+    assert three == more != other
+
+
 @pytest.mark.parametrize(("letters", "apart"), [(LEAD - 1, True), (LEAD, False)])
 def test_so_long_a_heading_is_the_lead(letters: int, apart: bool) -> None:
     text = "<p>Lesi yisigaba eside esinamagama anele ukuba sibhekwe sodwa, singesinye sezindaba zanamuhla."
