@@ -4,7 +4,7 @@ Nothing is made up: the result is the `<title>`, or the part of it that the page
 first-level heading) where a mark stands between that and the rest, or what is left of it without the site's name. Where
 the `<title>` is nothing but that name, as on sites that have one for all pages, it is what else the page names.
 
-Guarantee: linear in the title.
+Guarantee: linear in the title, and in what is named beside it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ _MARKS = "|｜·•—–>：" + _QUOTES
 _SPACED = "-:/\\"
 """Marks where white space is beside them; else they stand within words."""
 _UNSEEN = "\u200e\u200f"
+LONGEST = 1000
+"""Letters of a title in which a site's name is looked for; each name is held against all of it."""
 LEAST = 4
 """Letters of a title that a page names; a shorter one may stand in others by chance."""
 
@@ -33,7 +35,7 @@ def own_title(
         alone = heads if len(heads) == 1 or not title else []  # several may be of several texts
         told = (text for text in chain(names, alone) if _letters(text) not in own)
         return next(told, title or next(chain(names, heads), ""))
-    if len(low) != len(title):
+    if len(low) != len(title) or len(title) > LONGEST:
         return title
     for name in map(str.lower, names):
         if len(name) >= LEAST and _letters(name) not in own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relevance import read_page
-from relevance.pages.titles import own_title
+from relevance.pages.titles import LONGEST, own_title
 
 URL = "https://news.example/izindaba/1"
 NEWS = "Umphakathi News"
@@ -90,6 +90,13 @@ def test_long_titles_of_marks_take_no_longer_than_others() -> None:
     for marks in ("|" * 10**6, "| " * 10**6, " \u200f" * 10**6, ": - " * 10**6):
         assert own_title(f"x{marks}y{NEWS}", [], [], [NEWS]).endswith(NEWS)
         assert own_title(f"x {marks} {NEWS}", [], [], [NEWS]).startswith("x")
+
+
+@pytest.mark.parametrize(("letters", "parted"), [(LONGEST, True), (LONGEST + 1, False)])
+def test_in_a_title_without_end_no_name_is_looked_for(letters: int, parted: bool) -> None:
+    """Each of hundreds would be held against all of it."""
+    title = "Izindaba | " + "a" * (letters - 11)
+    assert (own_title(title, ["Izindaba"], [], []) == "Izindaba") == parted
 
 
 def test_a_page_without_a_title_has_what_it_names() -> None:
