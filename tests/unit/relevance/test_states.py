@@ -209,6 +209,7 @@ def test_what_is_in_itself_comes_once() -> None:
     post = {"title": TITLE, "author": author, "content": LONG, "tags": ["a", "a"]}
     author["post"] = post
     assert unflattened(flat({"post": post})) == {"post": {**post, "author": {"name": "Nomusa"}}}
+    assert list(joined('1:["a"]\n0:["$1"]\n2:["b"]\n')) == [[["a"]], ["b"]], "each once, the page's own first"
     found = list(joined('2:["$0","$2","$L1"]\n0:{"a":"$2","b":"$2","c":"$2:0"}\n1:["$2"]\n'))
     assert found == [{"a": [None, None, [None]], "b": None, "c": "$2:0"}]
 
