@@ -51,6 +51,10 @@ def test_it_comes_behind_the_title() -> None:
     assert kinds == [("heading", TITLE), *(("main", paragraph) for paragraph in ARTICLE), ("nav", "Ekhaya")]
 
 
+def test_where_lines_are_paragraphs_no_sentence_begins_another() -> None:
+    assert texts(linked(article(articleBody=f"{FIRST}{SECOND}\n{THIRD}"))) == [f"{FIRST}{SECOND}", THIRD]
+
+
 def test_its_links_are_the_page_s() -> None:
     body = MARKUP.replace("bendawo.", 'bendawo, <a href="/umfula">okunye</a>.')
     page = read_page(f"<title>{TITLE}</title><a href=/>Ekhaya</a>{linked(article(articleBody=body))}".encode(), URL)
