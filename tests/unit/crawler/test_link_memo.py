@@ -36,6 +36,11 @@ def test_a_long_way_is_cut_and_a_long_bucket_refused() -> None:
         LinkMemo(0, "x" * 16).pack()
 
 
+@pytest.mark.parametrize("published_s", [-5, 0, 1 << 32])
+def test_a_date_before_1970_or_after_2106_is_not_kept(published_s: int) -> None:
+    assert read_link_memo(LinkMemo(2, "421010", published_s, "day").pack()) == LinkMemo(2, "421010")
+
+
 def test_a_revisit_is_no_first_fetch() -> None:
     assert read_link_memo(b"") is NO_LINK
     look = Look(b"digest")
