@@ -65,7 +65,7 @@ _CYRILLIC, _LATIN = (
     "\u0430\u0441\u0435\u043e\u0440\u0456\u0458\u0455\u0445\u0443\u04bb\u0501\u051b\u051d",
     "aceopijsxyhdqw",
 )
-_LOOK_ALIKE = re.compile(f"(?<=[a-z])[{_CYRILLIC}]+|[{_CYRILLIC}]+(?=[a-z])")
+_LOOK_ALIKE = re.compile(f"(?<=[a-z])[{_CYRILLIC}]+|(?<![{_CYRILLIC}])[{_CYRILLIC}]++(?=[a-z])")
 _AS_LATIN = str.maketrans(_CYRILLIC, _LATIN)
 _LOOKING_LATIN = frozenset(_CYRILLIC + _CYRILLIC.upper())
 _OTHERWISE = re.compile(f"[{MARK}{_SHAPE}{_CYRILLIC}{_CYRILLIC.upper()}]")

@@ -45,7 +45,7 @@ ELEMENTS = (
 )
 """And what collections of tweets have for an address and a name."""
 _MARKUP = rf"<(?:/?(?ai:{ELEMENTS})(?:[\s/][^<>]*+)?|!--[^<>]*+)>"
-_ESCAPES = r"\\++(?:u[0-9a-fA-F]{4}|[nrt])"
+_ESCAPES = r"(?<!\\)\\++(?:u[0-9a-fA-F]{4}|[nrt])"
 """Line ends and letters as JSON and programs write them."""
 _NO_CHARACTER = re.compile(r"&#[0-9]{10,}+;?")
 """html.unescape makes an int of it, which Python refuses to do with thousands of digits."""
