@@ -214,19 +214,21 @@ def parents(keys: tuple[Keys, ...]) -> npt.NDArray[np.int64]:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Writes aside and renames: nobody sees half a file. Of a symbolic link, what it leads to is replaced; a device or
-    named pipe is written to as it is. An OSError names the file."""
-    path = Path(os.path.realpath(path))
+    pipe is written to as it is. An OSError names the file."""
+    as_it_is = path.exists() and not path.is_file()
+    if not as_it_is:  # a pipe's link, as /dev/stdout, leads to no name
+        path = Path(os.path.realpath(path))
     try:
-        _replace(path, data)
+        if as_it_is:
+            path.write_bytes(data)
+        else:
+            _replace(path, data)
     except OSError as error:
         error.filename = str(path)  # not of what is written aside
         raise
 
 
 def _replace(path: Path, data: bytes) -> None:
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -471,6 +471,11 @@ def test_files_are_replaced_whole_and_devices_never(tmp_path: Any) -> None:
         storage.replace_file(tmp_path / "pipe", b"new")
         assert read.result() == b"new"
     assert (tmp_path / "pipe").is_fifo()
+    read_end, write_end = os.pipe()
+    storage.replace_file(Path(f"/dev/fd/{write_end}"), b"new")  # as of a shell: >(gzip)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as piped:
+        assert piped.read() == b"new"
 
 
 @pytest.mark.parametrize(
