@@ -76,10 +76,12 @@ def to_leave_out(
     description: training.Description, data: Path, sources: Sequence[str]
 ) -> tuple[training.Corpus, dict[str, list[str]]]:
     """All text, and of each source that is to be left out the languages that it can be measured on; TrainingError for
-    one that cannot be."""
-    others = (training.Source(one) for one in sources if one not in {known.name for known in description.sources})
+    one that cannot be. A described source is known by its folder, however that is written (``news/``)."""
+    described = {(data / one.name).resolve(): one.name for one in description.sources}
+    names = [described.get((data / one).resolve(), one) for one in sources]
+    others = (training.Source(one) for one in names if one not in described.values())
     corpus = training.read_corpus(data, (*description.sources, *others))
-    return corpus, {source: _languages_left_out(description, data, source, corpus) for source in sources}
+    return corpus, {source: _languages_left_out(description, data, source, corpus) for source in names}
 
 
 def _measured(source: str, each: Iterable[tuple[Parameters, training.Corpus]], said: Said) -> dict[str, Figures]:

@@ -105,6 +105,15 @@ def test_a_source_that_no_model_is_made_from_can_be_measured_on(data: Path) -> N
     assert leave_one_out(SMALL, data, ["z"])["z"]["sentence"].macro > 98
 
 
+def test_a_source_is_left_out_however_its_folder_is_written(data: Path) -> None:
+    """``x/``, as shells complete it, was measured on by a model made from x."""
+    (data / "link").symlink_to("x")
+    with pytest.raises(TrainingError, match="x is the only source with text"):
+        leave_one_out(SMALL, data, ["x/"])
+    sources = ["x/", "./x", str(data / "x"), "link"]
+    assert [*held_out.to_leave_out(replace(SMALL, sources=(X, Y)), data, sources)[1]] == ["x"]
+
+
 def test_each_line_is_measured_on_once(data: Path) -> None:
     found = by_parts(replace(SMALL, sources=(X, Y)), data, 3)
     texts = {place: (data / f"{place}.txt").read_text().splitlines() for place in PLACES}
