@@ -131,10 +131,8 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
         "--min-count", type=_times, metavar="N", help="keep n-grams of order 3 and up seen so often (1: all)"
     )
     sub.add_argument("--card", type=_path, help="write a model card: figures on --dev and --leave-out")
-    sub.add_argument(
-        "--dev", action="append", default=[], metavar="SOURCE", help="folder of data that --card measures on"
-    )
-    sub.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="measure without it for --card")
+    _sources(sub, "--dev", "folder of data that --card measures on")
+    _sources(sub, "--leave-out", "measure without it for --card")
     sub.add_argument(
         "--parts", type=_parts, metavar="N", help="measure without one part of N, each in turn, for --card"
     )
@@ -157,12 +155,8 @@ def _file_arguments(sub: argparse.ArgumentParser) -> None:
 def _eval_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("data", type=_path, help="folder with <source>/<language>.txt")
     sub.add_argument("--model", type=_path, help="model file (default: the shipped one)")
-    sub.add_argument(
-        "--source", action="append", default=[], help="folder of data (may be repeated; default: all dev-*)"
-    )
-    sub.add_argument(
-        "--leave-out", action="append", default=[], metavar="SOURCE", help="train without it, measure on it"
-    )
+    _sources(sub, "--source", "folder of data (may be repeated; default: all dev-*)")
+    _sources(sub, "--leave-out", "train without it, measure on it")
     sub.add_argument(
         "--parts",
         type=_parts,
@@ -185,6 +179,10 @@ def _eval_arguments(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--json", action="store_true", help="one JSON object a line")
     sub.add_argument("--quiet", "-q", action="store_true", help="no progress")
+
+
+def _sources(sub: argparse.ArgumentParser, option: str, told: str) -> None:
+    sub.add_argument(option, type=_named, action="append", default=[], metavar="SOURCE", help=told)
 
 
 def _identify_arguments(sub: argparse.ArgumentParser) -> None:

@@ -338,6 +338,8 @@ def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
         *(["train", ""], ["train", ".", "-o", ""], ["train", ".", "--description", ""], ["eval", ""]),
         *(["eval", ".", "--model", ""], ["identify", ""], ["identify", "--model", ""], ["words", "zul", "--model", ""]),
         *(["export-arpa", "zul", ""], ["adapt", "-o", ""]),
+        *(["eval", ".", option, ""] for option in ("--source", "--leave-out")),
+        *(["train", ".", option, ""] for option in ("--dev", "--leave-out")),
     ],
 )
 def test_an_empty_name_is_not_the_folder_one_is_in(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
