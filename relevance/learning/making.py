@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from relevance.errors import TrainingError
@@ -142,7 +143,8 @@ def make_to_size(description: Description, corpus: Corpus, out: Path, most: int)
     settings, size = description.settings, 0
     for attempt in range(8):
         if attempt:
-            settings = replace(settings, min_count=settings.min_count * max(1.2, size / most))
+            least = max(settings.min_count * max(1.2, size / most), ceil(max(settings.min_count, 1)) + 1)
+            settings = replace(settings, min_count=least)  # others than before: counts are whole, none is below 1
             seen = f"{settings.min_count:,.1f}"
             _log.info("%s bytes, over %s: anew with n-grams seen %s times", f"{size:,}", f"{most:,}", seen)
         made = make(replace(description, settings=settings), corpus, again=attempt > 0)

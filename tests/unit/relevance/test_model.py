@@ -569,6 +569,20 @@ def test_pruning_to_a_size(tmp_path: Any, caplog: Any) -> None:
     assert len(warned) == len({*warned}) == 3  # once, not with each attempt
 
 
+@pytest.mark.parametrize("least", [0.0, 0.1, 1.0, 1.2])
+def test_each_attempt_leaves_out_more(least: float, tmp_path: Any, caplog: Any) -> None:
+    every = {language: dict.fromkeys(some.split()) for language, some in TEXT.items()}
+    text = {
+        language: {"x": [word for times, word in enumerate(some, start=1) for _ in range(times)]}
+        for language, some in every.items()
+    }
+    asis = replace(SMALL, settings=replace(SMALL.settings, min_count=least))
+    size = make_to_size(asis, text, tmp_path / "m.model", 1_000_000)
+    with caplog.at_level("INFO", "relevance"):
+        assert make_to_size(asis, text, tmp_path / "m.model", size - 1) < size
+    assert [record.msg.startswith("%s bytes, over") for record in caplog.records].count(True) == 1
+
+
 def test_words_that_take_all_the_room_are_told(tmp_path: Any, monkeypatch: Any) -> None:
     """Pruning leaves out n-grams, not words: with many of them the size is never reached."""
     monkeypatch.setattr(storage, "packed", lambda made: b" " * 1001)
