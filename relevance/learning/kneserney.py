@@ -139,7 +139,7 @@ class KneserNey:
         """log p of whole words (end mark included), unpruned and unquantised: what the stored model approximates."""
         keys, lengths, starts = ngram_keys(self.alphabet.encode(tokens), self.order)
         logs = np.zeros(len(keys))
-        for size in range(2, self.order + 1):
+        for size in range(1, self.order + 1):
             these = lengths == size
             logs[these] = np.log(self.probabilities(keys[these], size))
         return np.add.reduceat(logs, starts)

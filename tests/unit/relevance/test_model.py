@@ -254,6 +254,18 @@ def test_probabilities_sum_to_one_after_every_context() -> None:
         assert total == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_words_are_as_likely_as_their_letters_together(order: int) -> None:
+    model = KneserNey.of(Counter(words(TEXT["aaa"])), order, LATIN)
+    codes = LATIN.encode(["umuntu"]).tolist()
+    logs = 0.0
+    for end in range(2, len(codes) + 1):
+        last = codes[max(0, end - order) : end]
+        key = sum(code << (BITS * place) for place, code in enumerate(reversed(last)))
+        logs += math.log(model.probabilities(np.array([key]), len(last))[0])
+    assert model.word_logs(["abantu", "umuntu"])[1] == pytest.approx(logs)
+
+
 def slow_longest(tokens: list[str], keys: list[Any]) -> list[int]:
     """Rows by looking up every ending of every beginning of a word, the longest first."""
     rows = {key: row for row, key in enumerate((size, int(k)) for size, some in enumerate(keys, 1) for k in some)}
