@@ -247,14 +247,15 @@ def load(path: str | Path) -> Model:
     """A model from its file, its arrays shared with other processes where a cache folder can be written; ModelError
     where it cannot be used."""
     path = Path(path)
-    meta = storage.header_of(path)
-    cache = storage.cache_path(path)
+    data = storage.content(path)
+    meta = storage.header(path, data)
+    cache = storage.cache_path(path, data)
     mapped = storage.map_arrays(cache) if cache else None
     if mapped is not None:
         with suppress(*storage.MISFITS):  # a damaged cache is made anew
             return Model(meta, mapped, path)
     try:
-        arrays = lay_out(storage.read(path))
+        arrays = lay_out(storage.unpacked(path, data))
         if cache and storage.save_arrays(cache, arrays):
             arrays = storage.map_arrays(cache) or arrays
             _give_back_memory()

@@ -102,8 +102,13 @@ def packed(model: Parameters) -> bytes:
 
 def read(path: Path) -> Parameters:
     """The parameters of a model file; ModelError where it cannot be used."""
+    return unpacked(path, content(path))
+
+
+def unpacked(path: Path, data: bytes) -> Parameters:
+    """The same of what was in it."""
     try:
-        return _read(*_sections(path))
+        return _read(*_sections(path, data))
     except MISFITS as error:
         raise damaged(path, error) from error
 
@@ -168,16 +173,26 @@ def _table(sections: Mapping[str, bytes], name: str, siblings: int) -> npt.NDArr
 
 def header_of(path: Path) -> dict[str, Any]:
     """The JSON header alone: classes, settings, training facts."""
-    return _sections(path, only_header=True)[0]
+    return header(path, content(path))
 
 
-def _sections(path: Path, only_header: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
+def header(path: Path, data: bytes) -> dict[str, Any]:
+    """The same of what was in it."""
+    return _sections(path, data, only_header=True)[0]
+
+
+def content(path: Path) -> bytes:
+    """What is in a model file; ModelError where it is none. Who needs it twice keeps it: the file may be replaced."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(path, error.strerror or str(error)) from error
     if not data.startswith(MAGIC):
         raise ModelError(path, "is no language model of this version")
+    return data
+
+
+def _sections(path: Path, data: bytes, only_header: bool = False) -> tuple[dict[str, Any], dict[str, bytes]]:
     at = len(MAGIC) + 4
     try:
         (size,) = struct.unpack_from("<I", data, len(MAGIC))
@@ -250,11 +265,12 @@ def cache_folder() -> Path | None:
     return Path(root) / "ulwembu" if root else None
 
 
-def cache_path(model: Path) -> Path | None:
+def cache_path(model: Path, data: bytes) -> Path | None:
+    """Where the arrays of a model file that has these bytes are kept."""
     folder = cache_folder()
     if folder is None:
         return None
-    return folder / f"{model.stem}-{xxhash.xxh3_64_hexdigest(model.read_bytes())}-{LAYOUT}.arrays"
+    return folder / f"{model.stem}-{xxhash.xxh3_64_hexdigest(data)}-{LAYOUT}.arrays"
 
 
 def save_arrays(path: Path, arrays: Arrays) -> bool:

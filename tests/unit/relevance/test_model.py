@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from relevance.errors import ModelError, TrainingError
 from relevance.language import arpa, storage, trie
 from relevance.language.alphabet import BITS, BOUNDARY, LATIN, composed, drawn_out, ngram_keys, words, words_utf8
+from relevance.language.identification import identify
 from relevance.language.model import LONGEST, SHIPPED, STEP, _interleaved, _summed, load, shipped
 from relevance.language.noise import ELEMENTS
 from relevance.language.strangeness import LEAST, PLAIN, SLOPE, UNIT, USUAL, USUAL_STEPS
@@ -409,6 +410,22 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Any, monkeypatch: Any) -> None:
     [cache] = tmp_path.glob("*.arrays")
     cache.write_bytes(cache.read_bytes()[:1000])
     assert load(tmp_path / "m.model").word_logs(["umuntu"]).shape == (1, 2)
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded_is_the_one_or_the_other(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path))
+    path, other = tmp_path / "m.model", replace(SMALL, classes=SPECS[::-1])
+    before, after = (storage.packed(training.train(one, corpus())) for one in (SMALL, other))
+    storage.replace_file(path, before)
+
+    def replaced(cache: Path) -> None:
+        storage.replace_file(path, after)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "map_arrays", replaced)
+        assert identify(["umuntu ubona abantu"], model=load(path))[0].language == "aaa"
+    storage.replace_file(path, before)
+    assert identify(["umuntu ubona abantu"], model=load(path))[0].language == "aaa"
 
 
 @pytest.mark.parametrize(
