@@ -205,8 +205,8 @@ class Model:
         return [[word if word in self._ready else drawn.get(word, word) for word in words] for words in texts]
 
     def _learned(self, unknown: Set[str]) -> dict[str, bytes]:
-        """Rows of words that are not known, which are from now on unless one is too long to be remembered. The memory
-        of another thread stays whole when this one starts anew."""
+        """Rows of words that are not known, which are from now on unless one is too long to be remembered, or they are
+        too many. The memory of another thread stays whole when this one starts anew."""
         known, rows = self._known, dict[str, bytes]()
         new = [*unknown]
         if drawn := drawn_out(new, self.alphabet):
@@ -221,7 +221,7 @@ class Model:
             self._finish(evidence, lowest, word_lengths(codes))
             rows.update(zip(some, _packed(evidence), strict=True))
         rows.update([(word, rows.get(plain) or known[plain]) for word, plain in drawn.items()])
-        if max(map(len, rows)) <= LONGEST:
+        if len(rows) <= REMEMBERED and max(map(len, rows)) <= LONGEST:
             if len(known) - len(self._ready) + len(rows) > REMEMBERED:
                 self._known = self._ready | rows
             else:

@@ -547,6 +547,17 @@ def test_words_without_end_are_not_remembered() -> None:
     assert set(model._known) == before
 
 
+@pytest.mark.parametrize(("count", "remembered"), [(200, 200), (201, 0)])
+def test_so_many_words_at_once_are_remembered(count: int, remembered: int, monkeypatch: Any) -> None:
+    """More, as of a book whose words are labelled, stayed until other words were met."""
+    monkeypatch.setattr("relevance.language.model.REMEMBERED", 200)
+    model = in_memory(training.train(SMALL, corpus()))
+    letters = "abcdefghijklmnop"
+    before = len(model._known)
+    assert len(model.evidence([f"z{a}{b}" for a in letters for b in letters if a != b][:count])) == count
+    assert len(model._known) == before + remembered
+
+
 def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("RELEVANCE_CACHE", "")
     made = training.train(replace(SMALL, siblings=(("aaa", "bbb"),)), corpus())
