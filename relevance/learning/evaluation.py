@@ -55,7 +55,10 @@ class Said:
 
     def __init__(self, corpus: training.Corpus, classes: Sequence[training.ClassSpec]) -> None:
         self._corpus = corpus
-        self._languages = {spec.label: spec.languages for spec in classes if spec.label != UNDETERMINED}
+        self._languages: dict[str, list[str]] = {}
+        for spec in classes:
+            if spec.label != UNDETERMINED:
+                self._languages.setdefault(spec.label, []).extend(spec.languages)
         self._texts: dict[str, str] = {}
 
     def by(self, language: str, text: str) -> bool:

@@ -32,15 +32,20 @@ def test_words_that_are_of_both_languages_are_told_apart_from_mistakes() -> None
     classes = (
         ClassSpec("zul", "zul", ("zul",)),
         ClassSpec("xho", "xho", ("xho", "xhx")),
+        ClassSpec("old", "xho", ("xho-old",)),
         ClassSpec("o", "und", ("*",)),
     )
     corpus = {
         "zul": {"a": ["Khetha konke, manje", "hamba"]},
         "xhx": {"b": ["yiza", "nge khetha KONKE"]},
+        "xho-old": {"b": ["kudala"]},
         "fra": {"c": ["oui"]},
     }
     said = Said(corpus, classes)
-    assert [said.by("xho", text) for text in ("khetha", "Khetha konke!", "konke manje", "yiza nge", "khet")] == [
+    assert [
+        said.by("xho", text) for text in ("khetha", "Khetha konke!", "kudala", "konke manje", "yiza nge", "khet")
+    ] == [
+        True,
         True,
         True,
         False,
