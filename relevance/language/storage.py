@@ -40,6 +40,9 @@ LAYOUT = 10
 KEPT_DAYS = 60
 """For so long the cache has a model's arrays, once those of another one are written."""
 
+MOST = {"step": 1.0, "word_share": 0.999, "clip": 12.75}
+"""Of settings that a model is read with: a word has both letters and a share, and evidence fits in bytes."""
+
 MISFITS = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """What is met where the parts of a model do not fit one another."""
 
@@ -122,8 +125,8 @@ def _check(header: Mapping[str, Any]) -> None:
     """What is asked of it later is there: one of MISFITS otherwise."""
     names = {c["name"] for c in header["classes"] if c["label"]}
     Alphabet.of(header)
-    for key in ("step", "word_share", "clip"):
-        if not 0 < float(header[key]) < ABSENT:
+    for key, most in MOST.items():
+        if not 0 < float(header[key]) <= most:
             raise ValueError(f"{key} = {header[key]}")
     for spec in header["classes"]:
         float(spec["words"])

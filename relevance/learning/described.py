@@ -14,13 +14,15 @@ from typing import Any
 
 from relevance.errors import TrainingError
 from relevance.language.alphabet import LATIN_LETTERS, words
+from relevance.language.storage import MOST
 from relevance.learning.letters import is_latin
 from relevance.learning.training import ClassSpec, Description, Settings, Source
 
 CODE = re.compile("[a-z]{3}")
 """How ISO 639-3 writes a language."""
 _BOUNDS: Mapping[str, tuple[float, float]] = {
-    "order": (1, 10), "word_share": (0.001, 0.999), "clip": (0.1, 12.75), "step": (0.001, 1), "min_count": (0, 1e9),
+    "order": (1, 10), "word_share": (0.001, MOST["word_share"]), "clip": (0.1, MOST["clip"]),
+    "step": (0.001, MOST["step"]), "min_count": (0, 1e9),
     "frequent_words": (0, 1e7), "max_bytes": (1, 1e12), "clean_rounds": (0, 100), "contrast": (0, 10),
     "matched": (0, 1), "unmarked": (0, 1),
 }  # fmt: skip

@@ -255,6 +255,66 @@ def test_probabilities_sum_to_one_after_every_context() -> None:
         assert total == pytest.approx(1.0, abs=0.02)
 
 
+class Textbook:
+    """Modified Kneser-Ney as Chen and Goodman write it, n-gram by n-gram; of a word's start how often it comes."""
+
+    def __init__(self, words: Counter[str], order: int) -> None:
+        raw = [Counter[tuple[int, ...]]() for _ in range(order + 1)]
+        for word, count in words.items():
+            codes = tuple(LATIN.encode([word]).tolist())
+            for end in range(2, len(codes) + 1):
+                for size in range(1, min(order, end) + 1):
+                    raw[size][codes[end - size : end]] += count
+        self.counts = raw[:order]
+        for size in range(1, order):
+            before = Counter(ngram[1:] for ngram in raw[size + 1])
+            asis = {ngram: count for ngram, count in raw[size].items() if size > 1 and ngram[0] == BOUNDARY}
+            self.counts[size] = Counter({**before, **asis})
+        self.counts.append(raw[order])
+        self.steps = [self._steps([*counts.values()]) for counts in self.counts]
+
+    @staticmethod
+    def _steps(counts: list[int]) -> list[float]:
+        n = [counts.count(k) for k in range(5)]
+        if not all(n[1:4]):
+            return [0, 0.6, 0.9, 1.1]
+        y = n[1] / (n[1] + 2 * n[2])
+        asis = [k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)]
+        return [0, *(min(max(d, 0.1 * k), most) for d, k, most in zip(asis, (1, 2, 3), (0.95, 1.9, 2.8), strict=True))]
+
+    def p(self, ngram: tuple[int, ...]) -> float:
+        if not ngram:
+            return 1 / 62
+        counts, steps = self.counts[len(ngram)], self.steps[len(ngram)]
+        those = {one: count for one, count in counts.items() if one[:-1] == ngram[:-1]}
+        shorter = self.p(ngram[1:])
+        if not those:
+            return shorter
+        own = counts[ngram]
+        left = sum(steps[min(count, 3)] for count in those.values())
+        return (own - steps[min(own, 3)] + left * shorter) / sum(those.values())
+
+
+def test_letters_are_as_likely_as_the_textbook_has_it() -> None:
+    counts = Counter(words(sentences("zul", random.Random(1), 500)))
+    book, model = Textbook(counts, 4), KneserNey(count_ngrams(counts, 4))
+    assert [steps == [0, 0.6, 0.9, 1.1] for steps in book.steps[1:]] == [True, False, False, False], "too little text"
+    for word in ("ukuthi", "uthi", "the", "šzq"):
+        codes = tuple(LATIN.encode([word]).tolist())
+        for end in range(2, len(codes) + 1):
+            for size in range(1, min(4, end) + 1):
+                ngram = codes[end - size : end]
+                key = sum(code << (BITS * place) for place, code in enumerate(reversed(ngram)))
+                assert model.probabilities(np.array([key]), size)[0] == pytest.approx(book.p(ngram))
+
+
+def test_letters_behind_more_than_any_word_has_are_as_likely_as_behind_those() -> None:
+    model = KneserNey.of(Counter(["ab", "abc"]), 9, LATIN)
+    *_, b, c, _ = LATIN.encode(["abc"]).tolist()
+    key = np.array([b << BITS | c])
+    assert model.probabilities(key, 9) == model.probabilities(key, 2)
+
+
 @pytest.mark.parametrize("order", [1, 2, 4])
 def test_words_are_as_likely_as_their_letters_together(order: int) -> None:
     model = KneserNey.of(Counter(words(TEXT["aaa"])), order, LATIN)
@@ -577,7 +637,16 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
     storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, "classes": unsaid})))
     with pytest.raises(ModelError, match="is damaged"):
         storage.read(tmp_path / "bad.model")
-    for key, value in (("clip", -1), ("wanted", ["aaa"]), ("family", None), ("second_stage", "aaa"), ("step", 1e9)):
+    for key, value in (
+        ("clip", -1),
+        ("wanted", ["aaa"]),
+        ("family", None),
+        ("second_stage", "aaa"),
+        ("step", 1e9),
+        ("step", "nan"),
+        ("word_share", 1.5),
+        ("clip", 13),
+    ):
         storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, key: value})))
         with pytest.raises(ModelError, match="is damaged"):
             storage.read(tmp_path / "bad.model")
