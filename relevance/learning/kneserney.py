@@ -149,6 +149,4 @@ def _continuations(raw: Ngrams, longer: Ngrams, size: int) -> Ngrams:
     """How many different letters stand before each n-gram; at a word's start its frequency."""
     mask = (np.int64(1) << (BITS * size)) - 1
     followed = grouped(longer.keys & mask, np.ones(len(longer.keys)))
-    counts = np.where(starts_word(raw.keys, size), raw.counts, followed.at(raw.keys))
-    kept = counts > 0
-    return Ngrams(raw.keys[kept], counts[kept])
+    return Ngrams(raw.keys, np.where(starts_word(raw.keys, size), raw.counts, followed.at(raw.keys)))
