@@ -96,17 +96,15 @@ class Identifier:
         names = [model.classes[i] for i in columns]
         family = model.meta.get("family", ())
         self._family = np.array([name in family for name in names])
-        stages = {second: first for second, first in model.meta.get("second_stage", {}).items() if second in names}
         self._needs_lead = languages is None and bool(self._family.any() and not self._family.all())
         self._outside = strangeness.columns(np.flatnonzero(~self._family).tolist())
         wanted, siblings = wanted or model.meta.get("wanted", ""), model.meta.get("siblings", ())
         self._wanted = names.index(wanted) if wanted in names else 0
         self._rivals = _rivals(names, wanted, siblings)
         self._second_best = min(1, len(names) - 1)
-        alone = languages is not None and len(names) == 1
         self._contrasts = list(self._narrow_contrasts(columns))
-        pairs = [(names.index(second), names.index(first)) for second, first in stages.items() if first in names]
-        self._second = [] if alone else pairs
+        stages = model.meta.get("second_stage", {}).items()
+        self._second = [(names.index(two), names.index(one)) for two, one in stages if two in names and one in names]
 
     def __call__(self, texts: Sequence[str]) -> list[Identification]:
         parts = (texts[at : at + BATCH] for at in range(0, len(texts), BATCH))

@@ -237,6 +237,8 @@ def test_zimbabwean_ndebele_needs_a_long_text() -> None:
     assert relevance.codes([text]) == ["nde"]
     short = " ".join(text.split()[: FAMILY_LEAD_WORDS + 4])
     assert relevance.codes([short]) != ["nde"]
+    assert relevance.codes([text, short], ["zul", "nde"]) == ["nde", "zul"]
+    assert relevance.codes([short], ["nde"]) == ["nde"]
 
 
 def test_long_texts_are_sampled_from_all_parts() -> None:
