@@ -100,6 +100,18 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def training_command(given: argparse.Namespace) -> str:
+    """What makes the same model."""
+    asked = (
+        ("--description", given.description.name),
+        ("--min-count", given.min_count),
+        ("--max-bytes", given.max_bytes),
+    )
+    return " ".join(
+        ["python -m relevance train DATA", *(f"{name} {value}" for name, value in asked if value is not None)]
+    )
+
+
 def _named(text: str) -> str:
     """What names a file or folder: an empty name, as of a variable that is not set, is not the folder where one is."""
     if not text:

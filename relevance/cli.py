@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Column, Table
 
-from relevance.arguments import DESCRIPTION, STDIN, parser
+from relevance.arguments import DESCRIPTION, STDIN, parser, training_command
 from relevance.errors import ModelError, RelevanceError, TrainingError, UnknownLanguageError
 from relevance.language import arpa, storage
 from relevance.language.identification import identify, probabilities
@@ -129,6 +129,8 @@ def _train(given: argparse.Namespace) -> int:
         _expect_target(target, [given.description, *files])
     if given.card and given.card.resolve() == out.resolve():
         raise RelevanceError(f"{out}: is both model and card")
+    if given.card and out.exists() and not out.is_file():
+        raise RelevanceError(f"{out}: is no file, and the card tells how good the model in it is")
     try:
         corpus = training.read_corpus(given.data, description.sources)
     except TrainingError as error:
@@ -149,8 +151,8 @@ def _train(given: argparse.Namespace) -> int:
             if given.parts:
                 by_parts = held_out.by_parts(description, given.data, given.parts)
                 measured |= {f"{s}, trained without one part in {given.parts}": each for s, each in by_parts.items()}
-            command = f"python -m relevance train DATA --description {given.description.name}"
-            storage.replace_file(given.card, card(storage.header_of(out), size, measured, command).encode())
+            written = card(storage.header_of(out), size, measured, training_command(given))
+            storage.replace_file(given.card, written.encode())
     print(f"{out}: {size:,} bytes")
     return GOOD
 

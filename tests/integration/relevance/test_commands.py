@@ -232,13 +232,16 @@ def test_a_new_language_is_a_folder_and_a_description(tmp_path: Path) -> None:
     files = ("--description", tmp_path / "d.toml", "--card", tmp_path / "c.md")
     (tmp_path / "c.md").write_text("of before")
     (tmp_path / "kept.md").hardlink_to(tmp_path / "c.md")
-    made = run("train", tmp_path, *files, "--dev", "src", "--parts", "2")
+    made = run(
+        "train", tmp_path, *files, "--dev", "src", "--parts", "2", "--min-count", "2.5", "--max-bytes", "1000000"
+    )
     assert made.returncode == 0, made.stderr
     model = tmp_path / "d.model"  # beside the description, so never by accident the shipped one
     assert made.stdout == f"{model}: {model.stat().st_size:,} bytes\n"
     assert "counting the letters and words of 2 languages" in made.stderr
     told = (tmp_path / "c.md").read_text(encoding="utf-8")
     assert "mine" in told
+    assert "by `python -m relevance train DATA --description d.toml --min-count 2.5 --max-bytes 1000000`; " in told
     for part in ("src", "src, trained without one part in 2"):
         assert re.search(rf"## On {part}\n.*?\| sentence \| 60 \| 100.0 \| 100.0 \|", told, re.S)
     assert "all sources" not in told
@@ -308,6 +311,7 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.Capture
         (["-o", model, "--card", text], f"{text}: is one of the files to read"),
         (["-o", model, "--card", model], f"{model}: is both model and card"),
         (["-o", tmp_path / "src"], f"{tmp_path / 'src'}: is a folder"),
+        (["-o", "/dev/null", "--card", card], "/dev/null: is no file, and the card tells how good the model in it is"),
         (["-o", more], f"{more}: is one of the files to read"),
         (["-o", "/proc/m.model"], "/proc/m.model: cannot be written: No such file or directory"),
         (["-o", model, "--card", card, "--parts", "2"], f"{tmp_path}: no text of two {one}"),
