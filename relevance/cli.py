@@ -247,7 +247,7 @@ def _held_out(given: argparse.Namespace) -> Measured:
 
 def _on_sources(given: argparse.Namespace) -> Measured:
     model: Path = given.model or SHIPPED
-    sources = given.source or sorted(folder.name for folder in given.data.glob("dev-*"))
+    sources = given.source or sorted(folder.name for folder in given.data.glob("dev-*") if folder.is_dir())
     if not sources:
         there = " ".join(sorted(folder.name for folder in given.data.glob("*") if any(folder.glob("*.txt"))))
         raise TrainingError(f"{given.data}: no folder dev-*; name one with --source (there are: {there or 'none'})")

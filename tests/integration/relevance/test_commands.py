@@ -176,6 +176,14 @@ def test_where_nobody_can_be_told_the_work_is_done(
     assert capsys.readouterr().out == ""
 
 
+def test_a_file_beside_the_folders_is_no_source(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "dev-a").mkdir()
+    (tmp_path / "dev-a" / "zul.txt").write_text(f"{ZULU}\n" * 20, encoding="utf-8")
+    (tmp_path / "dev-a.zip").touch()
+    assert main(["eval", str(tmp_path), "-q"]) == 0
+    assert {line.split("\t")[0] for line in capsys.readouterr().out.splitlines()} == {"dev-a"}
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize("option", ["", "--by-word", "--likely"])
 def test_json_is_json_in_any_encoding(option: str, encoding: str, tmp_path: Path, monkeypatch: Any) -> None:
