@@ -37,7 +37,7 @@ def read_description(path: Path) -> Description:
         classes = _tables(raw, "class", "name label languages called")
         sources = _tables(raw, "source", "name licence languages words")
         description = Description(
-            name=str(raw["name"]),
+            name=_name("name", raw["name"]),
             classes=tuple(
                 ClassSpec(
                     c["name"],
@@ -48,7 +48,12 @@ def read_description(path: Path) -> Description:
                 for c in classes
             ),
             sources=tuple(
-                Source(s["name"], s.get("licence", ""), _names("languages", s.get("languages", [])), _amounts(s))
+                Source(
+                    s["name"],
+                    _name("licence", s["licence"]) if s.get("licence") else "",
+                    _names("languages", s.get("languages", [])),
+                    _amounts(s),
+                )
                 for s in sources
             ),
             family=_names("family", raw.get("family", [])),

@@ -722,6 +722,7 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
     path = tmp_path / "d.toml"
     for text in (
         "name = 3 = 4",
+        "name=3\n[[class]]\nname='aaa'\n[[source]]\nname='b'\n",
         "[[class]]\nlabel='x'",
         "name='x'\n[[class]]\nname='a'\n[[source]]\nname='b'\n[settings]\nx=1",
     ):
@@ -748,6 +749,7 @@ def test_descriptions_say_what_is_wrong(tmp_path: Any) -> None:
         ('[[class]]\nname = "aaa"', "class aaa twice"),
         ('[[source]]\nname = "s"\nlicense = "mine"', "unknown: license"),
         ('[[source]]\nlicence = "mine"', "no name in a [[source]]"),
+        ('[[source]]\nname = "s"\nlicence = ["mine"]', "licence = ['mine'] is no name"),
         ('[[class]]\nlabel = "aaa"', "no name in a [[class]]"),
         ('[[class]]\nname = "czech"', "czech is no ISO 639-3 code"),
         ("[[class]]\nname = 3", "name of a [[class]] = 3 is no name"),
