@@ -13,6 +13,7 @@ from relevance.language.identification import FOREIGN, Identifier
 from relevance.language.model import STEP, load
 from relevance.learning import contrasting, training
 from relevance.learning.making import in_memory, make
+from tests.unit.relevance.slopes import assert_slope_is_that_of_the_value, learnt_by
 
 NAMES = ("one", "two", "far")
 SPECS = tuple(training.ClassSpec(name, name, (name,)) for name in NAMES)
@@ -84,6 +85,21 @@ def test_what_no_word_tells_its_neighbours_do(made: storage.Parameters) -> None:
     for name, some in texts.items():
         assert [found.language for found in seeing(some)] == [name] * 6
         assert [found.language for found in Identifier(in_memory(made), ("one", "two"))(some)] == [name] * 6
+
+
+def test_the_slope_of_what_is_learnt_is_that_of_its_value(monkeypatch: Any) -> None:
+    """Strings that may be of two siblings or of three, and more than are worked on at a time."""
+    monkeypatch.setattr(contrasting, "_TOGETHER", 100)
+    more = corpus()
+    more["two"]["y"] = more["far"]["y"] = ["abantu bathi cha"] * 9
+    strings = contrasting.drawn(more, (("one",), ("two",), ("far",)))
+    met = learnt_by(monkeypatch, contrasting)
+    contrasting.learnt(strings)
+    [(objective, start)] = met
+    possible = np.log((strings.possible == 0).sum(axis=1))
+    assert objective(start)[0] == pytest.approx(float(possible @ strings.weights))
+    assert objective(start + 2)[0] - objective(start)[0] == pytest.approx(0.5 * contrasting.PENALTY * 4 * len(start))
+    assert_slope_is_that_of_the_value(objective, len(start))
 
 
 def test_a_share_of_nothing_learns_nothing(made: storage.Parameters) -> None:

@@ -18,7 +18,13 @@ def test_strings_have_the_size_of_their_kind_and_no_line_is_used_twice() -> None
         assert len(texts) > 10
         assert all(least <= len(text) <= largest and any(text in line for line in LINES) for text in texts)
         assert all(set(words(text)) <= set(words(" ".join(LINES))) for text in texts)
-    assert len(cut(LINES, "document", most=1)) == 1
+    assert [len(cut(LINES, "document", most=most)) for most in (1, 2, 3)] == [1, 2, 2]
+    for kind, letters, there in (
+        ("headline", 50, True), ("headline", 49, False), ("headline", 80, True), ("headline", 81, False),
+        ("long", 100, True), ("long", 99, False), ("long", 140, True), ("long", 141, False),
+        ("chars", 16, True), ("chars", 15, False), ("short", 4, True), ("short", 3, False),
+    ):  # fmt: skip
+        assert bool(cut(["a" * letters], kind)) is there, (kind, letters)
 
 
 def test_every_language_counts_alike() -> None:

@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -5,7 +6,9 @@ import numpy as np
 import pytest
 
 from relevance.language import storage
+from relevance.language.alphabet import LATIN
 from relevance.learning import matching, training
+from relevance.learning.kneserney import KneserNey
 from relevance.learning.making import in_memory, make
 
 SYLLABLES = [c + v for c in "bdfghklmnpqstvxyz" for v in "aeiou"]
@@ -85,6 +88,26 @@ def test_only_siblings_and_what_is_split_from_them_change(plain: Any, after: Any
     assert listed[:, :2].any()
     assert not listed[:, 2:].any()
     assert np.array_equal(after.word_rows == storage.ABSENT, plain.word_rows == storage.ABSENT)
+
+
+def test_words_are_weighed_by_letters_and_where_they_come_again_by_how_often(plain: Any, described: Any) -> None:
+    counts = Counter({word: 3 * place for place, word in enumerate(plain.words[:9])} | {plain.words[0]: 1, "uku": 5})
+    flat = KneserNey.of({word: count**0.5 for word, count in counts.items()}, 6, LATIN)
+    said = matching._logs(counts, 0.5, plain, described.settings)
+    assert len(said) == len(plain.rows) + len(plain.words)
+    assert said[len(plain.keys[0]) :][:9] == pytest.approx(np.log(flat.probabilities(plain.keys[1][:9], 2)))
+    share = described.settings.word_share
+    for word, log in zip(plain.words[:12], said[len(plain.rows) :], strict=False):
+        listed = counts[word] / counts.total() if counts[word] > 1 else 0
+        assert log == pytest.approx(np.log((1 - share) * np.exp(flat.word_logs([word])[0]) + share * listed))
+
+
+def test_siblings_are_matched_by_letters_alone_where_no_word_is_listed(plain: Any, described: Any) -> None:
+    none = replace(described, settings=replace(described.settings, frequent_words=0))
+    made = training.train(none, corpus())
+    assert np.array_equal(
+        matching.matched(made, corpus(), none).rows, matching.matched(plain, corpus(), described).rows
+    )
 
 
 @pytest.mark.parametrize(

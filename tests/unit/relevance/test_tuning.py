@@ -11,6 +11,7 @@ from relevance.learning import training, tuning
 from relevance.learning.described import read_description
 from relevance.learning.kneserney import KneserNey, count_ngrams
 from relevance.learning.making import in_memory, make
+from tests.unit.relevance.slopes import assert_slope_is_that_of_the_value, learnt_by
 
 SYLLABLES = [c + v for c in "bdfghklmnpqstvxyz" for v in "aeiou"]
 NAMES = ("one", "two", "old", "far")
@@ -65,12 +66,24 @@ def test_tuning_tells_siblings_apart_on_words_not_met(types: Any) -> None:
     assert np.allclose(change.sum(axis=1), 0, atol=1e-9)
 
 
+def test_the_slope_of_what_is_tuned_is_that_of_its_value(types: Any, monkeypatch: Any) -> None:
+    met = learnt_by(monkeypatch, tuning)
+    change = tuning.differences(*types)
+    [(objective, start)] = met
+    assert not change.any()
+    assert objective(start)[0] == pytest.approx(-fit(types[0], change))
+    assert objective(start + 2)[0] == pytest.approx(-fit(types[0], change) + 0.5 * tuning.PENALTY * 4 * len(start))
+    assert_slope_is_that_of_the_value(objective, len(start))
+
+
 def test_words_are_judged_by_models_that_have_not_met_them(types: Any, counted: Any) -> None:
     found, _ = types
     tokens = sorted({*counted["one"], *counted["two"]})
     met = KneserNey(count_ngrams(counted["one"], 6)).word_logs(tokens)
     ours = [place for place, token in enumerate(tokens) if token in counted["one"]]
     assert (found.logs[ours, 0] < met[ours]).mean() > 0.95
+    theirs = [place for place, token in enumerate(tokens) if token not in counted["one"]]
+    assert not found.truth[theirs, 0].any()
     assert found.weights.sum() == pytest.approx(1.0)
     assert found.truth.sum(axis=1) == pytest.approx(np.ones(len(tokens)))
     assert (found.truth * found.weights[:, np.newaxis]).sum(axis=0) == pytest.approx([0.5, 0.5])
