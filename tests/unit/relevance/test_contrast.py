@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from relevance.errors import TrainingError
 from relevance.language import contrast, storage
+from relevance.language.alphabet import LATIN
 from relevance.language.identification import FOREIGN, Identifier
 from relevance.language.model import STEP, load
 from relevance.learning import contrasting, training
@@ -106,6 +107,46 @@ def test_a_share_of_nothing_learns_nothing(made: storage.Parameters) -> None:
     assert make(description(0.0), corpus()).contrasts == ()
     assert len(made.contrasts) == 1
     assert made.contrasts[0].any()
+
+
+def test_a_table_is_what_is_learnt_times_its_share() -> None:
+    strings = contrasting.drawn(corpus(), (("one",), ("two",)))
+    steps = contrasting.learnt(strings)
+    assert np.abs(steps).max() > 100
+    for share in (0.1, 0.5):
+        made = contrasting.contrasted(corpus(), description(share), ("one", "two"))
+        assert np.array_equal(made, np.clip(np.rint(steps * share), -127, 127))
+
+
+def test_strings_are_parts_of_lines_and_a_source_weighs_by_their_root() -> None:
+    short, long = ["aba bona"] * 30, [" ".join(f"{a}{b}" for a in NOUNS for b in VERBS)] * 12
+    lines = {"one": {"x": short, "y": short}, "two": {"x": short[:5], "y": long}}
+    strings = contrasting.drawn(lines, (("one",), ("two",)))
+    parts = {"x": slice(0, 3 * 35), "y": slice(3 * 35, None)}
+    assert len(strings.texts) == 3 * 35 + 3 * 30 + 4 * 12
+    assert all(f" {' '.join(text)} " in f" {short[0]} {long[0]} " for text in strings.texts)
+    sizes = [len(text) for text in strings.texts[-48:]]
+    assert {min(size, 5) for size in sizes} == {1, 2, 3, 4, 5}
+    assert sum(size > 4 for size in sizes) == 12
+    assert 5 < max(sizes) <= contrasting.LONG
+    told = {
+        source: [strings.weights[part][strings.truth[part] == sibling].sum() for sibling in (0, 1)]
+        for source, part in parts.items()
+    }
+    assert told["x"][0] == pytest.approx(told["x"][1])
+    assert told["y"][0] == pytest.approx(told["y"][1])
+    assert told["y"][0] / told["x"][0] == pytest.approx(((3 * 30 + 4 * 12) / (3 * 35)) ** 0.5)
+
+
+def test_features_that_few_strings_have_are_left_out(monkeypatch: Any) -> None:
+    monkeypatch.setattr(contrasting, "_TOGETHER", 4)
+    texts = [["aba", "bona"], ["aba"], ["zona"], ["bona", "aba"], ["isi"], ["zona", "bona"], ["abb"]]
+    each = [contrast.features([text], contrast.WIDE)[0].tolist() for text in texts]
+    often = {one for some in each for one in some if sum(one in other for other in each) >= contrasting.LEAST}
+    found, owner = contrasting._frequent(texts, LATIN)
+    assert [found[owner == place].tolist() for place in range(len(texts))] == [
+        [one for one in some if one in often] for some in each
+    ]
 
 
 def test_a_source_with_one_sibling_says_nothing() -> None:
