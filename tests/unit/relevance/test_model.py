@@ -907,6 +907,18 @@ def test_arpa_round_trip_and_sums(tmp_path: Any) -> None:
         assert sum(10 ** model.letter(context, letter) for letter in letters) == pytest.approx(1, abs=1e-6)
 
 
+def test_an_export_of_the_model_s_own_order_says_what_the_model_says() -> None:
+    made = training.train(SMALL, corpus())
+    tokens = ["umuntu", "abantu", "people", "town"]
+    logs = in_memory(made).letter_logs(tokens)
+    for column, language in enumerate(TEXT):
+        exported = arpa.export(made, language, 4)
+        assert [exported.word(word) * math.log(10) for word in tokens] == pytest.approx(
+            logs[:, column].tolist(), abs=0.1
+        )
+    assert abs(logs[0, 0] - logs[0, 1]) > 5
+
+
 @pytest.mark.parametrize("unknown", ["<unk>", "<UNK>"])
 def test_scores_are_those_of_another_implementation(tmp_path: Any, unknown: str) -> None:
     (tmp_path / "a.arpa").write_text(
