@@ -437,13 +437,16 @@ def test_drawn_out_words_say_what_they_say_otherwise(monkeypatch: Any, remembere
 
 
 def test_a_model_survives_its_file(tmp_path: Any, monkeypatch: Any) -> None:
-    made = training.train(SMALL, corpus())
+    made = make(SMALL, corpus())
     storage.replace_file(tmp_path / "m.model", storage.packed(made))
     again = storage.read(tmp_path / "m.model")
     assert all(np.array_equal(a, b) for a, b in zip(made.keys, again.keys, strict=True))
     assert np.array_equal(made.rows, again.rows)
     assert np.array_equal(made.word_rows, again.word_rows)
     assert made.words == again.words
+    assert made.evidence is not None
+    assert again.evidence is not None
+    assert np.array_equal(made.evidence, again.evidence)
     monkeypatch.setenv("RELEVANCE_CACHE", str(tmp_path / "cache"))
     tokens = ["umuntu", "house", "xyzzy", "a"]
     expected = in_memory(made).word_logs(tokens)
@@ -633,6 +636,13 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) 
         with pytest.raises(ModelError, match="is damaged"):  # not once it is asked for
             storage.read(tmp_path / "bad.model")
     model = storage.read(tmp_path / "m.model")
+    for named in ({"label": 3}, {"called": [3]}):
+        classes = [{**spec, **named} for spec in model.meta["classes"]]
+        storage.replace_file(
+            tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, "classes": classes}))
+        )
+        with pytest.raises(ModelError, match="is damaged"):
+            storage.read(tmp_path / "bad.model")
     unsaid = [{key: value for key, value in spec.items() if key != "words"} for spec in model.meta["classes"]]
     storage.replace_file(tmp_path / "bad.model", storage.packed(replace(model, meta={**model.meta, "classes": unsaid})))
     with pytest.raises(ModelError, match="is damaged"):
