@@ -720,6 +720,17 @@ def test_words_count_without_their_marks_too() -> None:
     assert ["se" in listed for listed in lists] == [False, True], "a word that comes once is not listed"
 
 
+def test_words_are_listed_by_their_largest_share_and_rare_ones_are_not_absent() -> None:
+    counted = [Counter({"umuntu": 900, "abantu": 90, "once": 1}), Counter({"the": 6, "abantu": 2, "people": 2})]
+    settings = training.Settings(frequent_words=3, step=0.02)
+    listed, rows = training.word_list(counted, settings)
+    assert listed == ("abantu", "the", "umuntu")
+    steps = [round(-math.log(share) / 0.02) for share in (90 / 991, 2 / 10, 6 / 10, 900 / 991)]
+    assert rows.tolist() == [[steps[0], steps[1]], [storage.ABSENT, steps[2]], [steps[3], storage.ABSENT]]
+    _, rows = training.word_list([Counter({"umuntu": 10**6, "abantu": 2})], settings)
+    assert rows[0, 0] == storage.ABSENT - 1
+
+
 def test_siblings_without_a_source_in_common_are_told() -> None:
     apart = {language: {source: [TEXT[language]]} for language, source in (("aaa", "x"), ("bbb", "y"))}
     settings = training.Settings(order=4, min_count=1, contrast=0.4)
@@ -826,6 +837,8 @@ def test_text_lies_in_files_or_folders_of_files(tmp_path: Any) -> None:
         "bbb": 6
     }
     assert set(training.read_corpus(tmp_path / "x", [training.Source(".")])) == {"aaa", "bbb"}
+    counted = training.Source("frequencies", words={"eng": 5})
+    assert training.read_corpus(tmp_path, [counted, training.Source("x")]).keys() == {"aaa", "bbb"}
     for source, said in (
         (training.Source("z"), "z: no such folder"),
         (training.Source("y", languages=("zul",)), "y: no <language>.txt of zul"),
