@@ -361,14 +361,14 @@ def test_the_shipped_model_finds_the_longest_ngrams() -> None:
     assert shipped()._trie.longest(LATIN.encode(tokens)).tolist() == slow_longest(tokens, list(keys))
 
 
-@pytest.mark.parametrize("classes", [1, 3, 4, 7, 8, 9, 26])
+@pytest.mark.parametrize("classes", [1, 3, 4, 6, 7, 8, 9, 14, 15, 26])
 def test_rows_are_summed_in_lanes_as_one_by_one(classes: Any) -> None:
     rows = np.random.default_rng(classes).integers(0, 255, (60, classes)).astype(np.uint8)
     rows[:41] = 254  # a word as long as they get
     starts = np.array([0, 41, 42, 50])
-    assert np.array_equal(
-        _summed(_interleaved(rows), starts)[:, :classes], np.add.reduceat(rows, starts, axis=0, dtype=np.int64)
-    )
+    summed = _summed(_interleaved(rows), starts)
+    assert np.array_equal(summed[:, :classes], np.add.reduceat(rows, starts, axis=0, dtype=np.int64))
+    assert summed.shape[1] - classes >= 2
 
 
 def test_evidence_is_what_the_probabilities_say() -> None:
@@ -619,6 +619,26 @@ def test_so_many_words_at_once_are_remembered(count: int, remembered: int, monke
     before = len(model._known)
     assert len(model.evidence([f"z{a}{b}" for a in letters for b in letters if a != b][:count])) == count
     assert len(model._known) == before + remembered
+
+
+def test_the_memory_of_words_starts_anew_when_it_is_full(monkeypatch: Any) -> None:
+    monkeypatch.setattr("relevance.language.model.REMEMBERED", 200)
+    model = in_memory(training.train(SMALL, corpus()))
+    new = [f"z{a}{b}" for a in "abcdefghijklmnop" for b in "abcdefghijklmnop" if a != b]
+    sizes = []
+    for some in (new[:100], new[100:200], new[:200], new[200:201], ["umuntu"]):
+        model.evidence(some)
+        sizes.append(len(model._known) - len(model._ready))
+    assert sizes == [100, 200, 200, 1, 1]
+
+
+def test_listed_words_are_meant_as_they_are_written() -> None:
+    """And have the shares that they have in the text."""
+    text = {**corpus(), "aaa": {"x": ["umuntuuu ubona umuntuuu uyabonaaa yebo"] * 4}}
+    model = in_memory(training.train(SMALL, text))
+    assert model.meant([["umuntuuu", "yebooo"], ["bona"]]) == [["umuntuuu", "yebo"], ["bona"]]
+    shares = dict(zip(*model.vocabulary("aaa"), strict=True))
+    assert shares == pytest.approx({"umuntuuu": 0.4, "ubona": 0.2, "uyabonaaa": 0.2, "yebo": 0.2}, rel=0.05)
 
 
 def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Any, monkeypatch: Any) -> None:
