@@ -10,6 +10,7 @@ from typing import Literal
 from rich.table import Table
 from scrapy.exceptions import UsageError
 
+from archive.terminal import printable
 from crawler.actions.opt_outs import opt_out, show_opt_outs
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.hosts import authorities
@@ -103,7 +104,8 @@ class Frontier(Action):
         table = Table("until", "reason", "tries", title=f"Parked in {state.name}", title_justify="left")
         table.add_column("URL", overflow="fold")
         for _, waiting in rows:
-            table.add_row(clock(waiting.until_ms), waiting.reason, str(waiting.attempt + waiting.expiries), waiting.url)
+            tries = str(waiting.attempt + waiting.expiries)
+            table.add_row(clock(waiting.until_ms), waiting.reason, tries, printable(waiting.url))
         self.show(table)
 
     def _steer(self, action: str, host: str, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -138,7 +140,8 @@ class Frontier(Action):
         table.add_column("URL", overflow="fold")
         for row in rows:
             parked = f"{row.reason} until {clock(row.until_ms)}" if row.until_ms else ""
-            table.add_row(f"{row.score:.2f}", str(row.depth), str(row.attempt + row.expiries), parked, row.url)
+            tries = str(row.attempt + row.expiries)
+            table.add_row(f"{row.score:.2f}", str(row.depth), tries, parked, printable(row.url))
         self.show(table)
 
 

@@ -21,7 +21,7 @@ from archive import Damage
 from archive.terminal import printable
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.hosts import authorities
-from crawler.console.which_crawl import said
+from crawler.console.which_crawl import named_crawl, said
 from crawler.errors import PreflightError
 from crawler.records.fetch_times import fetch_times, warc_files, written_with
 from crawler.work.opening import host_policies
@@ -65,6 +65,9 @@ class Politeness(Action):
                 proofs["audit"] = verify(rows, opts.tolerance_ms)
                 archive = self._of_crawl(state, opts)
         proofs["archive"] = _by_archive(archive, opts, hosts, self._damaged)
+        # Before anything is shown, since a reader may leave.
+        if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
+            self.exitcode = 1
         if opts.json:
             self.show_json({name: _plain(proof) for name, proof in proofs.items()})
         else:
@@ -77,8 +80,6 @@ class Politeness(Action):
             self.note(
                 f"no request to {' or '.join(hosts)}; a host is named as `scrapy frontier hosts` does, with its port"
             )
-        if not all(proof.ok for proof in proofs.values()) or not any(proof.gaps for proof in proofs.values()):
-            self.exitcode = 1
 
     def _damaged(self, damage: Damage) -> None:
         """What is missing there proves nothing."""
@@ -93,7 +94,8 @@ class Politeness(Action):
         settings = self.effective_settings()
         spec = None
         if opts.crawl or opts.seeds:
-            spec = getattr(self.spider(settings, opts.crawl, opts.seeds), "spec", None)
+            name = named_crawl(settings, opts.crawl, opts.seeds)
+            spec = getattr(self.spider(settings, name, opts.seeds), "spec", None)
         return _Archive(files, settings, spec, {})
 
     def _of_crawl(self, state: CrawlState, opts: argparse.Namespace) -> _Archive:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,10 +12,10 @@ from scrapy import Spider
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from archive.terminal import escape_what_does_not_fit
+from archive.terminal import escape_what_does_not_fit, printable, stop_on_term
 from crawler.addon import Ulwembu
 from crawler.console.polite_client import BlockingFetch
-from crawler.console.terminal import INTERRUPTED, clock, reader_may_leave, told
+from crawler.console.terminal import INTERRUPTED, aside, clock, reader_may_leave, told
 from crawler.errors import PreflightError
 from crawler.pages.policy import model_of, open_policy
 from crawler.preflight import settings_faults
@@ -56,18 +55,19 @@ class Seeds:
         if len(args) < (3 if args[:1] == ["add"] else 2) or args[0] not in actions:
             raise UsageError(f"one of these is wanted: {self._usage}")
         good = True
+        stop_on_term()
         escape_what_does_not_fit()
         try:
             with reader_may_leave():
                 good = actions[args[0]](args[1:], opts)
         except (SeedsError, PreflightError, RedisUnreachableError, ModelError) as error:
-            print(error, file=sys.stderr)
+            aside(error)
             good = False
         except OSError as error:
-            print(told(error), file=sys.stderr)
+            aside(told(error))
             good = False
         except KeyboardInterrupt:
-            print("scrapy seeds: interrupted", file=sys.stderr)
+            aside("scrapy seeds: interrupted")
             return INTERRUPTED
         return 0 if good else 1
 
@@ -77,12 +77,12 @@ class Seeds:
             try:
                 crawl = load_crawl(self._path(name))
             except SeedsError as error:
-                print(error, file=sys.stderr)
+                aside(error)
                 good = False
                 continue
             fault = self._policy_fault(crawl)
             if fault:
-                print(f"{crawl.path or crawl.name}: relevance policy: {fault}", file=sys.stderr)
+                aside(f"{crawl.path or crawl.name}: relevance policy: {fault}")
                 good = False
             if not opts.offline:
                 good &= self._online(crawl, opts)
@@ -106,9 +106,8 @@ class Seeds:
             for found in check.check(crawl, fetch):
                 good &= found.state in _GOOD
                 row = (found.state, found.kind, found.url, found.detail)
-                print(
-                    _json({"crawl": crawl.name, **asdict(found)}) if opts.json else "\t".join(row).rstrip(), flush=True
-                )
+                value = {"crawl": crawl.name, **asdict(found)}
+                print(_json(value) if opts.json else _row(*row), flush=True)
         return good
 
     def _discover(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
@@ -123,11 +122,11 @@ class Seeds:
                 if opts.json:
                     print(_json(asdict(found)), flush=True)
                     continue
-                print("\t".join((found.state, url, found.language, found.detail)).rstrip(), flush=True)
+                print(_row(found.state, url, found.language, found.detail), flush=True)
                 for feed, items in found.feeds:
-                    print(f"feed\t{feed}\t{items} items")
+                    print(_row("feed", feed, f"{items} items"))
                 for sitemap in found.sitemaps:
-                    print(f"sitemap\t{sitemap}")
+                    print(_row("sitemap", sitemap))
         return good
 
     def _pages(self, urls: Sequence[str], opts: argparse.Namespace) -> bool:
@@ -135,18 +134,18 @@ class Seeds:
         with _polite(self._polite_settings()) as fetch:
 
             def told(url: str) -> Fetched:
-                print(url, file=sys.stderr, flush=True)
+                aside(url)
                 return fetch(url)
 
             for url in urls:
                 found = walk_site(url, told)
                 for entry in found.pages.values():
                     date = clock(entry.dated_ms or 0)
-                    print(_json({"url": entry.loc, "date": date}) if opts.json else f"{entry.loc}\t{date}".rstrip())
+                    print(_json({"url": entry.loc, "date": date}) if opts.json else _row(entry.loc, date))
                 for sitemap, problem in found.problems.items():
-                    print(f"{sitemap}: {problem}", file=sys.stderr)
+                    aside(f"{sitemap}: {problem}")
                 if not found.read:
-                    print(f"{url}: no sitemap", file=sys.stderr)
+                    aside(f"{url}: no sitemap")
                 good &= bool(found.read) and not found.problems
         return good
 
@@ -157,7 +156,7 @@ class Seeds:
             for url in words[1:]:
                 found = check.discover(url, fetch)
                 if found.state != "alive":
-                    print(f"{url}: {found.detail}, not added", file=sys.stderr)
+                    aside(f"{url}: {found.detail}, not added")
                     good = False
                     continue
                 known = {seed.url for seed in crawl.seeds()}
@@ -166,7 +165,7 @@ class Seeds:
                 try:
                     crawl = check.add_to_file(path, addition)
                 except SeedsError as error:  # it is listed already: the others need not be
-                    print(error, file=sys.stderr)
+                    aside(error)
                     good = False
                     continue
                 print(f"{path}:{addition}", end="")
@@ -178,7 +177,7 @@ class Seeds:
         def tell(error: lists.ListError) -> None:
             nonlocal good
             good = False
-            print(error, file=sys.stderr)
+            aside(error)
 
         path = self._path(opts.into) if opts.into else None
         known = {seed.url for seed in load_crawl(path).seeds()} if path is not None else set()
@@ -217,7 +216,7 @@ def _polite(settings: Settings, crawl: str = "") -> BlockingFetch:
     """Fetches for the crawl of that name; what it was not asked about opt-outs is said."""
     fetch = BlockingFetch(settings, crawl)
     if note := fetch.opted_out.note:
-        print(f"scrapy seeds: {note}", file=sys.stderr)
+        aside(f"scrapy seeds: {note}")
     return fetch
 
 
@@ -233,6 +232,11 @@ def _language(settings: Settings, crawl: Crawl | None) -> check.Language:
             return "und"
 
     return language
+
+
+def _row(*cells: str) -> str:
+    """A line of text; what strangers' pages say steers no terminal and begins no other line."""
+    return printable("\t".join(cells).rstrip())
 
 
 def _json(value: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from archive import Damage, Reader
 from crawler.console.crawl_state import Action, CrawlState
+from crawler.console.terminal import aside
 from crawler.console.terms import SIEVE
 from crawler.work.opening import open_sieve
 from sieve.errors import SieveError, StoreError
@@ -31,7 +31,7 @@ class SieveTools(Action):
     def work(self, args: list[str], opts: argparse.Namespace) -> None:
         files = [Path(name) for name in args[1:]] if args[:1] == ["rebuild"] else []
         if missing := [path for path in files if not path.is_file()]:
-            print(f"scrapy sieve rebuild: no file {missing[0]}", file=sys.stderr)
+            aside(f"scrapy sieve rebuild: no file {missing[0]}")
             self.exitcode = 1
             return
         with self.state(opts, anew=bool(files)) as state:
@@ -45,7 +45,7 @@ class SieveTools(Action):
                 else:
                     raise UsageError
             except (SieveError, UrlError) as error:
-                print(f"scrapy sieve {args[0]}: {error}", file=sys.stderr)
+                aside(f"scrapy sieve {args[0]}: {error}")
                 self.exitcode = 1
 
     def _stats(self, state: CrawlState, opts: argparse.Namespace) -> None:
@@ -64,28 +64,28 @@ class SieveTools(Action):
         self.show(table)
 
     def _check(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        found = self._findings(check(_store(state)), opts)
+        found = list(check(_store(state)))
+        self.exitcode = 1 if found else 0
+        self._tell_findings(found, opts)
         if not opts.json:
             self.show(f"{len(found)} faults in {_store(state)}")
-        self.exitcode = 1 if found else 0
 
     def _repair(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        lost = sum(finding.lost_keys for finding in self._findings(repair(_store(state)), opts))
+        found = repair(_store(state))
+        self._tell_findings(found, opts)
         if not opts.json:
+            lost = sum(finding.lost_keys for finding in found)
             self.show(f"{lost} known URLs were forgotten and may be fetched again")
 
-    def _findings(self, findings: Iterable[Finding], opts: argparse.Namespace) -> list[Finding]:
-        """All of them, told."""
-        found = list(findings)
-        for finding in found:
+    def _tell_findings(self, findings: Iterable[Finding], opts: argparse.Namespace) -> None:
+        for finding in findings:
             self.tell(opts, asdict(finding), f"{finding.path}: {finding.what}")
-        return found
 
     def _contains(self, state: CrawlState, url: str, opts: argparse.Namespace) -> None:
         admitted = state.admitted(url)
         said = {True: "known", False: "not known", None: "a running worker holds the table"}[admitted]
-        self.tell(opts, {"url": url, "known": admitted}, said)
         self.exitcode = 0 if admitted else 1
+        self.tell(opts, {"url": url, "known": admitted}, said)
 
     def _rebuild(self, state: CrawlState, files: list[Path], opts: argparse.Namespace) -> None:
         damages: list[Damage] = []

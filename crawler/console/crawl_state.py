@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import json
 import logging
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from scrapy import Spider
 from scrapy.settings import BaseSettings, Settings
 
-from archive.terminal import escape_what_does_not_fit
+from archive.terminal import escape_what_does_not_fit, stop_on_term
 from crawler.addon import Ulwembu
-from crawler.console.terminal import INTERRUPTED, reader_may_leave, told
+from crawler.console.terminal import INTERRUPTED, aside, reader_may_leave, told
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import Tell, url_of_source
@@ -40,8 +41,6 @@ from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl, load_crawl
 from seeds.errors import SeedsError
 from sieve.errors import FencedError, LinkError, LockedError, SieveError
-
-_WIDTH_IN_FILES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,7 @@ class Action(ABC):
         """Do it; the exit status. UsageError."""
         # What it reads of damage, commands say themselves.
         logging.getLogger("archive").addHandler(logging.NullHandler())
+        stop_on_term()  # or it would leave the private Redis that it has started
         escape_what_does_not_fit()  # URLs of a command line or an index may have bytes that are no UTF-8
         try:
             with reader_may_leave():
@@ -166,24 +166,22 @@ class Action(ABC):
 
     def note(self, what: object) -> None:
         """A line for people, beside the answer."""
-        print(f"scrapy {self._command}: {what}", file=sys.stderr)
+        aside(f"scrapy {self._command}: {what}")
 
     @staticmethod
     def show(what: Any) -> None:
-        """A rich table or text on the terminal; elsewhere whole lines, a table's columns without a frame."""
-        if sys.stdout.isatty():
-            Console(markup=False).print(what)  # URLs may have [brackets]
-            return
-        if isinstance(what, Table):
-            what.box, what.pad_edge, what.padding = None, False, (0, 2, 0, 0)
-        text = io.StringIO()
-        Console(file=text, soft_wrap=True, width=_WIDTH_IN_FILES, markup=False, color_system=None).print(what)
-        print(*(line.rstrip() for line in text.getvalue().splitlines()), sep="\n")
+        """A rich table or text on the terminal; elsewhere, and where a terminal is so narrow that columns would be cut,
+        whole lines, a table's columns without a frame."""
+        console = Console(markup=False, emoji=False)  # URLs may have [brackets] and :words:
+        if sys.stdout.isatty() and not (isinstance(what, Table) and _is_cut(what, console)):
+            console.print(what)
+        else:
+            print(*(_lines(what) if isinstance(what, Table) else [what]), sep="\n")
 
     @staticmethod
-    def width() -> int:
-        """Of what is shown, in columns; elsewhere than on a terminal as wide as it has to be."""
-        return Console().width if sys.stdout.isatty() else _WIDTH_IN_FILES
+    def width() -> float:
+        """Of what is shown, in columns; elsewhere than on a terminal there is room for all."""
+        return Console().width if sys.stdout.isatty() else math.inf
 
     @staticmethod
     def show_json(value: Any) -> None:
@@ -196,3 +194,21 @@ class Action(ABC):
             self.show_json(value)
         else:
             self.show(text)
+
+
+def _is_cut(table: Table, console: Console) -> bool:
+    drawn = "".join(segment.text for segment in console.render(table))
+    return "…" in drawn or max(map(cell_len, drawn.split("\n"))) > console.width
+
+
+def _lines(table: Table) -> Iterator[str]:
+    """The title, the heading and the rows, however long."""
+    yield str(table.title)
+    columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]
+    widths = [max(map(cell_len, cells)) for cells in columns]
+    for row in zip(*columns, strict=True):
+        cells = []
+        for column, width, cell in zip(table.columns, widths, row, strict=True):
+            room = " " * (width - cell_len(cell))
+            cells.append(room + cell if column.justify == "right" else cell + room)
+        yield "  ".join(cells).rstrip()

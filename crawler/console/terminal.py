@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from archive.terminal import give_up_stdout
+from archive.terminal import give_up_stdout, say
 from frontier.budget import Budget
 from frontier.types import FrontierStatus, HostState
 
@@ -38,6 +38,12 @@ def reader_may_leave() -> Iterator[None]:
             give_up_stdout()
             error.filename = "standard output"
         raise
+
+
+def aside(what: object) -> None:
+    """For people, beside the answer: each line of it on standard error, whatever has become of that."""
+    for line in str(what).split("\n"):
+        say(line)
 
 
 def told(error: OSError) -> str:

@@ -31,7 +31,10 @@ def named_crawl(settings: BaseSettings, name: str, seeds: str) -> str:
     """The name of the crawl that is meant: the seed file's, the one named, or the only one there is.
     PreflightError, SeedsError, RedisUnreachableError."""
     if seeds:
-        return load_crawl(Path(seeds)).name
+        found_there = load_crawl(Path(seeds)).name
+        if name and name != found_there:
+            raise PreflightError(f"--crawl {name}, but the crawl of --seeds {seeds} is {found_there!r}")
+        return found_there
     if name:
         return name
     found = known_crawls(settings)
@@ -71,7 +74,7 @@ def no_state(settings: BaseSettings, name: str) -> PreflightError:
     others = [other for other in known_crawls(settings) if other != name]
     known = f"; there are: {', '.join(others)}" if others else "; there is no other"
     fleet = ""
-    if not settings.get("REDIS_URL") and (folder / "state" / "crawl").is_file():
+    if not settings.get("REDIS_URL") and _name_of(folder, "", ()) == name and not _private(folder):
         fleet = "; it was crawled with a REDIS_URL: that is needed here, too"
     seeds = name in loader_of(settings).list()
     begun = f"scrapy crawl {name} begins it" if seeds else "scrapy crawl NAME begins one of those of scrapy list"

@@ -54,14 +54,15 @@ def server() -> Iterator[Loading]:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("number", "words", "status", "said"),
     [
-        (("crawl", "x", "-a"), 0, "scrapy crawl x: interrupted before it began"),
-        (("frontier", "status", "--crawl", "x", "--seeds"), 130, "scrapy frontier: interrupted"),
+        (signal.SIGINT, ("crawl", "x", "-a"), 0, "scrapy crawl x: interrupted before it began"),
+        (signal.SIGINT, ("frontier", "status", "--crawl", "x", "--seeds"), 130, "scrapy frontier: interrupted"),
+        (signal.SIGTERM, ("frontier", "status", "--crawl", "x", "--seeds"), 130, "scrapy frontier: interrupted"),
     ],
 )
 def test_a_redis_that_is_waited_for(
-    words: tuple[str, ...], status: int, said: str, server: Loading, tmp_path: Path
+    number: signal.Signals, words: tuple[str, ...], status: int, said: str, server: Loading, tmp_path: Path
 ) -> None:
     seeds = tmp_path / "x.toml"
     seeds.write_text(
@@ -80,7 +81,7 @@ def test_a_redis_that_is_waited_for(
     ) as begun:
         try:
             assert server.asked.wait(120)
-            begun.send_signal(signal.SIGINT)
+            begun.send_signal(number)
             _, told = begun.communicate(timeout=120)
         finally:
             begun.kill()

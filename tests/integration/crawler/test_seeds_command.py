@@ -14,7 +14,7 @@ import pytest
 
 from seeds.crawl import load_crawl
 from tests.integration.crawler.harness import ROOT, run_here, scrapy
-from tests.integration.crawler.serving import serving
+from tests.integration.crawler.serving import HostHandler, hosts, serving
 from tests.small_model import CZECH, write_small_model
 from tests.web.requestlog import read_log
 from tests.web.server import Running, serve
@@ -206,3 +206,19 @@ def test_import_and_usage(web: Running) -> None:
     unknown = seeds("add", str(path), web.web.seeds[1], "--scoop", "domain")
     assert (unknown.returncode, path.read_text()) == (2, before)
     assert "no such option: --scoop" in unknown.stderr
+
+
+class Steering(HostHandler):
+    """Has signs in its addresses that would colour a terminal."""
+
+    def asked(self) -> None:
+        bodies = {"/robots.txt": b"Sitemap: /s\x1b[31m\n", "/s%1B%5B31m": b"http://a.example/\x1b[31m\n"}
+        self.answer(200 if self.path in bodies else 404, bodies.get(self.path, b""))
+
+
+def test_what_strangers_pages_say_steers_no_terminal() -> None:
+    with hosts(Steering, ["127.70.3.8"]) as web:
+        home = f"http://127.70.3.8:{web.port}/"
+        done = seeds("pages", home)
+    assert done.stdout == "http://a.example/\ufffd[31m\n"
+    assert f"{home}s\ufffd[31m\n" in done.stderr

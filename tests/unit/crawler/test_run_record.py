@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 from crawler.addon import Ulwembu
 from crawler.commands.frontier import Command
 from crawler.console.crawl_state import Action
-from crawler.console.which_crawl import Taken, named_crawl, take_over
+from crawler.console.which_crawl import Taken, named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.state import run_record
 from crawler.state.embedded_redis import EmbeddedRedis
@@ -289,6 +289,26 @@ def test_a_data_folder_without_a_name_in_its_path_has_one_crawl(tmp_path: Path) 
     assert named_crawl(settings, "", "") == "inanda"
 
 
+def test_a_seed_file_and_a_name_of_two_crawls_name_none(tmp_path: Path) -> None:
+    """What was to be done to the one, `drop` or `opt-out`, was done to the other."""
+    (seeds := tmp_path / "x.toml").write_text(
+        '[crawl]\nname = "inanda"\nlanguage = "zul"\n[[site]]\nurl = "http://a.example/"\n'
+    )
+    assert named_crawl(given(), "inanda", str(seeds)) == "inanda"
+    with pytest.raises(PreflightError, match=rf"^--crawl umlazi, but the crawl of --seeds {seeds} is 'inanda'$"):
+        named_crawl(given(), "umlazi", str(seeds))
+
+
+@pytest.mark.parametrize(("crawled", "private", "says"), [("x", False, True), ("y", False, False), ("x", True, False)])
+def test_only_of_a_crawl_that_was_a_fleets_it_is_said(crawled: str, private: bool, says: bool, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "crawl").write_text(crawled)
+    if private:
+        (tmp_path / "state" / "redis").mkdir()
+    told = str(no_state(given(DATA_DIR=str(tmp_path), REDIS_URL=""), "x"))
+    assert ("it was crawled with a REDIS_URL" in told) == says
+
+
 @pytest.fixture
 def ask(url: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """``scrapy frontier`` with words, on the tests' Redis."""
@@ -324,6 +344,17 @@ def test_hosts_are_shown_with_the_delays_of_the_running_crawl(
     assert sorted((row.split()[0][:9], row.split()[5]) for row in rows) == [("http://a.", "0.7"), ("http://b.", "0.7")]
     assert all(len(row) < 100 for row in rows)
     assert [json.loads(row)["delay_ms"] for row in ask("hosts", "--json")[1].splitlines()] == [700, 700]
+
+
+def test_what_feeds_say_of_addresses_steers_no_terminal(
+    url: str, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    start("zulu")
+    odd, later = "http://a.example/\x1b[31m", 1 << 42
+    with contextlib.closing(open_frontier(given(), RedisHome(url), "zulu", None)) as frontier:
+        frontier.take_in([Candidate(odd), Candidate(f"{odd}/2", not_before_ms=later)])
+    assert "http://a.example/\ufffd[31m\n" in ask("peek", "http://a.example")[1]
+    assert ask("parked")[1].endswith("http://a.example/\ufffd[31m/2\n")
 
 
 def test_looking_at_a_crawl_that_is_not_there_begins_none(

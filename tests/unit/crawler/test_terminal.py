@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
+from unittest.mock import Mock
 
 import pytest
 from scrapy.settings import Settings
 
+from crawler.actions.politeness import Politeness
 from crawler.actions.seeds import Seeds
+from crawler.actions.sieve import SieveTools
 from crawler.console.crawl_state import Action
 
 
@@ -19,6 +24,17 @@ class Shows(Action):
         if args:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), args[0])
         self.show("an answer")
+
+
+@pytest.fixture
+def unread() -> Iterator[TextIO]:
+    """A pipe whose reader has left, which says so with each line."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    pipe = os.fdopen(writing, "w", buffering=1)
+    yield pipe
+    os.dup2(os.open(os.devnull, os.O_WRONLY), writing)
+    pipe.close()
 
 
 def test_a_full_disk_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,3 +69,36 @@ def test_bytes_that_are_no_utf_8_are_shown_escaped(
         assert action.perform([], argparse.Namespace()) == 0
     assert (tmp_path / "out").read_text() == '{"url": "http://a/\\udcff"}\n'
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_notes_that_nobody_can_read_change_neither_the_answer_nor_its_exit_status(
+    closed: bool, unread: TextIO, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Notes(Action):
+        def work(self, args: list[str], opts: argparse.Namespace) -> None:
+            self.note("what people should know")
+            self.show("an answer")
+            self.exitcode = 1
+
+    monkeypatch.setattr("sys.stderr", None if closed else unread)
+    assert Notes(Settings(), "why").perform([], argparse.Namespace()) == 1
+    assert capsys.readouterr().out == "an answer\n"
+
+
+def test_a_reader_that_leaves_hides_no_exit_status(
+    unread: TextIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.warc").touch()
+    options = argparse.Namespace(host=None, json=False, delay=None, ip_delay=None, tolerance_ms=1, crawl="", seeds="")
+    monkeypatch.setattr("sys.stdout", unread)
+    nothing_to_check = Politeness(Settings(), "politeness").perform(["verify", str(tmp_path / "empty.warc")], options)
+    assert nothing_to_check == 1
+
+    (store := tmp_path / "state" / "sieve").mkdir(parents=True)
+    (store / "0.run").touch()
+    tools = SieveTools(Settings(), "sieve")
+    monkeypatch.setattr(tools, "tell", Mock(side_effect=BrokenPipeError))
+    with pytest.raises(BrokenPipeError):
+        tools._check(Mock(folder=tmp_path), options)
+    assert tools.exitcode == 1
