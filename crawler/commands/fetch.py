@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
 from scrapy.commands.fetch import Command as ScrapyFetch
@@ -25,6 +26,12 @@ class Command(ByHand, ScrapyFetch):
             self.exitcode = 1
 
     def _print_response(self, response: Response, opts: Namespace) -> None:
-        super()._print_response(response, opts)
-        print(end="", flush=True)  # what cannot be written is not there, either
-        self._answered = True
+        from crawler.console.terminal import reader_may_leave, told
+
+        try:
+            with reader_may_leave():
+                super()._print_response(response, opts)
+        except OSError as error:
+            print(told(error), file=sys.stderr)
+        else:
+            self._answered = True

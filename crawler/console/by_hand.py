@@ -46,8 +46,10 @@ class ByHand(GivenSettings):
             )
             sys.exit(1)
         self._refuse_files(args)
-        # A command's own defaults would have less weight than the add-on's.
-        self.settings.setdict(_SETTINGS, priority="cmdline")
+        for name, value in _SETTINGS.items():
+            # What a project has there of its own stays. A command's defaults would have less weight than the add-on's.
+            given = {**self.settings.getdict(name), **value} if isinstance(value, dict) else value
+            self.settings.set(name, given, priority="cmdline")
         with nothing_held():
             self._refuse_settings(opts.spider or "")
         self._ask_opt_outs(args, opts.spider or "")
@@ -87,6 +89,7 @@ class ByHand(GivenSettings):
         the one named there."""
         from crawler.addon import Ulwembu
         from crawler.console.opted_out import OptedOut
+        from crawler.console.terminal import aside
         from crawler.errors import PreflightError
         from crawler.state.redis_link import RedisUnreachableError
 
@@ -96,7 +99,7 @@ class ByHand(GivenSettings):
         try:
             with OptedOut(settings, spider=spider) as opted_out:
                 if opted_out.note:
-                    print(opted_out.note, file=sys.stderr)
+                    aside(opted_out.note)  # print, where standard error is closed, would write into the page
                 for url in map(_url, args):
                     if prefix := opted_out.against(url):
                         raise PreflightError(f"{url} is not fetched, it has opted out: {prefix}")

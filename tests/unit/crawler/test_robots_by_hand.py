@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from argparse import Namespace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from scrapy.commands import ScrapyCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.settings import Settings
 
 from crawler.addon import Ulwembu
+from crawler.commands.fetch import Command
 from crawler.console import by_hand
 from crawler.console.robots_by_hand import RobotsByHand
 from crawler.fetch.errors import ConnectError, DnsError
@@ -123,7 +126,18 @@ def test_what_gets_no_answer_is_a_line_and_what_is_a_fault_stays_one(caplog: pyt
     assert len(caplog.messages) == 1
 
 
-def test_it_is_what_the_commands_go_by() -> None:
-    chosen = by_hand._SETTINGS["DOWNLOADER_MIDDLEWARES"]
-    assert chosen["crawler.console.robots_by_hand.RobotsByHand"] < chosen["crawler.console.opted_out.OptOutGuard"]
-    assert not by_hand._SETTINGS["ROBOTSTXT_OBEY"]
+def test_it_is_what_the_commands_go_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside what the project has of its own; no word of the command line takes it out."""
+    name = "crawler.console.robots_by_hand.RobotsByHand"
+    for passed_over in ("_refuse_settings", "_ask_opt_outs"):
+        monkeypatch.setattr(by_hand.ByHand, passed_over, lambda *_: None)
+    monkeypatch.setattr(ScrapyCommand, "process_options", lambda *_: None)
+    command = Command()
+    command.settings = Settings({"CONTACT": "me@a.test", "EXTENSIONS": {"own.Extension": 1}})
+    command.settings.set("DOWNLOADER_MIDDLEWARES", {"own.Login": 543, name: None}, priority="cmdline")
+    command.process_options([], Namespace(set=[], spider=None))
+    chosen = command.settings.getdict("DOWNLOADER_MIDDLEWARES")
+    assert chosen["own.Login"] == 543
+    assert command.settings.getdict("EXTENSIONS")["own.Extension"] == 1
+    assert chosen[name] < chosen["crawler.console.opted_out.OptOutGuard"]
+    assert not command.settings.getbool("ROBOTSTXT_OBEY")
