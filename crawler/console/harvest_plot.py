@@ -8,6 +8,7 @@ from pathlib import Path
 from seeds.harvest.stats import HarvestRow
 
 _WIDEST = 20
+_DATES = 24
 
 
 def draw(days: Mapping[str, HarvestRow], feeds: Sequence[HarvestRow], path: Path) -> None:
@@ -33,14 +34,22 @@ def draw(days: Mapping[str, HarvestRow], feeds: Sequence[HarvestRow], path: Path
         }.items()
     ):
         above.bar([place + (offset - 1.5) * 0.2 for place in places], figures, 0.2, label=label)
-    above.set_xticks(list(places), names)
+    step = max(1, len(names) // _DATES)
+    above.set_xticks(places[::step], names[::step], rotation=45, ha="right")
     above.set_title("Harvest by day")
     above.legend()
     shown = list(feeds[:_WIDEST])[::-1]
-    below.barh([row.feed[-60:] for row in shown], [row.stats.new_items for row in shown], label="new items")
-    below.barh([row.feed[-60:] for row in shown], [row.stats.missed for row in shown], label="missed")
+    places = range(len(shown))
+    below.barh(places, [row.stats.new_items for row in shown], label="new items")
+    below.barh(places, [row.stats.missed for row in shown], label="missed")
+    below.set_yticks(places, [_plain(row.feed) for row in shown])
     below.set_title(f"New items by feed (the first {len(shown)} of {len(feeds)})")
     below.tick_params(axis="y", labelsize=7)
     below.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
+
+
+def _plain(feed: str) -> str:
+    """A dollar sign would begin a formula; letters that the font lacks would be warned of."""
+    return feed[-60:].encode("ascii", "replace").decode("ascii").replace("$", r"\$")

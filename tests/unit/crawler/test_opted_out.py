@@ -252,7 +252,11 @@ def test_an_address_is_asked_about_as_the_shell_takes_it(
 
 
 def test_an_address_of_the_command_line_is_refused_in_a_line(
-    server: redis.Redis, url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: redis.Redis,
+    url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said(server, "a.example")
     command = Command()
@@ -269,3 +273,6 @@ def test_an_address_of_the_command_line_is_refused_in_a_line(
     command.settings = given()
     command._ask_opt_outs([PAGE])
     assert "no Redis was asked" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stderr", None)
+    command._ask_opt_outs([PAGE])
+    assert capsys.readouterr().out == "", "it is what the page is written to"
