@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -76,8 +77,10 @@ def import_files(paths: Iterable[Path], tell: Tell = _refuse) -> list[Listed]:
             continue
         if not listed:
             tell(ListError(f"{path}: no address in it"))
+        stem = Path(path.name.removesuffix(".xz")).stem
+        name = os.fsencode(stem).decode("utf-8", "replace")  # TOML has no other bytes
         for one in listed:
-            group = one.group or Path(path.name.removesuffix(".xz")).stem
+            group = one.group or name
             found.setdefault(one.url, Listed(one.url, one.title, group))
     return list(found.values())
 

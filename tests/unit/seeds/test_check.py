@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import threading
 from pathlib import Path
 
@@ -96,6 +97,13 @@ def test_a_packed_list_has_the_tag_of_the_plain_one(tmp_path: Path) -> None:
     packed = tmp_path / "cs_media.txt.xz"
     packed.write_bytes(lzma.compress(b"https://a.example/feed/\n"))
     assert import_files([packed]) == [Listed("https://a.example/feed/", "", "cs_media")]
+
+
+def test_a_list_whose_name_is_no_utf_8_has_a_tag_that_a_seed_file_may_have(tmp_path: Path) -> None:
+    (path := tmp_path / os.fsdecode(b"cs_\xff.txt")).write_bytes(b"https://a.example/feed/\n")
+    (seeds := tmp_path / "x.toml").write_text(HEAD)
+    add_to_file(seeds, to_toml(import_files([path])))
+    assert load_crawl(seeds).feeds[0].tags == ("cs_\ufffd",)
 
 
 def test_plain_lists_and_opml(tmp_path: Path) -> None:
