@@ -25,7 +25,7 @@ from relevance.errors import ModelError, PolicyError
 from seeds.crawl import Crawl
 from seeds.harvest.history import FeedHistory, HistoryError
 from seeds.harvest.stats import duration
-from sieve.errors import DamagedError, StoreError
+from sieve.errors import DamagedError, LinkError, StoreError
 from sieve.fingerprint import fingerprint
 from sieve.urls import canonicalize, canonicalize_many
 
@@ -113,7 +113,7 @@ def _number(text: str) -> int:
 def _admitted(state: CrawlState, url: str) -> bool | None:
     try:
         return state.admitted(url)
-    except (StoreError, DamagedError):
+    except (StoreError, DamagedError, LinkError):
         return None
 
 

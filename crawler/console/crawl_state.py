@@ -40,7 +40,7 @@ from frontier.errors import FrontierError
 from frontier.redis_frontier import RedisFrontier
 from seeds.crawl import Crawl, load_crawl
 from seeds.errors import SeedsError
-from sieve.errors import FencedError, LinkError, LockedError, SieveError
+from sieve.errors import FencedError, LockedError, SieveError
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,10 @@ class CrawlState:
 
     def admitted(self, url: str) -> bool | None:
         """Whether the sieve has admitted a URL equal to `url`; None while a worker holds the table of seen URLs.
-        StoreError, DamagedError: the table is not the one that Redis needs, or is not sound."""
+        StoreError, DamagedError: the table is not the one that Redis needs, or is not sound. LinkError: Redis does not
+        do as it is told."""
         sieve = open_sieve(self.settings, self.home, self.name, self.folder)
-        with contextlib.suppress(FencedError, LinkError, LockedError), contextlib.closing(sieve):
+        with contextlib.suppress(FencedError, LockedError), contextlib.closing(sieve):
             sieve.decide()
             return sieve.contains(url) if sieve.holds else None
         return None

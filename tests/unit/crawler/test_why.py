@@ -7,13 +7,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from scrapy.settings import Settings
 
-from crawler.actions.why import _answer, _poll_rows, _polls, _refused, _text
+from crawler.actions.why import _admitted, _answer, _poll_rows, _polls, _refused, _text
 from crawler.console.crawl_state import CrawlState
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
 from seeds.crawl import load_crawl
 from seeds.harvest import Answer, poll
+from sieve.errors import LinkError
 
 URL = "https://a.example/x"
 DONE = Explanation(URL, "https://a.example", "not here", None, None, "", "allowed")
@@ -118,3 +120,16 @@ def test_of_a_feed_that_fails_it_says_why() -> None:
     good = poll(URL, memo, Answer(URL, 200, 1_790_000_100_000, body=b'<rss version="2.0"><channel/></rss>')).memo
     ((_, told),) = _poll_rows(_polls(replace(waiting, memo=good)))
     assert told.startswith("2, last good 2026-09-21 ")
+
+
+def test_a_redis_that_takes_no_writes_is_not_taken_for_a_worker_that_has_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`scrapy sieve contains` says what ails it, and `scrapy why` all else that it knows."""
+    sieve = Mock(decide=Mock(side_effect=LinkError("Redis: READONLY")))
+    monkeypatch.setattr("crawler.console.crawl_state.open_sieve", lambda *_: sieve)
+    state = CrawlState("x", None, Path(), Mock(), Mock(), Settings(), "", "")
+    with pytest.raises(LinkError, match="READONLY"):
+        state.admitted(URL)
+    assert _admitted(state, URL) is None
+    assert sieve.close.call_count == 2
