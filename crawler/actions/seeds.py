@@ -40,6 +40,7 @@ class Seeds:
     def __init__(self, settings: Settings, usage: str) -> None:
         self.settings = settings
         self._usage = usage
+        self._before: BlockingFetch | None = None
 
     def perform(self, args: list[str], opts: argparse.Namespace) -> int:
         """Do it; the exit status. UsageError."""
@@ -102,7 +103,8 @@ class Seeds:
 
     def _online(self, crawl: Crawl, opts: argparse.Namespace) -> bool:
         good = True
-        with _polite(self._polite_settings(crawl.contact), crawl.name) as fetch:
+        with _polite(self._polite_settings(crawl.contact), crawl.name, self._before) as fetch:
+            self._before = fetch
             for found in check.check(crawl, fetch):
                 good &= found.state in _GOOD
                 row = (found.state, found.kind, found.url, found.detail)
@@ -212,9 +214,10 @@ class Seeds:
         return settings
 
 
-def _polite(settings: Settings, crawl: str = "") -> BlockingFetch:
-    """Fetches for the crawl of that name; what it was not asked about opt-outs is said."""
-    fetch = BlockingFetch(settings, crawl)
+def _polite(settings: Settings, crawl: str = "", before: BlockingFetch | None = None) -> BlockingFetch:
+    """Fetches for the crawl of that name, after what fetched for the one `before`; what it was not asked about opt-outs
+    is said."""
+    fetch = BlockingFetch(settings, crawl, before)
     if note := fetch.opted_out.note:
         aside(f"scrapy seeds: {note}")
     return fetch

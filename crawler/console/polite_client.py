@@ -136,6 +136,10 @@ class PoliteClient:
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
         self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
 
+    def go_on_from(self, other: PoliteClient) -> None:
+        """Take over what `other`, which asks no more, knows of hosts and addresses: rules, delays and rests."""
+        self._hosts, self._addresses = other._hosts, other._addresses
+
     async def close(self) -> None:
         """Close all connections."""
         await self._handler.close()
@@ -254,13 +258,16 @@ class PoliteClient:
 class BlockingFetch:
     """A `seeds.survey.probe.Fetch`: a client for code that waits for each answer. Closes its connections on exit.
 
-    `crawl` is the one it is for, if any. PreflightError, RedisUnreachableError.
+    `crawl` is the one it is for, if any; `before`: whose hosts it is to spare as its own, of the same process and
+    settings. PreflightError, RedisUnreachableError.
     """
 
-    def __init__(self, settings: Settings, crawl: str = "") -> None:
+    def __init__(self, settings: Settings, crawl: str = "", before: BlockingFetch | None = None) -> None:
         self.opted_out = OptedOut(settings, crawl)
         self._runner = asyncio.Runner()
         self._client = PoliteClient(settings, self.opted_out)
+        if before is not None:
+            self._client.go_on_from(before._client)
 
     def __call__(self, url: str) -> Fetched:
         return self._runner.run(self._client.fetch(url)).fetched

@@ -222,3 +222,19 @@ def test_what_strangers_pages_say_steers_no_terminal() -> None:
         done = seeds("pages", home)
     assert done.stdout == "http://a.example/\ufffd[31m\n"
     assert f"{home}s\ufffd[31m\n" in done.stderr
+
+
+class Overloaded(HostHandler):
+    def asked(self) -> None:
+        self.answer(404 if self.path == "/robots.txt" else 503, b"", Retry_After="3600")
+
+
+def test_a_host_of_two_crawls_is_spared_as_that_of_one(tmp_path: Path) -> None:
+    """The second crawl was checked as if nobody had been asked yet: at once, and whatever the host had asked for."""
+    with hosts(Overloaded, ["127.70.3.7"]) as web:
+        site = f'[[site]]\nurl = "http://127.70.3.7:{web.port}/"\n'
+        for name in ("inanda", "umlazi"):
+            (tmp_path / f"{name}.toml").write_text(f'[crawl]\nname = "{name}"\nlanguage = "zul"\n{site}')
+        done = seeds("check", *(str(tmp_path / f"{name}.toml") for name in ("inanda", "umlazi")))
+        assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == ["status 503", "resting"]
+        assert [path for _, path in web.asked] == ["/robots.txt", "/"]
