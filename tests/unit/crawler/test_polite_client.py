@@ -14,6 +14,7 @@ from crawler.addon import Ulwembu
 from crawler.console import polite_client
 from crawler.console.polite_client import MOST_HOPS, BlockingFetch
 from frontier.robots import LONGEST_BYTES
+from seeds.survey.probe import Fetched
 from tests.unit.crawler.test_opted_out import answering, given
 
 
@@ -145,3 +146,34 @@ def test_so_many_redirects_are_followed(hops: int, problem: str) -> None:
     with answering(answer) as (home, asked), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
         assert fetch(f"{home}/0").problem == problem
     assert asked == ["/robots.txt", *(f"/{number}" for number in range(MOST_HOPS + 1))]
+
+
+@pytest.mark.parametrize(("seconds", "problem"), [(2, ""), (3, "crawl_delay_too_long")])
+def test_a_host_that_wants_longer_delays_than_we_wait_is_not_asked(seconds: int, problem: str) -> None:
+    rules = f"User-agent: *\nCrawl-delay: {seconds}\n".encode()
+    settings = given(FRONTIER_DELAY_S=0, FRONTIER_MAX_CRAWL_DELAY_S=2)
+    with answering(lambda _: rules) as (home, asked), BlockingFetch(settings) as fetch:
+        assert fetch(f"{home}/page").problem == problem
+    assert asked == ["/robots.txt", "/page"][: 1 if problem else 2]
+
+
+def test_where_nobody_answers_for_robots_txt_no_page_is_asked_for() -> None:
+    with answering(lambda _: b"") as (home, _):
+        pass
+    with BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        assert fetch(f"{home}/page") == Fetched(f"{home}/page", 0, problem="connect")
+        assert fetch(f"{home}/robots.txt").problem == "connect"
+
+
+def test_rules_that_have_moved_are_read_as_those_that_have_not() -> None:
+    """Of what is too long the beginning counts there, too."""
+    rules = b"User-agent: *\nDisallow: /private/\n" + b"#" * LONGEST_BYTES
+
+    def answer(path: str) -> bytes | tuple[int, dict[str, str]]:
+        return (301, {"Location": "/moved.txt"}) if path == "/robots.txt" else rules
+
+    settings = given(FRONTIER_DELAY_S=0, FRONTIER_IP_DELAY_S=0, DOWNLOAD_MAXSIZE=LONGEST_BYTES + 1)
+    with answering(answer) as (home, asked), BlockingFetch(settings) as fetch:
+        assert fetch(f"{home}/private/").problem == "robots_denied"
+        assert fetch(f"{home}/public").problem == "too_large"
+    assert asked == ["/robots.txt", "/moved.txt", "/public"]
