@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.console.crawl_state import Action, CrawlState
 from crawler.console.harvest_plot import draw
-from crawler.console.terminal import aside
+from crawler.console.terminal import aside, writing
 from frontier.outcomes import DAY
 from seeds.harvest.stats import HarvestRow, counter_name, rows, table
 
@@ -71,7 +71,8 @@ class Harvest(Action):
 
     def _plot(self, state: CrawlState, days: Days) -> None:
         path = state.folder / "reports" / "harvest.png"
-        draw({day: _total({day: counts}) for day, counts in days.items()}, rows(days.values()), path)
+        with writing(path):
+            draw({day: _total({day: counts}) for day, counts in days.items()}, rows(days.values()), path)
         aside(path)
 
 

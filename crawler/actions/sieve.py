@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from archive import Damage, Reader
 from crawler.console.crawl_state import Action, CrawlState
-from crawler.console.terminal import aside
+from crawler.console.terminal import aside, writing
 from crawler.console.terms import SIEVE
 from crawler.work.opening import open_sieve
 from sieve.errors import SieveError, StoreError
@@ -71,7 +71,8 @@ class SieveTools(Action):
             self.show(f"{len(found)} faults in {_store(state)}")
 
     def _repair(self, state: CrawlState, opts: argparse.Namespace) -> None:
-        found = repair(_store(state))
+        with writing(state.folder):
+            found = repair(_store(state))
         self._tell_findings(found, opts)
         if not opts.json:
             lost = sum(finding.lost_keys for finding in found)
@@ -89,7 +90,8 @@ class SieveTools(Action):
 
     def _rebuild(self, state: CrawlState, files: list[Path], opts: argparse.Namespace) -> None:
         damages: list[Damage] = []
-        with contextlib.closing(open_sieve(state.settings, state.home, state.name, state.folder)) as sieve:
+        sieve = open_sieve(state.settings, state.home, state.name, state.folder)
+        with writing(state.folder), contextlib.closing(sieve):
             done = rebuild(sieve, _known(state, files, damages))
         for damage in damages:
             self.note(f"damage: {damage}")

@@ -24,7 +24,7 @@ from scrapy.settings import BaseSettings, Settings
 
 from archive.terminal import escape_what_does_not_fit, stop_on_term
 from crawler.addon import Ulwembu
-from crawler.console.terminal import INTERRUPTED, aside, reader_may_leave, told
+from crawler.console.terminal import INTERRUPTED, aside, reader_may_leave, told, writing
 from crawler.console.which_crawl import named_crawl, no_state, take_over
 from crawler.errors import PreflightError
 from crawler.records.captures import Tell, url_of_source
@@ -63,7 +63,7 @@ class CrawlState:
         StoreError, DamagedError: the table is not the one that Redis needs, or is not sound. LinkError: Redis does not
         do as it is told."""
         sieve = open_sieve(self.settings, self.home, self.name, self.folder)
-        with contextlib.suppress(FencedError, LockedError), contextlib.closing(sieve):
+        with writing(self.folder), contextlib.suppress(FencedError, LockedError), contextlib.closing(sieve):
             sieve.decide()
             return sieve.contains(url) if sieve.holds else None
         return None

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 from archive.terminal import give_up_stdout, say
 from frontier.budget import Budget
@@ -37,6 +38,17 @@ def reader_may_leave() -> Iterator[None]:
         if error.filename is None and error.errno in _OF_OUTPUT:
             give_up_stdout()
             error.filename = "standard output"
+        raise
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Its errors name `place`: a disk that is full only as something is written names no file, and would be taken for
+    that of standard output."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(place)
         raise
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from matplotlib.figure import Figure
+from scrapy.settings import Settings
 
+from crawler.actions.harvest import Harvest
 from crawler.console.harvest_plot import draw
 from seeds.harvest.polls import PollStats
 from seeds.harvest.stats import HarvestRow
@@ -44,3 +49,19 @@ def test_dates_and_feeds_stand_apart(days: int, tmp_path: Path, monkeypatch: pyt
         ODD.replace("$", r"\$"),
     ]
     assert len({round(bar.get_y(), 3) for bar in below.containers[0]}) == len(feeds)
+
+
+def test_a_picture_that_does_not_fit_on_the_disk_is_named_and_costs_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (picture := tmp_path / "reports" / "harvest.png").parent.mkdir()
+    picture.symlink_to("/dev/full")
+    state = Mock(folder=tmp_path)
+    state.name = "zulu"
+    monkeypatch.setattr(Harvest, "state", Mock(return_value=nullcontext(state)))
+    monkeypatch.setattr("crawler.actions.harvest._counters", lambda *_: {})
+    options = argparse.Namespace(days=1, json=False, by_day=False, plot=True)
+    assert Harvest(Settings(), "harvest").perform(["status"], options) == 1
+    told = capsys.readouterr()
+    assert told.err == f"scrapy harvest: {picture}: No space left on device\n"
+    assert told.out == "No feed of zulu was polled in these days\n"

@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 from unittest.mock import Mock
@@ -16,7 +17,7 @@ from scrapy.settings import Settings
 from crawler.actions.politeness import Politeness
 from crawler.actions.seeds import Seeds
 from crawler.actions.sieve import SieveTools
-from crawler.console.crawl_state import Action
+from crawler.console.crawl_state import Action, CrawlState
 
 
 class Shows(Action):
@@ -41,6 +42,35 @@ def test_a_full_disk_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: 
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr("sys.stdout", full)
         assert Shows(Settings(), "why").perform([], argparse.Namespace()) == 1
+    assert capsys.readouterr().err == "scrapy why: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("words", [["contains", "http://a.example/"], ["repair"], ["rebuild", __file__]])
+def test_the_full_disk_of_a_crawl_is_not_taken_for_that_of_the_answer(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A write that fails names no file."""
+    full = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    monkeypatch.setattr("crawler.console.crawl_state.open_sieve", lambda *_: Mock(decide=full))
+    monkeypatch.setattr("crawler.actions.sieve.open_sieve", Mock())
+    for name in ("rebuild", "repair"):
+        monkeypatch.setattr(f"crawler.actions.sieve.{name}", full)
+    (tmp_path / "state" / "sieve").mkdir(parents=True)
+    state = CrawlState("x", None, tmp_path, Mock(), Mock(), Settings(), "", "")
+    monkeypatch.setattr(SieveTools, "state", Mock(return_value=nullcontext(state)))
+    assert SieveTools(Settings(), "sieve").perform(words, argparse.Namespace(json=False)) == 1
+    assert capsys.readouterr().err == f"scrapy sieve: {tmp_path}: No space left on device\n"
+
+
+@pytest.mark.parametrize("size", [1, 10_000, 100_000])
+def test_an_output_of_any_size_that_fails_is_named(
+    size: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    action = Shows(Settings(), "why")
+    monkeypatch.setattr(action, "work", lambda *_: action.show("x" * size))
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert action.perform([], argparse.Namespace()) == 1
     assert capsys.readouterr().err == "scrapy why: standard output: No space left on device\n"
 
 
