@@ -48,7 +48,8 @@ class Why(Action):
         try:
             canonical = canonicalize(args[0])
         except ValueError as error:
-            self.show(Text(f"{args[0]}: no URL that a crawl could fetch: {error}"))
+            answer = f"no URL that a crawl could fetch: {error}"
+            self.tell(opts, {"url": args[0], "answer": answer}, f"{args[0]}: {answer}")
             self.exitcode = 1
             return
         with self.state(opts) as state:

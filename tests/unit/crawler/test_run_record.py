@@ -346,6 +346,24 @@ def test_hosts_are_shown_with_the_delays_of_the_running_crawl(
     assert [json.loads(row)["delay_ms"] for row in ask("hosts", "--json")[1].splitlines()] == [700, 700]
 
 
+@pytest.mark.usefixtures("server")
+def test_hosts_that_have_opted_out_are_shown_as_such(
+    url: str, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
+) -> None:
+    start("zulu")
+    with contextlib.closing(open_frontier(given(), RedisHome(url), "zulu", None)) as frontier:
+        frontier.take_in([Candidate("http://a.example/1"), Candidate("http://b.example/1")])
+        frontier.opt_out(["a.example", "b.example/private/"])
+    rows = [line.split() for line in ask("hosts")[1].splitlines()[2:]]
+    assert {row[0]: " ".join(row[7:]) for row in rows} == {"http://a.example": "opted out", "http://b.example": "waits"}
+    shown = [json.loads(line) for line in ask("hosts", "--json")[1].splitlines()]
+    assert {row["authority"]: row["opted_out"] for row in shown} == {
+        "http://a.example": True,
+        "http://b.example": False,
+    }
+
+
+@pytest.mark.usefixtures("server")
 def test_what_feeds_say_of_addresses_steers_no_terminal(
     url: str, start: Callable[..., RunRecord], ask: Callable[..., tuple[int, str, str]]
 ) -> None:

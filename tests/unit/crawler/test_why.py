@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -9,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 from scrapy.settings import Settings
 
-from crawler.actions.why import _admitted, _answer, _poll_rows, _polls, _refused, _text
+from crawler.actions.why import Why, _admitted, _answer, _number, _poll_rows, _polls, _refused, _text
 from crawler.console.crawl_state import CrawlState
 from crawler.records.captures import Place
 from frontier.types import Explanation, HostState, Kind, Waiting
@@ -133,3 +135,20 @@ def test_a_redis_that_takes_no_writes_is_not_taken_for_a_worker_that_has_the_tab
         state.admitted(URL)
     assert _admitted(state, URL) is None
     assert sieve.close.call_count == 2
+
+
+def test_of_what_is_no_url_that_is_the_answer_in_either_form(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for json_wanted in (False, True):
+        assert Why(Settings(), "why").perform(["mailto:a@b"], argparse.Namespace(json=json_wanted)) == 1
+        answers.append(capsys.readouterr().out)
+    facts = json.loads(answers[1])
+    assert f"{facts['url']}: {facts['answer']}\n" == answers[0]
+    assert facts["answer"].startswith("no URL that a crawl could fetch: neither http nor https")
+
+
+@pytest.mark.parametrize(
+    ("told", "depth"), [("12", 12), ("", 0), ("-1", 0), ("٣", 0), ("²", 0), ("9" * 9, 999_999_999), ("9" * 10, 0)]
+)
+def test_a_depth_that_others_have_written_is_a_number_or_none(told: str, depth: int) -> None:
+    assert _number(told) == depth
