@@ -174,10 +174,11 @@ class Action(ABC):
         """A rich table or text on the terminal; elsewhere, and where a terminal is so narrow that columns would be cut,
         whole lines, a table's columns without a frame."""
         console = Console(markup=False, emoji=False)  # URLs may have [brackets] and :words:
-        if sys.stdout.isatty() and not (isinstance(what, Table) and _is_cut(what, console)):
-            console.print(what)
+        is_table = isinstance(what, Table)
+        if sys.stdout.isatty() and not (is_table and _is_cut(what, console)):
+            console.print(what, soft_wrap=not is_table)  # a path that the terminal itself wraps is copied whole
         else:
-            print(*(_lines(what) if isinstance(what, Table) else [what]), sep="\n")
+            print(*(_lines(what) if is_table else [what]), sep="\n")
 
     @staticmethod
     def width() -> float:

@@ -35,6 +35,13 @@ def test_brackets_and_words_in_urls_are_no_markup(columns: int, monkeypatch: pyt
     assert all(shown(url, columns, monkeypatch) == f"{url}\n" for url in urls)
 
 
+def test_a_line_that_is_no_table_is_never_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is longer than a line of the terminal can be copied, as the path of a WARC file."""
+    text = f"fetch  200  /data/{'x' * 100}.warc.xz  at 0"
+    for columns in (0, 20, 80):
+        assert shown(text, columns, monkeypatch) == f"{text}\n"
+
+
 def narrow_table() -> Table:
     table = Table("reason", title="Parked")
     table.add_column("tries", justify="right")
