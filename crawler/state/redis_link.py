@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +69,20 @@ def redis_home(settings: BaseSettings, folder: Path) -> Iterator[RedisHome]:
     try:
         yield RedisHome(server.url, server)
     finally:
-        server.leave()
+        with _undisturbed():
+            server.leave()
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Whoever presses Ctrl-C again as the last process leaves a private server does not leave that behind."""
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def private_neighbours(folder: Path) -> list[Path]:

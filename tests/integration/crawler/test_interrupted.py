@@ -9,10 +9,13 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import NoReturn
 
 import pytest
+from scrapy.settings import Settings
 
 from crawler.state.embedded_redis import EmbeddedRedis
+from crawler.state.redis_link import redis_home
 from frontier.redis_frontier import RedisFrontier
 from tests.integration.crawler.harness import QUICK, ROOT, environment, scrapy, wait_for
 from tests.integration.crawler.serving import HostHandler, hosts, serving
@@ -177,6 +180,30 @@ def test_a_private_redis_that_is_not_waited_for_any_longer_is_ended(
     assert started[0].poll() is not None
     assert not (tmp_path / "redis.sock").exists()
     assert not EmbeddedRedis(tmp_path).server_pid()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_interrupts_the_end_too_leaves_no_private_redis(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut_down, asked = EmbeddedRedis._shut_down, signal.getsignal(number)
+
+    def interrupted(server: EmbeddedRedis) -> None:
+        signal.raise_signal(number)
+        shut_down(server)
+
+    def again(*_: object) -> NoReturn:
+        raise RuntimeError("heard")
+
+    monkeypatch.setattr(EmbeddedRedis, "_shut_down", interrupted)
+    signal.signal(number, again)
+    try:
+        with redis_home(Settings({"REDIS_URL": ""}), tmp_path):
+            pass
+        assert signal.getsignal(number) is again
+    finally:
+        signal.signal(number, asked)
+    assert not list(tmp_path.rglob("redis.sock"))
 
 
 class Silent(HostHandler):
