@@ -274,7 +274,10 @@ def test_the_only_crawl_of_the_data_folders_needs_no_name(tmp_path: Path) -> Non
         (tmp_path / "[a]" / name / "data" / "state").mkdir(parents=True)
     (tmp_path / "[a]" / "inanda" / "data" / "state" / "redis").mkdir()
     assert named_crawl(settings, "", "") == "inanda"
+    (tmp_path / "[a]" / "umlazi" / "data" / "state" / "crawl").write_text("copied")
     (tmp_path / "[a]" / "umlazi" / "data" / "state" / "redis").mkdir()
+    assert named_crawl(settings, "", "") == "inanda", "a copy of another's folder would not be found by that name"
+    (tmp_path / "[a]" / "umlazi" / "data" / "state" / "crawl").unlink()
     with pytest.raises(PreflightError, match="there are: inanda, umlazi"):
         named_crawl(settings, "", "")
 
@@ -301,11 +304,12 @@ def test_a_seed_file_and_a_name_of_two_crawls_name_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("crawled", "private", "says"), [("x", False, True), ("y", False, False), ("x", True, False)])
 def test_only_of_a_crawl_that_was_a_fleets_it_is_said(crawled: str, private: bool, says: bool, tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "crawl").write_text(crawled)
+    (state := tmp_path / "x" / "state").mkdir(parents=True)
+    (state / "crawl").write_text(crawled)
     if private:
-        (tmp_path / "state" / "redis").mkdir()
-    told = str(no_state(given(DATA_DIR=str(tmp_path), REDIS_URL=""), "x"))
+        (state / "redis").mkdir()
+    told = str(no_state(given(DATA_DIR=str(tmp_path / "{crawl}"), REDIS_URL=""), "x"))
+    assert told.startswith(f"crawl 'x' has no state in {tmp_path / 'x'} (")
     assert ("it was crawled with a REDIS_URL" in told) == says
 
 
