@@ -15,21 +15,23 @@ is not the file but its rules in plain form (:func:`_plain`), which mends its fa
   Disallow forbids both stays as it is.
 
 Crawl-delay is no part of the RFC. It is read as its users write it: it belongs to the User-agent lines before it,
-back to the last rule or Crawl-delay. The largest counts when an agent has several."""
+back to the last rule or Crawl-delay. The largest counts when an agent has several, and thirty days at most."""
 
 from __future__ import annotations
 
 import codecs
-import math
 import re
 from collections.abc import Iterator
 from functools import cached_property
 
 from protego import Protego
 
+from frontier.outcomes import RETRY_AFTER_CAP_MS
 from frontier.types import RobotsRecord
 
 LONGEST_BYTES = 500 * 1024
+LONGEST_DELAY_S = RETRY_AFTER_CAP_MS / 1000
+"""A longer Crawl-delay counts as this one, as a Retry-After does: anybody may write what no instant can hold."""
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
@@ -194,6 +196,6 @@ def _delay(lines: list[tuple[str, str]], agent: str) -> float | None:
             in_agents = False
         elif field == "Crawl-delay":
             in_agents = False
-            if ours and _NUMBER.fullmatch(value) and math.isfinite(seconds := float(value)):
-                found.append(seconds)
+            if ours and _NUMBER.fullmatch(value):
+                found.append(min(float(value), LONGEST_DELAY_S))
     return max(found, default=None)

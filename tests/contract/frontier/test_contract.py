@@ -782,6 +782,22 @@ def test_a_crawl_delay_above_the_cap_skips_the_host(make: Make, clock: Clock) ->
     assert one(frontier).kind is Kind.ROBOTS
 
 
+@pytest.mark.parametrize("seconds", [1_125_000_000_000, 10**16, 10**23])
+def test_a_crawl_delay_of_ages_skips_its_host_and_disturbs_no_other(make: Make, clock: Clock, seconds: int) -> None:
+    """Anybody can write one."""
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    rules(frontier, b"User-agent: *\nCrawl-delay: %d\n" % seconds)
+    frontier.take_in([Candidate(f"{B}/1")])
+    clock.forward(1000)
+    assert [lease.authority for lease in frontier.lease(2).leases] == [B]
+    assert frontier.status().leased == 1
+    assert (state := frontier.host(A))
+    assert (state.robots_gate_reason, state.crawl_delay_ms) == ("crawl_delay", 30 * DAY)
+    clock.forward(30 * DAY)
+    assert (A, Kind.ROBOTS) in [(lease.authority, lease.kind) for lease in frontier.lease(2).leases]
+
+
 @pytest.mark.parametrize("robots", [RobotsRecord("disallow"), None])
 def test_unreachable_robots_stop_the_host_and_are_asked_for_later(
     make: Make, clock: Clock, robots: RobotsRecord | None
