@@ -85,7 +85,7 @@ local function newcomer_score(authority)
   local _, text, place, first = find_newcomer(authority)
   if not place then return nil end
   local flags, best = byte(text, first, first + 1)
-  return flags == 0 and best < BANDS and best * BAND_UNIT or nil
+  return flags == SHARED and best < BANDS and best * BAND_UNIT or nil
 end
 
 -- record '': it is none any more

@@ -7,7 +7,7 @@ import redis
 from frontier import Candidate, HostPolicy
 from frontier.keys import Keys
 from frontier.redis_frontier import RedisFrontier
-from tests.contract.frontier.conftest import Clock, Make
+from tests.contract.frontier.conftest import Clock, Make, numbers
 from tests.contract.frontier.test_contract import FREE, done
 
 HOSTS = [f"http://host{number}.example" for number in range(300)]
@@ -70,3 +70,12 @@ def test_hosts_leave_the_shared_records_with_their_first_lease(server: redis.Red
         pass
     assert server.exists(*map(keys.record, HOSTS)) == 300
     assert (buckets(), server.hget(keys.meta, "newcomers")) == (0, b"0")
+
+
+def test_a_new_host_is_given_its_place_in_line_without_its_record(server: redis.Redis, clock: Clock) -> None:
+    """As most that are looked at in a call: it has been in no set of those that are due, so it leaves none."""
+    frontier = RedisFrontier(server, f"test{next(numbers)}", FREE, now_ms=clock)
+    frontier.take_in([Candidate(f"{host}/1") for host in HOSTS])
+    server.config_resetstat()
+    assert len(frontier.lease(70).leases) == 70
+    assert "cmdstat_zrem" not in server.info("commandstats")
