@@ -32,6 +32,7 @@ from frontier.types import RobotsRecord
 LONGEST_BYTES = 500 * 1024
 LONGEST_DELAY_S = RETRY_AFTER_CAP_MS / 1000
 """A longer Crawl-delay counts as this one, as a Retry-After does: anybody may write what no instant can hold."""
+MOST_ALLOWS = 100
 _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
@@ -96,9 +97,11 @@ class Rules:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line does."""
-        spoken_of = (value.rstrip("$") for field, value in self._lines if field == "Allow" and value)
-        return not any(map(self.allowed, ("/", "/that/no/rule/speaks/of", *spoken_of)))
+        """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line does. Never of
+        a file with more than :data:`MOST_ALLOWS` of these: each is held against all rules, and all wait meanwhile."""
+        spoken_of = {value.rstrip("$") for field, value in self._lines if field == "Allow" and value}
+        urls = "/", "/that/no/rule/speaks/of", *spoken_of
+        return len(spoken_of) <= MOST_ALLOWS and not any(map(self.allowed, urls))
 
     def crawl_delay(self) -> float | None:
         """Seconds between requests; None when the file does not say, or says no number."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontier.robots import LONGEST_BYTES, Rules, allowed, crawl_delay
+from frontier.robots import LONGEST_BYTES, MOST_ALLOWS, Rules, allowed, crawl_delay
 
 URL = "https://example.org/private/page"
 
@@ -97,6 +97,13 @@ def test_what_follows_500_kib_does_not_count() -> None:
 )
 def test_a_host_is_closed_where_nothing_may_be_fetched(text: bytes, closed: bool) -> None:
     assert Rules(text, "ulwembu").closed is closed
+
+
+@pytest.mark.parametrize(("lines", "closed"), [(MOST_ALLOWS, True), (MOST_ALLOWS + 1, False)])
+def test_a_file_of_very_many_allow_lines_closes_nothing(lines: int, closed: bool) -> None:
+    """Some 16,000 fit into one; to hold each against all took half a minute, in which a worker did nothing else."""
+    rules = "".join(f"Allow: /{number}\nDisallow: /{number}*\n" for number in range(lines))
+    assert Rules(f"User-agent: *\nDisallow: /\n{rules}".encode(), "ulwembu").closed is closed
 
 
 @pytest.mark.parametrize(
