@@ -12,7 +12,7 @@ from itertools import islice
 from frontier import admin, opt_outs, rescoring
 from frontier.audit import AuditRow
 from frontier.config import FrontierConfig
-from frontier.host import Host
+from frontier.host import QUOTAS, Host
 from frontier.types import (
     BANDS,
     Counts,
@@ -104,7 +104,10 @@ class MemoryTables:
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:
         """See :class:`frontier.types.Frontier`."""
         for authority, policy in policies.items():
-            self.host_of(authority).policy = policy
+            host = self.host_of(authority)
+            host.policy = policy
+            if host.rest_reason in QUOTAS:
+                host.rest_ms, host.rest_reason, host.rank = 0, "", None
 
     def configured(self) -> list[str]:
         """See :class:`frontier.types.Frontier`."""

@@ -315,8 +315,8 @@ class Frontier(Protocol):
         """The valid record of an authority, None when there is none."""
 
     def configure(self, policies: Mapping[str, HostPolicy]) -> None:
-        """Set the rules of single authorities (whole record replaced); for the next grants on. `HostPolicy()`: the
-        crawl's rules again."""
+        """Set the rules of single authorities (whole record replaced); for the next grants on, also of one that rests
+        since it had all that its rules allowed. `HostPolicy()`: the crawl's rules again."""
 
     def configured(self) -> list[str]:
         """The authorities that have rules of their own."""

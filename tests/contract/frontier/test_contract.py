@@ -249,9 +249,36 @@ def test_a_host_that_had_its_bytes_rests(make: Make, clock: Clock) -> None:
     assert (state.rest_reason, state.fetched_bytes, state.queued) == ("quota_bytes", 1998, 2)
     clock.forward(DAY)  # it is asked for again once a day, in case its rules were changed
     assert A not in [lease.authority for lease in frontier.lease(2).leases]
-    frontier.configure({A: HostPolicy(max_bytes=5000)})
-    clock.forward(DAY)
+    frontier.configure({A: HostPolicy(max_bytes=1998)})
+    assert A not in [lease.authority for lease in frontier.lease(2).leases]
+    frontier.configure({A: HostPolicy(max_bytes=1999)})
     assert A in [lease.authority for lease in frontier.lease(2).leases]
+
+
+@pytest.mark.parametrize(
+    ("rules", "rest"), [(HostPolicy(max_pages=1), "quota"), (HostPolicy(max_bytes=1), "quota_bytes")]
+)
+def test_a_host_whose_rules_allow_more_waits_no_longer(make: Make, clock: Clock, rules: HostPolicy, rest: str) -> None:
+    """Whoever raises a limit in the seed file starts the crawl again to see it go on."""
+    frontier = make(FREE)
+    frontier.configure({A: rules})
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(2)])
+    done(frontier, one(frontier), fetched_bytes=1)
+    clock.forward(HOUR)
+    assert frontier.lease(1).leases == ()
+    assert (state := frontier.host(A))
+    assert state.rest_reason == rest
+    frontier.configure({A: HostPolicy(max_pages=2, max_bytes=2)})
+    assert one(frontier).url == f"{A}/1"
+
+
+def test_new_rules_end_no_rest_that_is_not_theirs(make: Make, clock: Clock) -> None:
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(2)])
+    done(frontier, one(frontier), "http_429", retry_after_ms=HOUR)
+    frontier.configure({A: HostPolicy(max_pages=5)})
+    clock.forward(HOUR - 1)
+    assert frontier.lease(1).leases == ()
 
 
 # -- priority and fairness ---------------------------------------------------------------------------------------------
