@@ -831,9 +831,25 @@ def test_unreachable_robots_stop_the_host_and_are_asked_for_later(
 ) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1")])
-    done(frontier, one(frontier), "cut", robots=robots)
-    clock.forward(5 * MINUTE - 1)
-    assert frontier.lease(1).leases == ()
+    for minutes in (5, 10, 20, 40):
+        done(frontier, one(frontier), "cut", robots=robots)
+        clock.forward(minutes * MINUTE - 1)
+        assert frontier.lease(1).leases == ()
+        clock.forward(1)
+    assert one(frontier).kind is Kind.ROBOTS
+
+
+@pytest.mark.parametrize(("said_ms", "asked_again_ms"), [(HOUR, HOUR * 3 // 4), (30 * DAY, DAY - HOUR)])
+def test_robots_are_asked_for_again_in_their_last_quarter_or_hour(
+    make: Make, clock: Clock, said_ms: int, asked_again_ms: int
+) -> None:
+    frontier = make(POLITE)
+    frontier.take_in([Candidate(f"{A}/1")])
+    rules(frontier, expires_in_ms=said_ms)
+    clock.forward(asked_again_ms)
+    page = one(frontier)
+    assert page.kind is Kind.PAGE
+    frontier.release([page.token])
     clock.forward(1)
     assert one(frontier).kind is Kind.ROBOTS
 
