@@ -19,9 +19,11 @@ import pytest
 import redis
 
 from crawler.state.embedded_redis import EmbeddedRedis
-from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, HostPolicy, Outcome
+from frontier import Candidate, FrontierConfig, FrontierFull, FrontierUnavailable, HostPolicy, Outcome, RobotsRecord
 from frontier.audit import verify, verify_plain
+from frontier.outcomes import DAY, HOUR
 from frontier.redis_frontier import RedisFrontier
+from frontier.types import Once
 from tests.integration.frontier.fleet import CONFIG
 
 ROOT = Path(__file__).parents[3]
@@ -259,4 +261,19 @@ def test_every_key_lies_in_the_crawls_slot(tmp_path: Path) -> None:
         for key in client.scan_iter():
             prefixes[key.decode().partition(":")[0]] += 1
         assert set(prefixes) == {"{c}"}
+        client.close()
+
+
+def test_what_holds_for_a_time_is_dropped_some_time_after_it(tmp_path: Path) -> None:
+    with EmbeddedRedis(tmp_path / "redis") as server:
+        client = redis.Redis.from_url(server.url)
+        frontier = RedisFrontier(client, "c")
+        frontier.take_in([Candidate("http://a.example/1")])
+        (lease,) = frontier.lease(1).leases
+        frontier.report([Outcome(lease.token, "ok", robots=RobotsRecord("allow"))])
+        frontier.add_counts({"n": {"a": (1,)}}, Once("worker", 1))
+        keys = frontier.keys
+        assert DAY < client.pttl(keys.robots("http://a.example")) <= DAY + HOUR
+        assert 13 * DAY < client.pttl(keys.done(0)) <= 14 * DAY
+        assert DAY - HOUR < client.pttl(f"{keys.prefix}once:worker") <= DAY
         client.close()
