@@ -111,18 +111,12 @@ class Rules:
         """A rule that forbids or expressly allows `url` as the verdict goes, as the file says it; "" when no rule
         matches. Cost: one parse for each rule of the file, for people only."""
         wanted = "Allow" if self.allowed(url) else "Disallow"
-        groups = [line for line in self._lines if line[0] == "User-agent" or line[0] in _RULES]
-        matching = []
-        for number, (field, value) in enumerate(groups):
-            if field != wanted or not value:
-                continue
-            # the file with no rule but this one, turned into a Disallow, in its group
-            only = [
-                line if line[0] == "User-agent" else ("Disallow", value if place == number else "")
-                for place, line in enumerate(groups)
-            ]
-            if not Protego.parse("\n".join(_plain(only, self._agent))).can_fetch(url, _US):
-                matching.append(value)
+        matching = [
+            value
+            for field, value in _own_rules(self._lines, self._agent)
+            # a file of this rule alone, turned into a Disallow
+            if field == wanted and not Protego.parse(f"User-agent: {_US}\nDisallow: {value}").can_fetch(url, _US)
+        ]
         return f"{wanted}: {max(matching, key=len)}" if matching else ""
 
 
@@ -186,6 +180,18 @@ def _plain(lines: list[tuple[str, str]], agent: str) -> Iterator[str]:
             yield f"User-agent: {_US if _named(value) == agent else _OTHERS}"
         elif field in _RULES:
             yield f"{field}: {value}"
+
+
+def _own_rules(lines: list[tuple[str, str]], agent: str) -> Iterator[tuple[str, str]]:
+    ours = in_agents = False
+    for field, value in lines:
+        if field == "User-agent":
+            ours = (ours and in_agents) or _named(value) == agent
+            in_agents = True
+        elif field in _RULES:
+            in_agents = False
+            if ours:
+                yield field, value
 
 
 def _delay(lines: list[tuple[str, str]], agent: str) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from protego import Protego
 
 from frontier.robots import LONGEST_BYTES, MOST_ALLOWS, Rules, allowed, crawl_delay
 
@@ -139,6 +140,25 @@ def test_the_rules_line_is_told() -> None:
     assert rules.line(URL) in ("Disallow: /p", "Disallow: /private/")
     assert rules.line("https://example.org/private/open/1") == "Allow: /private/open"
     assert rules.line("https://example.org/else") == ""
+
+
+def test_a_rule_of_others_is_not_told() -> None:
+    text = b"Disallow: /pri\nUser-agent: other\nDisallow: /priv\nUser-agent: more\nUser-agent: ulwembu\nDisallow: /p\n"
+    assert Rules(text + b"User-agent: *\nDisallow: /private\n", "ulwembu").line(URL) == "Disallow: /p"
+
+
+def test_to_tell_the_line_each_rule_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shop's file has thousands, and who asks why waits for it."""
+    text = b"User-agent: *\n" + b"".join(b"Disallow: /shop/%d\n" % number for number in range(300))
+    rules, parsed, parse = Rules(text, "ulwembu"), [], Protego.parse
+
+    def noted(content: str) -> Protego:
+        parsed.append(content)
+        return parse(content)
+
+    monkeypatch.setattr(Protego, "parse", noted)
+    assert rules.line("https://example.org/shop/7") == "Disallow: /shop/7"
+    assert sum(map(len, parsed)) < 3 * len(text)
 
 
 @given(st.binary(max_size=300), st.text(max_size=30))
