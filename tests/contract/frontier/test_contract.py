@@ -888,6 +888,25 @@ def test_redirected_robots_are_fetched_politely_for_their_origin(make: Make, clo
     assert one(frontier).url == f"{A}/1"
 
 
+def test_a_host_that_several_robots_have_moved_to_is_asked_for_each_and_then_for_its_own(
+    make: Make, clock: Clock
+) -> None:
+    frontier = make(POLITE)
+    origins = [A, B, "http://d.example"]
+    frontier.take_in([Candidate(f"{host}/1") for host in (*origins, C)])
+    frontier.pause(C)
+    for lease in frontier.lease(9).leases:
+        done(frontier, lease, "robots_redirect", location=f"{C}/moved.txt")
+    frontier.resume(C)
+    seen = []
+    while C not in seen:
+        lease = next(found for found in frontier.lease(9).leases if found.authority == C)
+        seen.append(lease.source)
+        done(frontier, lease, robots=RobotsRecord("allow"))
+        clock.forward(2000)
+    assert sorted(seen) == sorted([*origins, C])
+
+
 def test_robots_that_moved_to_what_has_opted_out_are_unreachable(make: Make, clock: Clock) -> None:
     frontier = make(POLITE)
     frontier.take_in([Candidate(f"{A}/1"), Candidate(f"{B}/1")])
