@@ -13,6 +13,7 @@ from frontier.types import Explanation, Frontier, HostState, Waiting
 from sieve.urls import authority, bad_port, canonicalize, canonicalize_many
 
 LOOKED_THROUGH = 10_000
+FAR_BEHIND = "far behind"
 
 
 def host_state(host: Host, config: FrontierConfig, leased_url: str) -> HostState:
@@ -78,7 +79,7 @@ def explain(frontier: Frontier, url: str, config: FrontierConfig) -> Explanation
     found = next((waiting for waiting, form in zip(there, forms, strict=True) if form == key), None)
     leased_url = state.leased_url if state else ""
     leased = leased_url and canonicalize(leased_url) == key
-    place = "leased" if leased else "not here" if found is None else "parked" if found.until_ms else "queued"
+    place = "leased" if leased else _place(found, state)
     url = leased_url if leased else found.url if found else url
     refused = traps.check(url, found.depth if found else 0, config.limits)
     if (port := bad_port(url)) is not None:
@@ -86,6 +87,12 @@ def explain(frontier: Frontier, url: str, config: FrontierConfig) -> Explanation
     if prefix := frontier.opted_out_by(url):
         refused = f"opted_out:{prefix}"
     return Explanation(url, host, place, found, state, refused, _robots_word(frontier, host, url, config))
+
+
+def _place(found: Waiting | None, state: HostState | None) -> str:
+    if found is not None:
+        return "parked" if found.until_ms else "queued"
+    return FAR_BEHIND if state and state.queued + state.parked > LOOKED_THROUGH else "not here"
 
 
 def _robots_word(frontier: Frontier, host: str, url: str, config: FrontierConfig) -> str:

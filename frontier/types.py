@@ -270,9 +270,10 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a URL is (not) fetched: `place` is "queued", "parked", "leased" or "not here" (never admitted, already
-    done, given up or dropped); `refused` the rule of traps, ports or opt-outs that speaks against it, "" for none;
-    `robots` "allowed", "denied", "no record", "none needed" with the rule's line."""
+    """Why a URL is (not) fetched: `place` is "queued", "parked", "leased", "not here" (never admitted, already done,
+    given up or dropped), or "far behind" (any of these but leased, since its host has more than 10,000 and it is not
+    among the first); `refused` the rule of traps, ports or opt-outs that speaks against it, "" for none; `robots`
+    "allowed", "denied", "no record", "none needed" with the rule's line."""
 
     url: str
     authority: str

@@ -19,6 +19,7 @@ from crawler.pages.answers import PAGE_TYPES
 from crawler.pages.link_memo import read_link_memo
 from crawler.pages.policy import open_policy
 from crawler.records.captures import Place, Tell, captures
+from frontier.admin import FAR_BEHIND, LOOKED_THROUGH
 from frontier.payload import is_embedded, is_least
 from frontier.types import Explanation, Kind, Waiting
 from relevance.errors import ModelError, PolicyError
@@ -201,6 +202,8 @@ def _answer(
         return "never admitted: no URL of this host was"
     if admitted is False:
         return "never admitted: it was not found on any page that was read, nor in a seed"
+    if found.place == FAR_BEHIND:
+        return f"not among the first {LOOKED_THROUGH:,} URLs that wait of its host: behind them, parked, or done with"
     gone = "in a file still open, moved away or in another DATA_DIR, given up after its last try, or without an answer"
     return f"not waiting and in no closed WARC file here: {gone if admitted else f'never found, {gone}'}"
 

@@ -18,6 +18,7 @@ from frontier import (
     RobotsRecord,
     TrapLimits,
     UnknownOutcome,
+    admin,
 )
 from frontier.host import PARKED_AT_ONCE
 from frontier.outcomes import DAY, HOUR, MINUTE
@@ -1457,6 +1458,16 @@ def test_explanations(make: Make, clock: Clock) -> None:
     waiting = frontier.peek(A)
     assert [w.url for w in waiting] == [f"{A}/2"]
     assert frontier.explain(f"{A}/%32?").waiting == waiting[0]
+
+
+def test_of_a_long_queue_it_is_said_that_some_was_not_looked_at(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else who asks why was told that a URL far behind was done with."""
+    monkeypatch.setattr(admin, "LOOKED_THROUGH", 2)
+    frontier = make(FREE)
+    frontier.take_in([Candidate(f"{A}/{n}") for n in range(2)])
+    assert [frontier.explain(f"{A}/{n}").place for n in range(3)] == ["queued", "queued", "not here"]
+    frontier.take_in([Candidate(f"{A}/2")])
+    assert [frontier.explain(f"{A}/{n}").place for n in range(3)] == ["queued", "queued", "far behind"]
 
 
 def test_queued_urls_get_new_scores(make: Make) -> None:

@@ -68,6 +68,14 @@ def test_what_is_worth_least_is_told_why_it_waits(score: float, share: float, sa
     assert _answer(queued, [], "", True, share) == said
 
 
+def test_of_a_host_with_very_many_urls_it_is_said_how_many_were_looked_through() -> None:
+    host = Mock(spec=HostState)
+    far = replace(DONE, place="far behind", host=host)
+    said = "not among the first 10,000 URLs that wait of its host: behind them, parked, or done with"
+    assert [_answer(far, [], "", admitted) for admitted in (True, None)] == [said, said]
+    assert _answer(far, [], "", False).startswith("never admitted")
+
+
 @pytest.mark.parametrize(
     ("admitted", "said"),
     [
