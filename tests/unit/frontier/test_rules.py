@@ -105,11 +105,17 @@ def test_the_audit_finds_what_is_too_short() -> None:
     by_address = verify([*good, end("c", "1", 1699, 1800)])
     assert [(gap.of, gap.gap_ms) for gap in by_address.short] == [("@1", 499)]
     assert verify([*good, end("c", "1", 1699, 1800)], tolerance_ms=1).ok
+    assert not verify([*good, end("c", "1", 1698, 1800)], tolerance_ms=1).ok
 
 
 def test_the_audit_sees_a_gap_across_a_short_fetch_inside_a_long_one() -> None:
     rows = [end("a", "", 0, 10_000), end("a", "", 100, 200), end("a", "", 5000, 5100)]
     assert len(verify(rows).short) == 2
+
+
+def test_the_audit_sees_a_long_delay_across_one_that_was_too_early() -> None:
+    rows = [end("a", "", 0, 1000, 10_000), end("a", "", 2000, 3000, 500), end("a", "", 9000, 9100)]
+    assert [gap.gap_ms for gap in verify(rows).short] == [1000, 8000]
 
 
 def test_an_audit_may_be_followed_row_by_row_without_remembering_all_hosts() -> None:
@@ -133,6 +139,7 @@ def test_grants_and_what_was_not_sent_need_no_gap() -> None:
         end("a", "", 0, 1),
     ]
     assert verify(rows).ok
+    assert not verify([*rows, end("a", "", 999, 1001)]).ok
 
 
 def test_plain_rows_as_warc_dates_give() -> None:
@@ -142,6 +149,11 @@ def test_plain_rows_as_warc_dates_give() -> None:
         ("a", "1970-01-01T00:00:00.000Z row 0", "1970-01-01T00:00:00.900Z row 2")
     ]
     assert proof.shortest_ms == 890
+    rows = [("a", "1", 0.0, 1234.0), ("b", "1", 1483.0, 1500.0), ("a", "2", 2235.0, 2300.0), ("b", "2", 2550.0, 2600.0)]
+    proof = verify_plain(rows, delay_ms=1000, address_delay_ms=250)
+    assert [(gap.of, gap.gap_ms, gap.later) for gap in proof.short] == [("@1", 249, "1970-01-01T00:00:01.483Z row 1")]
+    assert proof.shortest_ms == 1001
+    assert verify_plain(rows, delay_ms=1000, address_delay_ms=250, tolerance_ms=1).ok
 
 
 def test_settings_and_names_are_checked() -> None:
