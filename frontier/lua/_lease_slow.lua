@@ -22,7 +22,7 @@ local function is_rules(unpacked, rules)
   return true
 end
 
--- path prefixes of an authority, of all tables; nil where they are damaged, which is noted
+-- path prefixes of an authority, of all tables, unescaped; nil where they are damaged, which is noted
 local function opt_out_rules(authority)
   local rules = {}
   for i = 1, #opt_outs do
@@ -33,7 +33,7 @@ local function opt_out_rules(authority)
         opt_outs.damaged = { opt_outs[i], authority }
         return nil
       end
-      for _, rule in ipairs(more) do rules[#rules + 1] = rule end
+      for _, rule in ipairs(more) do rules[#rules + 1] = unescaped(rule) end
     end
   end
   return rules
@@ -43,8 +43,7 @@ end
 local function is_opted_out(rules, element)
   if #rules == 0 then return false end
   local path = unescaped(path_of(element))
-  for _, rule in ipairs(rules) do
-    local prefix = unescaped(rule)
+  for _, prefix in ipairs(rules) do
     if sub(path, 1, #prefix) == prefix then return true end
   end
   return false
