@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from frontier import opt_outs
-from frontier.opt_outs import opt_out_rules
+from frontier.opt_outs import Table, add, opt_out_rules
 
 BOTH = ["http://a.example", "https://a.example", "http://www.a.example", "https://www.a.example"]
 
@@ -63,3 +63,11 @@ def test_hosts_as_they_are_written_mostly_need_no_parser(monkeypatch: pytest.Mon
     assert [list(opt_out_rules([f"{name}/"])) for name in names] == said  # by the parser
     monkeypatch.setattr(opt_outs, "as_parsed", None)
     assert list(opt_out_rules(["a.example"])) == said[0]
+
+
+def test_what_is_said_twice_is_new_once() -> None:
+    """Also in one call, as of a file with a line twice."""
+    table: Table = {}
+    rules = [("http://a.example", path) for path in ("/x", "/y", "/y")]
+    assert (add(table, rules), add(table, rules)) == (2, 0)
+    assert table == {"http://a.example": ["/x", "/y"]}
