@@ -25,6 +25,23 @@ def test_a_busy_host_is_left_alone_by_all(make_sharing: MakeSharing, clock: Cloc
     assert (grant.leases, grant.next_due_ms) == ((), clock.now_ms + HOUR)
 
 
+@pytest.mark.parametrize("whose", ["nobody's", "another's"])
+def test_what_a_server_asks_on_a_turn_that_is_lost_is_reported_all_the_same(
+    whose: str, make_sharing: MakeSharing, server: redis.Redis, clock: Clock
+) -> None:
+    zulu, xhosa = crawls(make_sharing, 2, [f"{A}/1", f"{A}/2"])
+    lease = one(zulu)
+    server.delete(f"{PREFIX}t:{A}")
+    other = one(xhosa) if whose == "another's" else None
+    done(zulu, lease, "http_503", retry_after_ms=HOUR)
+    assert (state := zulu.host(A))
+    assert state.rest_ms == clock.now_ms + HOUR
+    if other:  # whose turn is not ended by it, nor made longer
+        done(xhosa, other)
+        clock.forward(FREE.delay_ms)
+        assert one(xhosa).authority == A
+
+
 def rules(frontier: TurnTakingFrontier, clock: Clock, text: bytes = b"") -> None:
     """Fetch the robots.txt of A."""
     lease = next_lease(frontier, clock)
