@@ -23,6 +23,7 @@ from crawler.pages.link_memo import read_link_memo
 from frontier.outcomes import DAY
 from frontier.payload import source_tag
 from frontier.types import Candidate, Kind, Lease
+from relevance.pages.page import read_page
 from relevance.steering.languagetags import NAMES, TAGS
 from seeds import harvest
 from seeds.crawl.model import Crawl, FeedSource, IndexSource
@@ -34,6 +35,7 @@ from sieve.urls import authority
 RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
 _NEWS = 1.0
+_NOFOLLOW = "nofollow"
 _MOST_NESTED = 5
 """Sitemaps of a site that lead to one another; one that is made up may go on for ever."""
 _MOST_LED_TO = 1000
@@ -68,6 +70,7 @@ class Polls:
         language = spec.language if spec else ""
         self._languages = frozenset({language, TAGS.get(language, language), *NAMES.get(language, ())} - {""})
         self._version = str(settings["WARC_VERSION"])
+        self._user_agent = str(settings["ROBOTS_USER_AGENT"])
 
     def request(self, lease: Lease) -> harvest.PollRequest:
         """What to send for a feed's lease: its URL or an older page, and the conditions."""
@@ -78,6 +81,9 @@ class Polls:
     ) -> harvest.Answer:
         """An answer as `seeds.harvest` wants it; `sitemaps` are those that the host's robots.txt names, `fetched_us` is
         when it was asked for."""
+        kind, problem = self._kind(lease), "too_large" if "truncated" in response.flags else ""
+        if kind == "index" and not answers.may_follow(answers.directives(response, frozenset(), self._user_agent)):
+            problem = _NOFOLLOW
         return harvest.Answer(
             asked=asked,
             status=response.status,
@@ -88,8 +94,8 @@ class Polls:
                 if values
             },
             body=response.body,
-            kind=self._kind(lease),
-            problem="too_large" if "truncated" in response.flags else "",
+            kind=kind,
+            problem=problem,
             location=answers.location_of(response),
             retry_after_ms=answers.page_wait_ms(response, self._now_ms),
             sitemaps=tuple(sitemaps),
@@ -99,6 +105,10 @@ class Polls:
 
     def poll(self, lease: Lease, facts: harvest.Answer) -> harvest.PollResult:
         """What came of the poll; the costly part, pure, so that it may run in any thread."""
+        if facts.kind == "index" and not facts.problem:  # a page, which may ask robots not to follow its links
+            page = read_page(facts.body, facts.asked, facts.header("content-type") or None, self._user_agent)
+            if not answers.may_follow(page.robots_meta):
+                facts = replace(facts, problem=_NOFOLLOW)
         return harvest.poll(lease.url, lease.memo, facts, self._bounds(lease))
 
     def fail(self, lease: Lease, asked: str, result: str) -> Finding:

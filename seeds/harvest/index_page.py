@@ -3,10 +3,10 @@
 The articles of a front page stand in a repeated place of its template: the same elements and classes from the body down
 to the link. Links are grouped by that place; a place counts as a list of articles when it holds several links with
 something to read in them, or when new links have turned up there before (`places`, learnt by the history). What stands
-in a navigation, header or footer is not looked at.
+in a navigation, header or footer is not looked at, nor are links with `rel=nofollow`.
 
 Numbers are taken out of class names and positions are not counted, so a teaser that moves down the page keeps its
-place. What is linked from elsewhere on the page is not lost: the crawl reads the page as a page too.
+place. What is linked from elsewhere on the page is not followed from here: such a page is polled only.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def placed_links(html: bytes, url: str) -> list[PlacedLink]:
     known: dict[int, str | None] = {}
     room = 2 * _PAGE_BYTES  # links inside one another share their text
     for anchor in tree.css("a[href]")[:_MOST_LINKS]:
+        if "nofollow" in (anchor.attributes.get("rel") or "").lower():
+            continue
         link = _absolute(base, anchor.attributes.get("href") or "")
         if not link or link == url or not _is_article_address(link, own):
             continue

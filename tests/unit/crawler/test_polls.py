@@ -319,3 +319,27 @@ def test_workers_whose_clocks_are_hours_apart_poll_no_feed_more_often(monkeypatc
     alike = polls_of_a_day(0, 0)
     assert alike < 400
     assert polls_of_a_day(0, 5 * 3600) == polls_of_a_day(0, -5 * 3600) == alike
+
+
+LIST = "".join(f'<h2><a href="/2026/indaba-{n}">Isihloko sendaba enkulu {n}</a></h2>' for n in range(1, 6)).encode()
+
+
+@pytest.mark.parametrize(
+    ("head", "tag"),
+    [
+        (b'<meta name="robots" content="noindex,nofollow">', ""),
+        (b'<meta name="Ulwembu" content="none">', ""),
+        (b"", "nofollow"),
+        (b"", "ulwembu: nofollow"),
+    ],
+)
+def test_an_index_page_that_asks_robots_not_to_follow_its_links_leads_nowhere(head: bytes, tag: str) -> None:
+    these = polls(f'[[index]]\nurl = "{HOME}/news"\n')
+    page = lease(f"{HOME}/news")
+    html = {"Content-Type": "text/html"}
+    assert len(ask(these, page, LIST, headers=html).links) == 5
+    closed = ask(these, page, head + LIST, headers={**html, "X-Robots-Tag": tag} if tag else html)
+    assert not closed.links
+    assert closed.warnings == (f"{page.url}: failing at its first poll: nofollow",)
+    opened = ask(these, replace(page, memo=closed.memo or b""), LIST, headers=html)
+    assert len(opened.links) == 5

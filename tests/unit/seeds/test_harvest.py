@@ -421,6 +421,16 @@ def test_index_pages_become_feeds() -> None:
     assert reasons(empty) == ["refused"]
 
 
+def test_links_of_an_index_page_that_are_not_to_be_followed_are_none() -> None:
+    links = "".join(
+        f'<h2><a rel="{rel}" href="/2026/indaba-{n}">Isihloko sendaba enkulu {n}</a></h2>'
+        for n, rel in enumerate(("", "bookmark", "external NoFollow", "", "nofollow"))
+    )
+    front = "https://news.example/"
+    found = poll(front, b"", Answer(front, 200, NOW_MS, body=links.encode(), kind="index")).new_items
+    assert [item.url[-1] for item in found] == ["0", "1", "3"]
+
+
 def test_an_index_page_may_list_documents() -> None:
     """As newspapers do that appear as PDF; pictures and scripts are none."""
     issues = "".join(
