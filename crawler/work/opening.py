@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,7 +93,8 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
     """The rules of the seed file's sites that have their own, by authority.
 
     A site's rules hold for its host however a redirect or a link spells it: by http and https, with and without
-    ``www.``, as scopes take it. What a site says of just that authority comes first.
+    ``www.``, as scopes take it. What a site says of just that authority comes first. Of several that are parts of one
+    host the longest delays and the smallest limits hold.
     """
     found: dict[str, HostPolicy] = {}
     spelled: dict[str, HostPolicy] = {}
@@ -103,9 +106,32 @@ def host_policies(spec: Crawl) -> dict[str, HostPolicy]:
                 max_pages=site.max_pages or None,
                 max_bytes=site.max_bytes or None,
             )
-            found[str(authority(site.url))] = policy
-            spelled |= dict.fromkeys(spelled_out(authority(site.url).partition("://")[2]), policy)
-    return {**spelled, **found}
+            home = str(authority(site.url))
+            found[home] = _stricter(found.get(home, HostPolicy()), policy)
+            for host in {home, *spelled_out(home.partition("://")[2])}:
+                spelled[host] = _stricter(spelled.get(host, HostPolicy()), policy)
+    return {**spelled, **{home: _completed(policy, spelled[home]) for home, policy in found.items()}}
+
+
+def _stricter(one: HostPolicy, other: HostPolicy) -> HostPolicy:
+    return HostPolicy(
+        delay_ms=_of(max, one.delay_ms, other.delay_ms),
+        address_delay_ms=_of(max, one.address_delay_ms, other.address_delay_ms),
+        max_pages=_of(min, one.max_pages, other.max_pages),
+        max_bytes=_of(min, one.max_bytes, other.max_bytes),
+    )
+
+
+def _of(choose: Callable[[list[int]], int], *said: int | None) -> int | None:
+    """Of what was said; None when nothing was."""
+    numbers = [number for number in said if number is not None]
+    return choose(numbers) if numbers else None
+
+
+def _completed(policy: HostPolicy, others: HostPolicy) -> HostPolicy:
+    """`policy`, and where it says nothing what the others do."""
+    pairs = zip(astuple(policy), astuple(others), strict=True)
+    return HostPolicy(*(other if own is None else own for own, other in pairs))
 
 
 def _ms(settings: BaseSettings, name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,22 @@ def test_rules_of_a_site_hold_however_its_host_is_spelled() -> None:
         "http://127.0.0.1:8080": address,
         "https://127.0.0.1:8080": address,
     }
+
+
+def test_of_several_sites_of_one_host_none_takes_back_what_another_says() -> None:
+    parts = (
+        Site("https://slow.example/zu/", "prefix", delay_s=30, max_bytes=9),
+        Site("https://slow.example/xh/", "prefix", delay_s=10, ip_delay_s=2, max_pages=7),
+        Site("https://slow.example/ss/", "prefix", max_pages=8),
+        Site("https://slow.example/nd/", "prefix"),
+        Site("http://www.slow.example/old/", "prefix", max_pages=5, ip_delay_s=1),
+    )
+    whole = HostPolicy(delay_ms=30_000, address_delay_ms=2000, max_pages=7, max_bytes=9)
+    for sites in (parts, parts[::-1]):
+        found = host_policies(Crawl("x", "zul", sites=sites))
+        assert found["https://slow.example"] == whole
+        assert found["http://www.slow.example"] == replace(whole, address_delay_ms=1000, max_pages=5)
+        assert found["https://www.slow.example"] == replace(whole, max_pages=5)
 
 
 def test_a_start_puts_the_rules_of_its_seed_file_in_force_and_no_others(url: str, server: redis.Redis) -> None:
