@@ -1,12 +1,13 @@
 """Fetches single addresses for commands, outside any crawl but under the same manners.
 
 Guarantees, for one process: only addresses that the guard allows are connected to; nothing is fetched that robots.txt
-(RFC 9309, read before the first request to a host) denies or that has opted out (crawler/console/opted_out.py); a host
-is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay) between the end of an answer and the
-next request, an address likewise with FRONTIER_IP_DELAY_S, where that is shorter; a host that answers 429 or 503 is
-left alone as long as it says, and as a crawl would be after another refusal with a Retry-After, and if its robots.txt
-did, that is asked for again after it. Redirects are followed hop by hop under the same rules, none that is to be waited
-for. A crawl running at the same time knows nothing of it: do not aim both at one host.
+(RFC 9309, read before the first request to a host, and anew each ROBOTS_MAX_AGE_S) denies or that has opted out
+(crawler/console/opted_out.py); a host is asked one thing at a time, with at least FRONTIER_DELAY_S (or its Crawl-delay)
+between the end of an answer and the next request, an address likewise with FRONTIER_IP_DELAY_S, where that is shorter;
+a host that answers 429 or 503 is left alone as long as it says, and as a crawl would be after another refusal with a
+Retry-After, and if its robots.txt did, that is asked for again after it. Redirects are followed hop by hop under the
+same rules, none that is to be waited for. A crawl running at the same time knows nothing of it: do not aim both at one
+host.
 """
 
 from __future__ import annotations
@@ -132,6 +133,7 @@ class PoliteClient:
         self._token = str(settings["ROBOTS_USER_AGENT"])
         self._delay_s = settings.getfloat("FRONTIER_DELAY_S") if delay_s is None else delay_s
         self._address_delay_s = min(settings.getfloat("FRONTIER_IP_DELAY_S"), self._delay_s)
+        self._robots_age_s = settings.getfloat("ROBOTS_MAX_AGE_S")
         self._most_crawl_delay_s = settings.getfloat("FRONTIER_MAX_CRAWL_DELAY_S")
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
         self._addresses: defaultdict[str, _Place] = defaultdict(_Place)
@@ -184,7 +186,6 @@ class PoliteClient:
     async def _fetch_rules(self, home: str, host: _Host) -> Rules:
         """The rules of a host; redirects of robots.txt are followed politely, whatever the other host's rules say, but
         not to what has opted out."""
-        host.delay_s = self._delay_s
         url, there = f"{home}/robots.txt", host
         fetched, location = await self._ask(url, host, [], robots=True)
         for _ in range(MOST_HOPS):
@@ -196,10 +197,14 @@ class PoliteClient:
             except ValueError:
                 location = ""
         host.robots, record = fetched, answers.robots_record(fetched.status, fetched.body, whole=fetched.ok)
-        if record.kind == "disallow" and there.told > time.monotonic():
+        now = time.monotonic()
+        if record.kind != "disallow":
+            host.again = now + self._robots_age_s
+        elif there.told > now:
             host.again = there.told
         rules = Rules.of(record, self._token)
         host.delay_s = max(self._delay_s, rules.crawl_delay() or 0.0)
+        host.due = max(host.due, now + host.delay_s)
         return rules
 
     async def _ask(

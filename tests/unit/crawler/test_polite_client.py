@@ -119,6 +119,36 @@ def test_a_robots_txt_that_only_failed_is_not_asked_for_again(monkeypatch: pytes
     assert asked == ["/robots.txt"]
 
 
+def test_a_crawl_delay_holds_from_the_robots_txt_that_says_it_on() -> None:
+    ended: list[float] = []
+
+    def answer(path: str) -> bytes:
+        ended.append(time.monotonic())
+        return b"User-agent: *\nCrawl-delay: 0.5\n" if path == "/robots.txt" else b""
+
+    with answering(answer) as (home, _), BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch:
+        assert fetch(f"{home}/page").ok
+        assert fetch(f"{home}/other").ok
+    assert min(later - earlier for earlier, later in pairwise(ended)) >= 0.5
+
+
+def test_a_robots_txt_is_relied_on_for_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = time.monotonic()
+    clock = SimpleNamespace(monotonic=lambda: begun)
+    monkeypatch.setattr(polite_client, "time", clock)
+    told = [b"User-agent: *\nDisallow: /\n", b""]
+    with (
+        answering(lambda path: told.pop() if path == "/robots.txt" else b"") as (home, asked),
+        BlockingFetch(given(FRONTIER_DELAY_S=0)) as fetch,
+    ):
+        assert fetch(f"{home}/page").ok
+        clock.monotonic = lambda: begun + 86_399
+        assert fetch(f"{home}/page").ok
+        clock.monotonic = lambda: begun + 86_401
+        assert fetch(f"{home}/page").problem == "robots_denied"
+    assert asked == ["/robots.txt", "/page", "/page", "/robots.txt"]
+
+
 def test_hosts_of_one_address_are_asked_one_after_another_with_its_delay() -> None:
     instants: list[float] = []
 
