@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -18,6 +19,7 @@ from crawler.harvest.polls import RECURRING
 from crawler.harvest.revisits import started_us
 from crawler.harvest.site_sitemaps import ranked
 from crawler.pages import answers
+from crawler.pages.findings import Finding
 from crawler.pages.requisites import behind_requisites
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
@@ -61,6 +63,8 @@ class PollReader:
         else:
             polled = polls.poll(lease, facts)
         finding = polls.finding(lease, facts, polled, answers.result_of(response))
+        if finding.result == "redirect":
+            self._wait_to_follow(response, finding)
         for warning in finding.warnings:
             logger.warning("Feed %s", warning)
         if polls.is_of_a_site(lease):
@@ -69,6 +73,14 @@ class PollReader:
             finding.links = behind_requisites(finding.links, self._worker.stores.spec)
         request.meta["finding"] = finding
         return response
+
+    def _wait_to_follow(self, response: Response, finding: Finding) -> None:
+        """Where it has moved to, be that another spelling of its own, is asked for when the answer says."""
+        frontier = self._worker.stores.frontier
+        if wait_ms := answers.redirect_wait_ms(response, frontier.date_ms):
+            not_before_ms = frontier.now_ms() + wait_ms
+            finding.links = [replace(link, not_before_ms=not_before_ms) for link in finding.links]
+            finding.again_in_ms = max(wait_ms, finding.again_in_ms or 0)
 
     async def _sitemaps_of(self, lease: Lease) -> tuple[str, ...]:
         """What the robots.txt of the lease's host names, remembered for as long as that record is; nothing while the

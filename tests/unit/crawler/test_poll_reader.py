@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from email.utils import formatdate
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
 from scrapy.http import Request, Response
 
+from crawler.pages.findings import Finding
 from crawler.poll_reader import PollReader
 from crawler.work.worker import Worker
 from frontier.errors import FrontierUnavailable
@@ -36,6 +38,28 @@ def test_an_answer_is_read_while_the_frontier_is_away() -> None:
     assert [link.url for link in read(reader)["finding"].links] == ["https://a.example/1"]
     worker.robots = AsyncMock(return_value=RECORD)
     assert asyncio.run(reader._sitemaps_of(lease(FEED))), "and asked for again"
+
+
+@pytest.mark.parametrize("wait", ["3600", formatdate(3605, usegmt=True)])
+def test_where_a_feed_has_moved_to_is_asked_for_when_the_answer_says(wait: str) -> None:
+    """By Redis' clock, and the crawl's own, since either machine's may be wrong."""
+    worker = Mock(spec=Worker, robots=AsyncMock(return_value=RECORD))
+    worker.stores.polls = polls()
+    worker.stores.frontier = Mock(now_ms=lambda: 9000, date_ms=lambda: 5000)
+
+    def moved(to: str, **headers: str) -> Finding:
+        request = Request(FEED, meta={"lease": lease(FEED)})
+        asyncio.run(PollReader(worker).process_response(request, Response(FEED, 302, {"Location": to, **headers})))
+        found: Finding = request.meta["finding"]
+        return found
+
+    there = "https://a.example/rss"
+    assert [(link.url, link.not_before_ms) for link in moved(there).links] == [(there, 0)]
+    told: dict[str, str] = {"Retry-After": wait}
+    assert [(link.url, link.not_before_ms) for link in moved(there, **told).links] == [(there, 3_609_000)]
+    spelling = f"{FEED}?utm_source=feed"
+    assert (moved(spelling).again_in_ms or 0) < 10_000
+    assert moved(spelling, **told).again_in_ms == 3_600_000
 
 
 def test_sitemaps_that_a_robots_txt_names_are_whole_addresses_and_remembered() -> None:
