@@ -13,6 +13,7 @@ Fails closed: without a valid record nothing is sent. Source: RFC 9309.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from typing import Self
 
@@ -24,6 +25,8 @@ from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError, lease
 from crawler.work.worker import Worker
 from frontier.robots import Rules
 from frontier.types import Kind, Lease
+
+logger = logging.getLogger(__name__)
 
 _MOST_RULES_BYTES = 8 * 1024 * 1024
 # Parsed rules measured: 0.5 KB without any, 2.3 KB for 100 bytes of them, 230 KB for 6 KB.
@@ -51,6 +54,8 @@ class RobotsMiddleware:
         lease = lease_of(request)
         # A lease is for one fetch: a callback may have copied the meta of its answer, which has one already.
         if lease is None or "capture" in request.meta:
+            # Scrapy's pipelines pass over it without a word.
+            logger.warning("Not fetched: %s: no delay and no robots.txt would hold for it", request.url)
             raise OutsideFrontierError(f"not fetched, since it is no request of the frontier's: {request}")
         elsewhere = request.url != lease.url or lease.hops > 0
         if elsewhere and (prefix := await self._worker.opted_out_by(request.url)):

@@ -49,8 +49,10 @@ class Plain(Spider):
 
 class Direct(Spider):
     name, start_urls = "direct", [WEB + "/"]
+    custom_settings = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": "files"}
 
     async def parse(self, response):
+        yield {"file_urls": [WEB + "/direct"]}
         try:
             await self.crawler.engine.download_async(Request(WEB + "/direct"))
         except Exception as error:
@@ -143,5 +145,8 @@ def test_crawl_spiders_and_sitemap_spiders(web: Host, project: Path) -> None:
 
 
 def test_nothing_is_fetched_around_the_frontier(web: Host, project: Path) -> None:
-    assert crawl(project, "direct")[0] == [{"why": "OutsideFrontierError"}]
+    direct = f"http://{HERE}:{web.port}/direct"
+    items, log = crawl(project, "direct")
+    assert items == [{"file_urls": [direct], "files": []}, {"why": "OutsideFrontierError", "files": []}]
+    assert log.count(f"Not fetched: {direct}: ") == 2
     assert (HERE, "/direct") not in web.asked
