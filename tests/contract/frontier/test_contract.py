@@ -1385,6 +1385,21 @@ def test_budgets_close_the_crawl(make: Make, clock: Clock, budget: Budget, close
     assert (grant.leases, grant.closed) == ((), closed)
 
 
+def test_a_budget_of_pages_counts_answers_of_all_kinds(make: Make, clock: Clock) -> None:
+    """But robots.txt, and what is tried again."""
+    frontier = make(replace(POLITE, budget=Budget(max_pages=20)))
+    kinds = {"feed": Kind.FEED, "map": Kind.SITEMAP}
+    names = ("feed", "map", "redirect", "http_404", "unwanted", "http_503", "timeout")
+    frontier.take_in([Candidate(f"http://{name}.example/", kinds.get(name, Kind.PAGE)) for name in names])
+    for lease in frontier.lease(10).leases:
+        done(frontier, lease, robots=RobotsRecord("allow"))
+    clock.forward(2000)
+    for lease in frontier.lease(10).leases:
+        name = lease.url[7:-9]
+        done(frontier, lease, "ok" if name in kinds else name, again_in_ms=DAY if name in kinds else None)
+    assert frontier.status().pages == len(names) - 2
+
+
 def test_no_more_is_under_way_than_the_budget_has_pages_left(make: Make, clock: Clock) -> None:
     frontier = make(FrontierConfig(obey_robots=False, budget=Budget(max_pages=3)))
     frontier.take_in([Candidate(f"{host}/{n}") for host in (A, B, C, "http://d.example") for n in range(3)])
