@@ -3,7 +3,8 @@
 WARC-Date is when the request began; the metadata record beside it says how long the fetch took (fetchTimeMs). Dates
 without a fraction of a second (WARC 1.0) cannot prove a delay; such records are left out, and so are those of
 unreadable URLs or dates. The delay that a host asks for is read from its robots.txt where the archive has that: it
-holds from that request until the next robots.txt. (One that was redirected to another host is not followed; then only
+holds from that request until the next robots.txt, also where its content is stored once for several (a revisit). (One
+that was redirected to another host is not followed, nor is one looked for in the files of an earlier crawl; then only
 the configured delay is checked.)
 """
 
@@ -88,19 +89,27 @@ def _visit(exchange: Record, took_ms: str, asked: Mapping[str, list[tuple[float,
 
 
 def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tuple[float, int]]]:
-    """By authority: from when on it asked for which delay (ms; 0: none), in order of time."""
-    found: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    """By authority: from when on it asked for which delay (ms; 0: none, or not known), in order of time."""
+    answers: list[tuple[str, float, str]] = []
+    delays: dict[str, int] = {}  # by the digest of the rules
     for path in files:
-        with Reader(path, types=("response",), sound=True) as reader:
+        with Reader(path, types=("response", "revisit"), sound=True) as reader:
             for record in reader:
                 if not _ROBOTS_TXT.fullmatch(record.url) or (when := _asked_when(record)) is None:
                     continue
                 head = record.http
                 if head is None or not (200 <= head.status < 300 or 400 <= head.status < 500):
                     continue
-                delay_s = crawl_delay(record.body(), user_agent) if head.status < 300 else None
-                found[when[0]].append((when[1], round(1000 * (delay_s or 0))))
-    return {host: sorted(said) for host, said in found.items()}
+                rules = ""
+                if head.status < 300:
+                    rules = record.field("WARC-Payload-Digest") or record.id
+                    if record.type == "response":
+                        delays[rules] = round(1000 * (crawl_delay(record.body(), user_agent) or 0))
+                answers.append((*when, rules))
+    found: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    for home, when_ms, rules in sorted(answers):
+        found[home].append((when_ms, delays.get(rules, 0)))
+    return found
 
 
 def _asked_when(record: Record) -> tuple[str, float] | None:

@@ -81,6 +81,27 @@ def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
     ) == [(0, 2000), (3000, 2000), (6000, 0)]
 
 
+def test_rules_that_are_stored_once_hold_for_each_host_that_has_them(tmp_path: Path) -> None:
+    def known(number: int, second: float, body: bytes, rules: bytes) -> bytes:
+        digest = b"WARC-Payload-Digest: sha1:%s\r\nWARC-IP-Address" % rules
+        return exchange(number, second, "/robots.txt", body).replace(b"WARC-IP-Address", digest, 1)
+
+    def again(number: int, second: float, rules: bytes) -> bytes:
+        return known(number, second, b"", rules).replace(b"WARC-Type: response", b"WARC-Type: revisit", 1)
+
+    assert asked(
+        tmp_path,
+        again(1, 0, b"A"),
+        exchange(2, 3, "/page"),
+        known(3, 5, ROBOTS, b"A").replace(b"a.test", b"b.test"),
+        known(4, 8, OTHERS_ROBOTS, b"B").replace(b"a.test", b"b.test"),
+        again(5, 10, b"B"),
+        again(6, 11, b"A"),
+        again(7, 14, b"of-an-earlier-crawl"),
+        exchange(8, 15, "/page2"),
+    ) == [(0, 2000), (3000, 2000), (5000, 2000), (8000, 0), (10_000, 0), (11_000, 2000), (14_000, 0), (15_000, 0)]
+
+
 def test_the_order_of_the_records_does_not_count(tmp_path: Path) -> None:
     """Several workers write several files, and robots.txt may lie in any of them."""
     (tmp_path / "pages.warc").write_bytes(exchange(1, 3, "/1") + exchange(2, 4, "/2"))
