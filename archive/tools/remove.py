@@ -28,6 +28,8 @@ from archive.tools.sink import Sink
 
 _HOST = re.compile(r"[^/?]+")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_NUMBERED = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(www\d+\.)", re.IGNORECASE)
+"""A host of its own, where a key has it without that."""
 _ABOUT = re.compile(r"urn:[a-z-]+:(?=https?://)", re.IGNORECASE)
 """A browser's recorder names so what it made of a page: its text, its picture, what it has loaded (browsertrix)."""
 
@@ -62,12 +64,20 @@ def below(name: str) -> Callable[[str], bool]:
         key = key.partition(")")[0] + ")"
     # A key has neither a slash nor a question mark at its end.
     inside = key.rstrip("/") + path[-1] if path[1:].endswith(("/", "?")) else key
+    label = _numbered(whole)
 
     def wanted(url: str) -> bool:
-        found = surt(_ABOUT.sub("", url, 1)) if "://" in url else ""
-        return found == key or found.startswith(inside)
+        named = _ABOUT.sub("", url, 1)
+        found = surt(named) if "://" in url else ""
+        return (found == key or found.startswith(inside)) and _numbered(named) == label
 
     return wanted
+
+
+def _numbered(url: str) -> str:
+    """The ``www2.`` of its host, "" without."""
+    found = _NUMBERED.match(url)
+    return found[1].lower() if found else ""
 
 
 def remove(path: Path, unwanted: Callable[[str], bool], *, write: bool, tick: Tick | None = None) -> Removal:

@@ -248,7 +248,8 @@ def test_two_at_once_on_one_file(tmp_path: Path) -> None:
          ["http://web.example/https://example.org/", "urn:text:x"]),
         ("example.org/?to=http://a.example/", ["http://example.org/?to=http://a.example/x"],
          ["http://a.example/", "http://example.org/"]),
-        ("example.org", ["ftp://example.org/x"], []),
+        ("example.org", ["ftp://example.org/x"], ["http://www2.example.org/", "urn:text:https://me@www2.example.org/"]),
+        ("WWW2.example.org", ["https://www2.example.org/x"], ["http://example.org/", "http://www3.example.org/"]),
     ],
 )  # fmt: skip
 def test_what_a_site_is(site: str, in_it: list[str], not_in_it: list[str]) -> None:
