@@ -262,7 +262,7 @@ class FocusMiddleware:
     def _judge(
         self, page: Page, response: Response, lease: Lease, directives: frozenset[str], *, known: bool
     ) -> Verdict:
-        link = read_link_memo(lease.memo) or NO_LINK
+        link, may_keep = read_link_memo(lease.memo) or NO_LINK, answers.may_keep(directives)
         context = PageContext(
             depth=lease.depth,
             since_relevant=link.since_relevant,
@@ -270,11 +270,10 @@ class FocusMiddleware:
             fetched_bytes=len(response.body),
             content_language=answers.header(response, "Content-Language"),
             known=known,
+            may_keep=may_keep,
         )
         verdict = self._worker.stores.policy.judge(page, context)
-        if verdict.keep and not answers.may_keep(directives):
-            return replace(verdict, keep=False, reason="noindex", words=0)
-        return verdict
+        return verdict if may_keep else replace(verdict, keep=False, reason="noindex")
 
     def _links(self, page: Page, response: Response, lease: Lease, verdict: Verdict) -> list[Candidate]:
         links = [

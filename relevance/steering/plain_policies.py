@@ -64,7 +64,7 @@ class PlainPolicy(ABC):
 
     def judge(self, page: Page, context: PageContext) -> Verdict:
         found = measure(page, self.target.language, self._identifier)
-        if context.known:  # none of its words counts, but their language is told
+        if not context.counts:  # none of its words counts, but their language is told
             found = replace(found, words=0, total=0, raw=0)
         return replace(self.decide(page, found, context), blocks=found.blocks)
 
@@ -151,5 +151,5 @@ class KeepAllPolicy(PlainPolicy):
     """Every page with words: for whitelists, and for languages that the model does not know."""
 
     def decide(self, page: Page, found: Measured, context: PageContext) -> Verdict:  # noqa: ARG002
-        keep = bool(found.by_language) and not context.known  # the total is 0, too, where all there is weighs little
+        keep = bool(found.by_language) and context.counts  # the total is 0, too, where all there is weighs little
         return Verdict(keep, "words" if keep else "no_words", found.language, terms(found), found.words)

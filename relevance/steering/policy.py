@@ -27,6 +27,12 @@ class PageContext:
     content_language: str = ""  # the HTTP header
     bucket: str = ""
     known: bool = False  # its text has been kept of another page: it is worth nothing again
+    may_keep: bool = True  # else its site asks not to keep it, and it is worth nothing either
+
+    @property
+    def counts(self) -> bool:
+        """Whether its words may be worth something."""
+        return self.may_keep and not self.known
 
 
 class LinkContext(NamedTuple):

@@ -50,6 +50,16 @@ def test_a_text_that_is_known_is_worth_nothing_but_its_language_is_told(name: st
     assert learnt == empty.deltas()
 
 
+@pytest.mark.parametrize("name", [*NAMES, "all"])
+def test_a_page_that_may_not_be_kept_is_worth_nothing(name: str) -> None:
+    context = PageContext(fetched_bytes=3000, may_keep=False)
+    asked, empty = make_policy(name, "zul", SIBLINGS), make_policy(name, "zul", SIBLINGS)
+    found = asked.judge(page("zul", 150), context)
+    assert (found.keep, found.words, found.language) == (False, 0, "zul")
+    empty.judge(replace(page("zul", 150), blocks=()), context)
+    assert asked.deltas() == empty.deltas()
+
+
 def test_priorities_are_between_0_and_1_and_batches_agree(policy: Any) -> None:
     rng = random.Random(2)
     verdicts = [policy.judge(page(rng.choice(["zul", "eng"]), 80, seed=n), PageContext()) for n in range(20)]
