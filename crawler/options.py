@@ -122,9 +122,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("RELEVANCE_CAP", 0, "Most pages with one capped flag that the fleet keeps of a host; 0: no cap."),
     Option("HARVEST_MIN_POLL_S", 45.0, "A feed is polled no oftener than this, whatever its schedule has learnt."),
-    Option("HARVEST_MAX_POLL_S", 86400.0, "A feed is polled at least this often."),
+    Option("HARVEST_MAX_POLL_S", 86400.0, "A feed that answers is polled at least this often."),
     Option("HARVEST_SITEMAP_MIN_POLL_S", 3600.0, "A sitemap is polled no oftener than this."),
-    Option("HARVEST_SITEMAP_MAX_POLL_S", 604800.0, "A sitemap is polled at least this often."),
+    Option("HARVEST_SITEMAP_MAX_POLL_S", 604800.0, "A sitemap that answers is polled at least this often."),
     Option("HARVEST_SPREAD_S", 600.0, "First polls of many feeds are spread over this time (0.1 s a feed at most)."),
     Option("HARVEST_REVISIT", False, "Fetch kept items of feeds again, to archive how they changed."),
     Option(

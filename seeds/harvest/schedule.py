@@ -72,9 +72,10 @@ def next_interval_s(history: FeedHistory, url: str, now_s: int, polling: Polling
     deadline = _deadline_s(history, polling)
     wanted = min(wanted, deadline, polling.max_s)
     wanted *= 1 + polling.jitter * (2 * _fraction(url, history.polls) - 1)
-    wanted = min(max(wanted, polling.min_s), max(polling.max_s, polling.min_s))
+    most_s = max(polling.max_s, polling.min_s)
+    wanted = min(max(wanted, polling.min_s), most_s)
     if polling.obey_hints:
-        wanted = _past_skipped(history, now_s, wanted, max(deadline, polling.min_s))
+        wanted = _past_skipped(history, now_s, wanted, min(max(deadline, polling.min_s), most_s))
     return wanted
 
 

@@ -139,6 +139,10 @@ def test_hours_and_days_to_skip_are_left_out() -> None:
     asked.skip_hours, asked.skip_days = 0, 1 << (midnight // DAY_S + 3) % 7
     when = midnight + next_interval_s(asked, "u", midnight, EXACT)
     assert when == midnight + DAY_S
+    often = Polling(max_s=2.0 * HOUR_S, jitter=0.0)
+    assert next_interval_s(asked, "u", midnight, often) <= 2 * HOUR_S, "our own bound comes first"
+    asked.skip_days = 0b1111111
+    assert next_interval_s(asked, "u", midnight, EXACT) <= DAY_S
     asked.life_s = HOUR_S
     assert next_interval_s(asked, "u", midnight, EXACT) <= HOUR_S
 
