@@ -85,7 +85,7 @@ def retry_in_s(history: FeedHistory, url: str, now_s: int, polling: Polling) -> 
     if history.failing_since_s and now_s - history.failing_since_s > polling.give_up_after_s:
         base = polling.dead_every_s
     else:
-        start = min(max(history.interval_s, polling.min_s), float(HOUR_S))
+        start = max(min(history.interval_s, float(HOUR_S)), polling.min_s)
         base = min(start * 2.0 ** min(history.errors - 1, 20), max(float(DAY_S), start))
     return base * (1 + polling.jitter * _fraction(url, history.polls))
 

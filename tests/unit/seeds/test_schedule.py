@@ -159,6 +159,13 @@ def test_failures_back_off_to_a_day_then_to_a_week() -> None:
     assert retry_in_s(dead, "u", START_S, EXACT) == EXACT.dead_every_s
 
 
+def test_a_feed_that_fails_is_asked_no_oftener_than_one_that_answers() -> None:
+    rarely = Polling(min_s=6.0 * HOUR_S, jitter=0.0)
+    failed = [history(errors=n, failing_since_s=START_S, interval_s=6 * HOUR_S) for n in (1, 2, 3, 9)]
+    waits_s = [retry_in_s(one, "u", START_S, rarely) for one in failed]
+    assert waits_s == [6 * HOUR_S, 12 * HOUR_S, DAY_S, DAY_S]
+
+
 def test_first_polls_are_spread() -> None:
     firsts = sorted(first_poll_in_ms(f"https://example.org/{n}", 600) for n in range(1000))
     assert 0 <= firsts[0] < 10_000
