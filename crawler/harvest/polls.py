@@ -207,7 +207,7 @@ class Polls:
         """The new items, of a sitemap with a limit of age only those within it."""
         days = 0
         if lease.kind is Kind.SITEMAP:
-            days = self._newer.get(self._seed(lease)) or self._newer.get(lease.authority, 0)
+            days = self._newer.get(self._seed(lease), self._newer.get(lease.authority, 0))
         since_ms = now_ms - days * DAY
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
 
@@ -243,11 +243,11 @@ def first_poll_ms(settings: BaseSettings, url: str, feeds: int, now_ms: int) -> 
 
 
 def _newer_than(spec: Crawl) -> Mapping[str, int]:
-    """Days by sitemap, and by authority for the sitemaps that an index leads to."""
+    """Days by sitemap (0: all), and by authority for the sitemaps that an index leads to."""
     found: dict[str, int] = {}
     for sitemap in spec.sitemaps:
+        found[sitemap.url] = sitemap.newer_than_days
         if sitemap.newer_than_days:
-            found[sitemap.url] = sitemap.newer_than_days
             home = str(authority(sitemap.url))
             found[home] = max(found.get(home, 0), sitemap.newer_than_days)
     return found

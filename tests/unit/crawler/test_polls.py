@@ -199,6 +199,17 @@ def test_sitemaps_have_wider_bounds_and_a_limit_of_age() -> None:
     assert [(link.url, link.kind) for link in index.links] == [(f"{HOME}/n.xml", Kind.SITEMAP)]
 
 
+def test_a_sitemap_without_a_limit_of_age_has_none_beside_another_that_has_one() -> None:
+    these = polls(f'{TABLES}[[sitemap]]\nurl = "{HOME}/all.xml"\n')
+    body = b"<urlset><url><loc>/1</loc><lastmod>2001-01-01</lastmod></url><url><loc>/2</loc></url></urlset>"
+    assert len(ask(these, lease(f"{HOME}/all.xml", Kind.SITEMAP), body).links) == 2
+    assert ask(these, lease(MAP, Kind.SITEMAP), body).links == []
+    index = b"<sitemapindex><sitemap><loc>/some.xml</loc></sitemap></sitemapindex>"
+    (child,) = ask(these, lease(f"{HOME}/all.xml", Kind.SITEMAP), index).links
+    led_to = replace(lease(child.url, Kind.SITEMAP), source=source_tag(child.source))
+    assert len(ask(these, led_to, body).links) == 2
+
+
 def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
