@@ -83,7 +83,7 @@ class FocusMiddleware:
         self._crawler = crawler
         self._worker = worker
         self._user_agent = str(crawler.settings["ROBOTS_USER_AGENT"])
-        self._marks: OrderedDict[tuple[str, bytes], str] = OrderedDict()  # the first page with it
+        self._marks: OrderedDict[tuple[str, bytes, bool], str] = OrderedDict()  # the first page with it
         self._robots_age_ms = round(crawler.settings.getfloat("ROBOTS_MAX_AGE_S") * 1000)
         self._revisits = Revisits(crawler.settings) if crawler.settings.getbool("HARVEST_REVISIT") else None
 
@@ -182,7 +182,7 @@ class FocusMiddleware:
         finding.title = page.title
         fetched_before = read_link_memo(lease.memo) is None
         finding.page_mark = b"" if fetched_before else page_mark(page)  # a page like itself is no trap
-        repeats = self._repeats(lease, finding.page_mark)
+        repeats = self._repeats(lease, finding.page_mark, may_keep=answers.may_keep(directives))
         if repeats:
             finding.page_mark = _REPEATS
         # What we have already is worth nothing again; so the policy learns where not to look for more.
@@ -228,8 +228,9 @@ class FocusMiddleware:
     def _is_new(self, response: Response, lease: Lease) -> bool:
         """Whether it is a page with a text of its own, not one that a site gives for all that is missing."""
         page = self._page(response, Finding("ok"))
-        mark = page_mark(page) if page is not None else b""
-        return mark != b"" and not self._repeats(lease, mark)
+        if page is None or not (mark := page_mark(page)):
+            return False
+        return not self._repeats(lease, mark, may_keep=answers.may_keep(self._told(response, page.robots_meta)))
 
     def _page(self, response: Response, finding: Finding) -> Page | None:
         """What is read of an answer; None: it is no page, or a document that cannot be read."""
@@ -249,11 +250,12 @@ class FocusMiddleware:
         if self._revisits and finding.result == "ok" and finding.verdict is not None and finding.verdict.keep:
             self._revisits.read(page, response, lease, finding)
 
-    def _repeats(self, lease: Lease, mark: bytes) -> bool:
-        """Whether the fleet has kept another page of the authority with the mark, or this worker has met one."""
+    def _repeats(self, lease: Lease, mark: bytes, *, may_keep: bool) -> bool:
+        """Whether the fleet has kept another page of the authority with the mark, or this worker has met one. One that
+        may not be kept, as a version to be printed, takes nothing from one that may."""
         if not mark:
             return False
-        key = (lease.authority, mark)
+        key = (lease.authority, mark, may_keep)
         self._marks[key] = first = self._marks.pop(key, lease.url)
         while len(self._marks) > _MOST_MARKS:
             self._marks.popitem(last=False)
