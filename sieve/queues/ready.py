@@ -142,8 +142,10 @@ class ReadyQueue:
             "end": tuple(self._log.end),
             "next": next_number,
         }
-        segment = self._positions.append(msgpack.packb(content)).segment
-        self._positions.drop_before(segment)
+        place = self._positions.append(msgpack.packb(content))
+        if not place.offset:
+            self._positions.sync()  # of the segments that go, the last may be all that a power cut would leave
+            self._positions.drop_before(place.segment)
         self._acknowledged = True
         self._saved_end = self._log.end
 

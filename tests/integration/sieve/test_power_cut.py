@@ -11,6 +11,7 @@ import pytest
 
 from sieve import open_sieve
 from sieve.fleet.holder import name_store, store_id
+from sieve.queues import ready
 from tests.effort import trials
 from tests.power import Disk
 
@@ -63,3 +64,22 @@ def test_the_store_that_redis_names_is_still_that_one(names_last: bool, disk: Di
     assert store_id(disk.cut(folder, tmp_path / "made", names_last=names_last)) == made
     name_store(folder, "0123456789abcdef")
     assert store_id(disk.cut(folder, tmp_path / "named", names_last=names_last)) == "0123456789abcdef"
+
+
+@pytest.mark.parametrize("names_last", [False, True])
+def test_what_was_acknowledged_before_a_flush_stays_so_whatever_is_acknowledged_since(
+    names_last: bool, disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of positions begins a new segment, and the one that had been made durable goes."""
+    monkeypatch.setattr(ready, "_POSITIONS_BYTES", 256)
+    folder = tmp_path / "sieve"
+    with contextlib.closing(open_sieve(KINDS["offline"].format(folder))) as sieve:
+        sieve.enqueue([f"http://example.org/{number}" for number in range(20)])
+        acknowledged = sieve.drain(10)
+        sieve.drain(1)
+        sieve.flush()
+        for _ in range(8):
+            sieve.drain(1)
+        left = disk.cut(folder, tmp_path / "after", names_last=names_last)
+    with contextlib.closing(open_sieve(KINDS["offline"].format(left))) as again:
+        assert not set(again.drain()) & set(acknowledged)
