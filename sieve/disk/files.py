@@ -215,7 +215,7 @@ class Log(LogReader):
         self._files = threading.Lock()
         self._unsynced: dict[int, FileIO] = {}  # full segments, by their numbers
         self._cut_torn_end()
-        self._file = self._open_segment()
+        self._file = self._open_segment(self._segment)
         self.end = Place(self._segment, self._file.seek(0, os.SEEK_END))
         self._dirty = self.end.offset > 0
         self._named = False  # whether the name of the last segment is durable
@@ -242,12 +242,13 @@ class Log(LogReader):
     def roll(self) -> int:
         """Start a new segment and give its number."""
         with self._files:
+            file = self._open_segment(self._segment + 1)
             if self._durable and self._dirty:
                 self._unsynced[self._segment] = self._file
             else:
                 self._file.close()
             self._segment += 1
-            self._file = self._open_segment()
+            self._file = file
             self.end = Place(self._segment, 0)
             self._named = False
         return self._segment
@@ -257,10 +258,10 @@ class Log(LogReader):
         After an error all of it is tried again with the next call."""
         if not (self._dirty and self._durable):
             return
-        self._dirty = False
         with self._files:
-            full, self._unsynced = self._unsynced, {}
             number = os.dup(self._file.fileno())
+            self._dirty = False
+            full, self._unsynced = self._unsynced, {}
             named, self._named = self._named, True
         try:
             for file in full.values():
@@ -307,8 +308,8 @@ class Log(LogReader):
             file.close()
         super().close()
 
-    def _open_segment(self) -> FileIO:
-        return self._path(self._segment).open("ab", buffering=0)
+    def _open_segment(self, segment: int) -> FileIO:
+        return self._path(segment).open("ab", buffering=0)
 
     def _cut_torn_end(self) -> None:
         # A record cut short was being written when the process died: its call had not returned.

@@ -54,8 +54,8 @@ class WaitingRoom:
 
     def seal(self) -> Waiting:
         """Take all that waits; new ones wait apart. One sealed part at a time."""
-        sealed, self.now = self.now, Waiting()
         self._log.roll()
+        sealed, self.now = self.now, Waiting()
         return sealed
 
     def texts(self, sealed: Waiting, places: Places) -> Iterator[tuple[Numbers, Batch]]:

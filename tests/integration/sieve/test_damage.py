@@ -294,6 +294,26 @@ def test_a_sieve_that_cannot_be_closed_on_a_full_disk_is_let_go_all_the_same(
     again.close()
 
 
+def test_what_waits_is_not_lost_where_no_file_can_be_made(tmp_path: Path) -> None:
+    """Of what a flush began with when there was no room for another file, nothing came out, and then it was deleted."""
+    config = MercatorConfig(seen=SeenConfig(filter_bytes=8))
+    with contextlib.closing(MercatorSieve(tmp_path / "s", config)) as sieve:
+        sieve.enqueue(URLS[:60])
+        sieve.enqueue(URLS[60:100])
+        assert sieve.pending() > 20
+        usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+        os.close(free := os.open(tmp_path, os.O_RDONLY))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free, usual[1]))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                sieve.flush()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, usual)
+        sieve.enqueue(URLS[50:200])
+        sieve.flush()
+        assert sieve.drain() == URLS[:200]
+
+
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:

@@ -360,6 +360,25 @@ def test_a_log_that_could_not_be_synced_is_synced_whole_the_next_time(
     log.close()
 
 
+def test_a_log_that_could_not_begin_to_be_synced_is_synced_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(_number: int) -> int:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    log = Log(tmp_path, "x", segment_bytes=100)
+    for number in range(4):
+        log.append(bytes([number]) * 30)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "dup", none_left)
+        with pytest.raises(OSError, match="too many"):
+            log.sync()
+    names = synced(monkeypatch)
+    log.sync()
+    assert names == ["x-00000000.log", "x-00000001.log", tmp_path.name]
+    log.close()
+
+
 def test_a_log_that_was_synced_amid_an_append_is_synced_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Log(tmp_path, "x")
     log.append(b"before")
