@@ -146,7 +146,7 @@ class Journal:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         journal = cls(path, descriptor, 0)
         try:
-            _lock(descriptor, path)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # one that recovers may have it for a moment
             journal._waiting.append(MAGIC)
             journal.add(CONFIG, (config,))
             journal.commit()
@@ -155,6 +155,9 @@ class Journal:
             os.close(descriptor)
             path.unlink(missing_ok=True)
             raise
+        if not path.exists():  # as it found nothing in it, and took it away
+            journal.close(remove=False)
+            return cls.create(path, config)
         return journal
 
     @classmethod

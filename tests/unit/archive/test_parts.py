@@ -1,6 +1,7 @@
 """Small parts: bins, journal, headers, HTTP, ARC lines, sources, digests."""
 
 import errno
+import fcntl
 import gc
 import gzip
 import io
@@ -35,6 +36,7 @@ from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
 from archive.writing.exchange import RevisitTarget
 from archive.writing.journal import Group, Journal, load
+from archive.writing.recovery import recover
 from archive.writing.seen import SeenPayloads
 from archive.writing.writer import WarcWriter
 from tests.unit.archive.pages import page
@@ -151,6 +153,24 @@ def frames(path: Path) -> Journal:
     journal.add(b"P", ("name", 77, [1]))
     journal.add(b"S", ([2], [3]))
     return journal
+
+
+def test_a_journal_that_another_recovers_before_anything_is_in_it_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two workers that begin at once: what the one wrote was in a file that the other had deleted."""
+    lock = fcntl.flock
+
+    def after_another(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        recover(tmp_path, lambda tokens: tokens)
+        lock(descriptor, operation)
+
+    path = tmp_path / "x.journal"
+    monkeypatch.setattr(fcntl, "flock", after_another)
+    journal = frames(path)
+    journal.commit()
+    assert _groups_of(journal, path) == {2}
 
 
 def test_journal_tells_what_is_left(tmp_path: Path) -> None:
