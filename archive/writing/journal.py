@@ -256,13 +256,12 @@ def load(path: Path) -> tuple[State, int]:
     position = good = len(MAGIC) if data.startswith(MAGIC) else 0
     while position + _FRAME.size <= len(data):
         mark, kind, length, checksum = _FRAME.unpack_from(data, position)
-        body = data[position + _FRAME.size : position + _FRAME.size + length]
-        whole = mark == _MARK and len(body) == length and zlib_ng.crc32(body, kind[0]) == checksum
-        if whole and _applied(state, kind, body):
+        begin, end = position + _FRAME.size, position + _FRAME.size + length
+        within = mark == _MARK and end <= len(data)  # else the rest would be copied for each mark in a page that is cut
+        if within and zlib_ng.crc32(body := data[begin:end], kind[0]) == checksum and _applied(state, kind, body):
             if good != position:
                 state.damage.append(Damage(str(path), good, -1, "broken journal frame", position - good))
-            position += _FRAME.size + length
-            good = position
+            position = good = end
         else:
             position = data.find(_MARK, position + 1)
             if position < 0:
