@@ -163,11 +163,11 @@ class Seen:
     @property
     def full(self) -> bool:
         """Whether the newest keys should become a run (and the last ones have)."""
-        return self._newest.count >= self._config.run_keys and self._frozen is None
+        return self._newest.count >= self._config.run_keys and "write" not in self._jobs
 
     def freeze(self, facts: dict[str, Any], before: Callable[[], None] = lambda: None) -> None:
         """Begin to store the newest keys as a run; `facts` are committed with it, when `before` is done."""
-        if self._frozen is None and self._newest.count:
+        if "write" not in self._jobs and self._newest.count:
             self._frozen = self._newest.all()
             self._newest = Newest()
             self._jobs["write"] = Job(self._write(self._frozen, facts, before))
@@ -212,7 +212,10 @@ class Seen:
 
     def _write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None]) -> Work:
         try:
-            yield from self.store.write(keys, facts, before)
+            run = yield from self.store.written(keys)
+            yield self.store.later(before)
+            self._frozen = None  # else they were counted twice
+            yield from self.store.add(run, facts)
         except OSError:
             self._newest.add(keys)
             raise

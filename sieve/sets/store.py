@@ -31,10 +31,6 @@ _LIKE_SIZE = 1.5
 _VERSION = 1
 
 
-def _nothing() -> None:
-    """What must be done before a commit, when nothing must."""
-
-
 class RunStore:
     """Runs in `folder`. `durable` False leaves out fsync: for a copy of what is safe elsewhere. Opening deletes
     nothing: call :meth:`sweep` when the facts are those of the store that was meant."""
@@ -99,11 +95,18 @@ class RunStore:
         self._step("manifest committed")
         self.facts = {**self.facts, **facts}
 
-    def write(self, keys: Fingerprints, facts: dict[str, Any], before: Callable[[], None] = _nothing) -> Work:
-        """A job: store ascending distinct `keys` as a run and commit it with `facts`, when `before` is done."""
+    def write(self, keys: Fingerprints, facts: dict[str, Any]) -> Work:
+        """A job: store ascending distinct `keys` as a run and commit it with `facts`."""
+        run = yield from self.written(keys)
+        yield from self.add(run, facts)
+
+    def written(self, keys: Fingerprints) -> Generator[int | Future[None], None, Run]:
+        """The first steps of :meth:`write`; they return the run, which no manifest names yet."""
         pieces = (keys[start : start + _PIECE_KEYS] for start in range(0, len(keys), _PIECE_KEYS))
-        run = yield from self._written(pieces, len(keys))
-        yield self.later(before)
+        return (yield from self._written(pieces, len(keys)))
+
+    def add(self, run: Run, facts: dict[str, Any]) -> Work:
+        """The last steps of :meth:`write`: the run counts from the first of them on."""
         yield from self._committed([*self.runs, run], facts)
 
     def due(self) -> list[Run]:
