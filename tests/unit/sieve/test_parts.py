@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from sieve.fingerprint import Fingerprints, fingerprint, fingerprints
 from sieve.fleet.holder import store_id
 from sieve.kinds.bloom import BloomConfig, BloomFilter, BloomSieve, bits_needed, blocked_error
 from sieve.kinds.mercator import MercatorConfig, MercatorSieve
+from sieve.queues import ready
 from sieve.queues.items import Batch, Fingerprinter, pack_numbered, unpack_numbered
 from sieve.sets.filter import RecentTable, WordFilter, first_places
 from sieve.sets.jobs import Job, Work
@@ -544,6 +546,20 @@ def test_late_urls_come_out_in_their_place(tmp_path: Path) -> None:
     assert sorted([*map(str, got), *map(str, rest)]) == sorted(urls)
     firsts = [int(str(url).rpartition("/")[2]) for url in rest if int(str(url).rpartition("/")[2]) < 200]
     assert firsts == sorted(firsts)
+
+
+def test_what_is_taken_leaves_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the queue and of the positions in it whole segments go, as far as they are acknowledged."""
+    monkeypatch.setattr(ready, "_POSITIONS_BYTES", 200)
+    with contextlib.closing(open_sieve(f"offline:{tmp_path}")) as sieve:
+        for number in range(50):
+            sieve.enqueue([Entry(f"http://example.org/{number}", bytes(1 << 20))])
+        sieve.flush()
+        left = []
+        for _ in range(9):
+            sieve.drain(5)
+            left.append([len(list(tmp_path.glob(f"{log}-*.log"))) for log in ("ready", "taken")])
+    assert left == [[4, 1]] * 4 + [[3, 1]] * 3 + [[2, 1]] * 2
 
 
 def test_errors_carry_facts() -> None:
