@@ -57,6 +57,18 @@ def test_what_was_flushed_is_not_lost_and_what_was_not_may_be_put_in_again(
             assert not later & set(acknowledged)
 
 
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_what_has_been_handed_out_is_not_lost(kind: str, disk: Disk, tmp_path: Path) -> None:
+    """Though nothing was flushed: nobody put it in again."""
+    folder = tmp_path / "sieve"
+    with contextlib.closing(open_sieve(KINDS[kind].format(folder))) as sieve:
+        sieve.enqueue([f"http://example.org/{number}" for number in range(20)])
+        handed_out = sieve.drain(5)
+        left = disk.cut(folder, tmp_path / "after", names_last=False)
+    with contextlib.closing(open_sieve(KINDS[kind].format(left))) as again:
+        assert again.drain(5) == handed_out
+
+
 @pytest.mark.parametrize("names_last", [False, True])
 def test_the_store_that_redis_names_is_still_that_one(names_last: bool, disk: Disk, tmp_path: Path) -> None:
     folder = tmp_path / "sieve"
