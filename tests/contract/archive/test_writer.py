@@ -236,6 +236,22 @@ def test_rejected_and_unsettled_pages(tmp_path: Path, kind: str) -> None:
     assert not list(tmp_path.glob("*.journal"))
     with pytest.raises(WriterClosed):
         writer.write(page(1))
+    with pytest.raises(WriterClosed):
+        writer.sync()
+    with pytest.raises(WriterClosed):
+        writer.settle(["t3"])
+
+
+def test_pages_wait_for_others_of_their_host(tmp_path: Path, kind: str) -> None:
+    """As many as fill the packs that may be open; these are 9 KB each in packs of 20."""
+    with WarcWriter(tmp_path, "crawl", kind, config=SMALL) as writer:
+        for number in range(6):
+            writer.write(page(number, url=f"http://host{number}.example/", payload=os.urandom(7500)))
+            wait(set(writer._running))
+        assert not list(tmp_path.glob("*.open"))
+        writer.write(page(7, payload=os.urandom(7500)))
+        wait(set(writer._running))
+        assert list(tmp_path.glob("*.open"))
 
 
 def test_a_live_writer_is_left_alone(tmp_path: Path, kind: str) -> None:
@@ -556,8 +572,13 @@ def test_a_fault_of_ours_is_not_swallowed(tmp_path: Path, kind: str) -> None:
 
     writer = WarcWriter(tmp_path, "crawl", kind, config=replace(SMALL, seen=seen))
     writer.write(page(1, payload=b"x" * 30_000))
+    wait(set(writer._running))
+    with pytest.raises(LookupError):
+        writer.write(page(2))
     with pytest.raises(LookupError):
         writer.close()
+    with pytest.raises(WriterClosed):
+        writer.write(page(2))
     assert recover(tmp_path, lambda tokens: tokens).kept == 1
 
 
