@@ -22,22 +22,17 @@ class Job:
         self.done = False
 
     def pay(self, credit: int) -> None:
-        """Let the job work for `credit` keys, at most about one step beyond; errors of the job come out here."""
+        """Let the job work for `credit` keys, at most about one step beyond; errors of the job, and of what it waited
+        for, come out here, and the job is done."""
         self._credit = min(self._credit + credit, 4 * credit)
         while self._credit > 0 and not self.done:
-            if self._waiting is not None:
-                if not self._waiting.done():
-                    return
-                self._waiting.result()
-                self._waiting = None
+            if self._waiting is not None and not self._waiting.done():
+                return
             self._step()
 
     def finish(self) -> None:
         """Work and wait until done."""
         while not self.done:
-            if self._waiting is not None:
-                self._waiting.result()
-                self._waiting = None
             self._step()
 
     def cancel(self) -> None:
@@ -46,8 +41,10 @@ class Job:
         self.done = True
 
     def _step(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        error = waiting.exception() if waiting is not None else None
         try:
-            cost = next(self._work)
+            cost = next(self._work) if error is None else self._work.throw(error)
         except StopIteration:
             self.done = True
             return

@@ -310,11 +310,61 @@ def test_jobs_pay_for_steps_and_wait_for_futures() -> None:
     job.pay(5)
     assert done[-1] == 99
     assert job.done
+
+
+@pytest.mark.parametrize("going_on", [Job.finish, lambda job: job.pay(1)])
+def test_what_a_job_waits_for_fails_in_the_job(going_on: Callable[[Job], None]) -> None:
+    """Once: such a job was never done, and whoever paid for it was told the same for ever."""
     failing: Future[None] = Future()
+    told: list[str] = []
+
+    def work() -> Work:
+        try:
+            yield failing
+        finally:
+            told.append("the end")
+
+    job = Job(work())
+    job.pay(1)
     failing.set_exception(OSError("disk"))
-    job = Job(future for future in [failing])
     with pytest.raises(OSError, match="disk"):
-        job.finish()
+        going_on(job)
+    assert (job.done, told) == (True, ["the end"])
+
+
+def test_a_full_disk_that_has_room_again_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call failed for the manifest that had found no room, until the sieve was opened anew."""
+
+    def later(_store: RunStore, call: Callable[[], None]) -> Future[None]:
+        done: Future[None] = Future()
+        try:
+            call()
+            done.set_result(None)
+        except OSError as error:
+            done.set_exception(error)
+        return done
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(RunStore, "later", later)
+    seen = Seen(RunStore(tmp_path), SeenConfig(run_keys=10))
+    keys = random_keys(20)
+    seen.screen(keys)
+    seen.admit(keys)
+    seen.freeze({})
+    with monkeypatch.context() as patched:
+        patched.setattr("sieve.sets.store.replace", full)
+        with pytest.raises(OSError, match="no space"):
+            seen.work(1000)
+    for _ in range(3):
+        seen.work(1000)
+    assert seen.full
+    seen.settle({})
+    seen.close()
+    again = Seen(RunStore(tmp_path), SeenConfig())
+    assert not again.unknown(again.snapshot(), np.sort(keys)).any()
+    again.close()
 
 
 def test_a_log_tells_of_a_full_segment_that_breaks_off(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
