@@ -361,11 +361,13 @@ class Device:
                 yield entry.stat().st_size if not entry.name.endswith(".cdxj") else 0
 
 
+@pytest.mark.parametrize("journal_bytes", [1, 1 << 30])
 @pytest.mark.parametrize("room", [3_000, 20_000, 60_000, 100_000])
-def test_disk_full(tmp_path: Path, kind: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_full(tmp_path: Path, kind: str, room: int, journal_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     device = Device(tmp_path, room, monkeypatch)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
     pages = [page(number, payload=os.urandom(2500)) for number in range(40)]
-    writer = WarcWriter(tmp_path, "crawl", kind, 30_000, replace(SMALL, journal_bytes=1 << 30))
+    writer = WarcWriter(tmp_path, "crawl", kind, 30_000, replace(SMALL, journal_bytes=journal_bytes))
     full = 0
     for number, exchange in enumerate(pages):
         writer.write(exchange, f"t{number}")
@@ -379,6 +381,9 @@ def test_disk_full(tmp_path: Path, kind: str, room: int, monkeypatch: pytest.Mon
     assert len(found) == len(pages)
     assert set(found) == {exchange.payload for exchange in pages}
     assert [problem for path in writer.finished for problem in verify(path)] == []
+    names = [path.name for path in writer.finished]
+    assert {path.name for path in tmp_path.iterdir()} == {*names, *(name + SUFFIX for name in names)}
+    assert len(list(Path("/proc/self/fd").iterdir())) <= opened
 
 
 def sync_until_room(writer: WarcWriter, device: Device) -> int:
