@@ -87,6 +87,13 @@ def test_one_that_cannot_be_opened_does_not_keep_others_from_being_finished(fold
     assert len(urls(folder)) == PAGES
 
 
+def test_a_writer_that_lives_does_not_keep_others_from_being_finished(folder: Path) -> None:
+    with WarcWriter(folder, "a", config=WriterConfig(reserve_bytes=0)):
+        result = recovered(folder)
+    assert [path.name[0] for path in result.busy] == ["a"]
+    assert len(urls(folder)) == PAGES
+
+
 NOT_OURS = [
     (b"G", ("x", "", "h", b"", 1)),
     (b"G", (900, 7, "h", b"", 1)),
@@ -144,3 +151,24 @@ def test_the_trace_of_a_writer_that_died_at_once_goes(tmp_path: Path) -> None:
         (tmp_path / f"{size}.journal").write_bytes((MAGIC + b"\xf6JI" + b"x" * 40)[:size])
     assert recovered(tmp_path).damage == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_finished_with_the_dictionary_with_which_it_began(tmp_path: Path) -> None:
+    """Learnt from the writer's first pack, or given."""
+    learnt = b""
+    for name in ("learnt", "given"):
+        config = WriterConfig(pack_bytes=20_000, open_packs=1, reserve_bytes=0, dictionary=learnt)
+        with WarcWriter(tmp_path / "alive" / name, "crawl", "zst", config=config) as writer:
+            for number in range(60):
+                writer.write(page(number))
+            wait(set(writer._running))
+            writer.sync()
+            shutil.copytree(writer.folder, tmp_path / name)
+            kept = {group.ident for group in writer._accepted.values()}
+        assert 0 < len(kept) < 60, "some of it is in the file, and some in the journal"
+        (path,) = recovered(tmp_path / name).finished
+        with Reader(path, types=["response"]) as reader:
+            assert len(list(reader)) == 60
+            assert (reader.damages, reader.dictionary) == ([], learnt or reader.dictionary)
+            learnt = reader.dictionary
+            assert learnt
