@@ -183,6 +183,13 @@ def test_journal_tells_what_is_left(tmp_path: Path) -> None:
     again, state = Journal.take_over(path)
     assert (set(state.groups), state.accepted, state.open_name, state.good_bytes) == ({2}, {2}, "name", 77)
     assert (state.next_ident, state.config, state.damage) == (4, {"prefix": "x"}, [])
+    again.add(b"C", ("name",))
+    again.commit()
+    again.close(remove=False)
+    path.with_suffix(".journal-new").write_bytes(b"of one that was killed while it was rewritten")
+    again, state = Journal.take_over(path)
+    assert (set(state.groups), state.open_name, state.good_bytes) == ({2}, "", 0)
+    assert list(tmp_path.iterdir()) == [path]
     again.rewrite(state.config, [state.groups[2].frame()])
     again.close(remove=False)
     third, state = Journal.take_over(path)
