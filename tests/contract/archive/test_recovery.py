@@ -54,13 +54,33 @@ def test_a_whole_one_is_finished(folder: Path) -> None:
     assert urls(folder) == sorted(page(number).url for number in range(PAGES))
 
 
+def test_one_that_only_lacks_its_name_gets_it(tmp_path: Path) -> None:
+    alive, dead = tmp_path / "alive", tmp_path / "dead"
+    with WarcWriter(alive, "crawl", config=WriterConfig(pack_bytes=1, reserve_bytes=0)) as writer:
+        writer.write(page(1))
+        wait(set(writer._running))
+        writer.sync()
+        shutil.copytree(alive, dead)
+    assert recovered(dead).damage == []
+    assert urls(dead) == [page(1).url]
+
+
+def test_one_that_has_its_name_already_is_not_missed(folder: Path) -> None:
+    """Killed before the journal said so."""
+    path = the(folder, "*.open")
+    path.rename(path.with_suffix(""))
+    assert recovered(folder).damage == []
+    assert len(urls(folder)) == PAGES
+
+
 @pytest.mark.parametrize("left", [0, 100])
 def test_a_file_cut_short_is_told_and_never_filled_up(folder: Path, left: int) -> None:
     path = the(folder, "*.open")
+    whole = path.stat().st_size
     cut = path.read_bytes()[:left]
     path.write_bytes(cut)
     result = recovered(folder)
-    assert [(one.path, one.offset) for one in result.damage] == [(str(path), left)]
+    assert [(one.path, one.offset, one.lost_bytes) for one in result.damage] == [(str(path), left, whole - left)]
     assert path.read_bytes() == cut
     found = urls(folder)
     assert len(found) == result.kept > 0
