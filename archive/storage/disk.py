@@ -19,6 +19,8 @@ def fsync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        raise _named(error, folder) from None
     finally:
         os.close(descriptor)
 
@@ -30,14 +32,21 @@ def allow_many_files() -> None:
 
 
 def full_error(path: Path, needed: int, error: OSError) -> Exception:
-    """The typed error for a write that failed: :class:`ArchiveFull`, or the given one when it is something else."""
+    """The typed error for a write that failed: :class:`ArchiveFull`, or the given one, with the path, when it is
+    something else."""
     if error.errno not in _FULL:
-        return error
+        return _named(error, path)
     try:
         free = shutil.disk_usage(path.parent).free
     except OSError:
         free = -1
     return ArchiveFull(str(path), needed, free, error.strerror or str(error))
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """That of a descriptor says not of which file: a command would take it for one of standard output."""
+    error.filename = error.filename or str(path)
+    return error
 
 
 def write_all(descriptor: int, parts: list[bytes]) -> int:

@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -424,6 +425,31 @@ def test_a_copy_that_finds_no_room_is_told_by_its_name(
     said = capsys.readouterr()
     assert "/stdin: No space left on device" in said.err
     assert f"{path}: {1 + 3 * COUNT} records" in said.out
+
+
+@pytest.mark.parametrize("command", ["convert --to gz", "repair", "index"])
+@pytest.mark.parametrize("is_lost", [stat.S_ISREG, stat.S_ISDIR])
+def test_a_disk_that_fails_is_told_by_the_name_of_what_it_lost(
+    path: Path,
+    command: str,
+    is_lost: Callable[[int], bool],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An fsync does not say of which file it is; that was told of standard output, too."""
+
+    def fails(number: int) -> None:
+        if is_lost(os.fstat(number).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fails)
+    code = main([*command.split(), str(path)])
+    said = capsys.readouterr().err
+    if command == "index" and is_lost is stat.S_ISDIR:  # of which it syncs none
+        assert (code, said) == (GOOD, "")
+    else:
+        assert code == USAGE
+        assert re.fullmatch(rf"archive: {path.parent}\S*: Input/output error\n", said)
 
 
 def test_a_sigterm_is_an_interruption() -> None:
