@@ -42,8 +42,6 @@ class Bins:
         groups = self._take(first)
         size = sum(group.size for group in groups)
         for host in list(self._hosts):
-            if size >= self._pack_bytes:
-                break
             if size + self._sizes[host] <= self._pack_bytes:
                 size += self._sizes[host]
                 groups += self._take(host)

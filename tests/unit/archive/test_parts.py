@@ -74,6 +74,8 @@ def test_bins_give_what_is_due_and_nothing_before() -> None:
     assert bins.waiting_bytes == 250
     assert add(7, "f", 10) == [3, 7], "the largest, and what fills it just up"
     assert [[one.ident for one in pack] for pack in bins.flush()] == [[4, 5], [6]]
+    assert [add(8, "a", 60), add(9, "b", 30), add(10, "c", 30)] == [[]] * 3
+    assert [[one.ident for one in pack] for pack in bins.flush()] == [[8, 9], [10]]
 
 
 def test_a_journal_begins_anew_when_most_of_it_is_in_packs(tmp_path: Path) -> None:

@@ -217,6 +217,25 @@ def test_a_filter_grows_with_the_keys(tmp_path: Path) -> None:
     seen.close()
 
 
+def test_a_larger_filter_has_all_that_came_before_and_while_it_was_made(tmp_path: Path) -> None:
+    """Of what it had not it would say that it is certainly new, though it is known or waits."""
+    seen = Seen(RunStore(tmp_path, durable=False), SeenConfig(run_keys=1000, filter_keys=100))
+    waiting, keys = np.split(random_keys(2050), [50])
+    seen.screen(waiting)
+    for part in np.split(keys, 40):
+        seen.screen(part)
+        seen.admit(part)
+        seen.work(1000, lambda: [waiting])
+        if seen.full:
+            seen.freeze({})
+    seen.forget_recent()
+    for part in (waiting, keys):
+        places, maybe = seen.screen(part)
+        assert (len(places), maybe.all()) == (len(part), True)
+    assert seen.screen(random_keys(1000, 2))[1].mean() < 0.1
+    seen.close()
+
+
 def test_a_failed_merge_is_put_off_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
