@@ -114,13 +114,24 @@ def add_to_file(path: Path, addition: str) -> Crawl:
             text = file.read_text(encoding="utf-8-sig")
             changed = text.rstrip("\n") + "\n" + addition
             crawl = parse_crawl(changed, str(path))
-            new = file.with_name(file.name + ".new")
-            new.write_text(changed, encoding="utf-8")
-            shutil.copymode(file, new)
-            new.replace(file)
+            _replace(file, changed)
     except OSError as error:
         raise SeedError(str(path), [Problem(0, error.strerror or str(error))]) from error
     return crawl
+
+
+def _replace(file: Path, text: str) -> None:
+    """By a whole new one that is on the disk, or not at all."""
+    new = file.with_name(file.name + ".new")
+    try:
+        with new.open("w", encoding="utf-8") as written:
+            written.write(text)
+            written.flush()
+            os.fsync(written.fileno())
+        shutil.copymode(file, new)
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import threading
@@ -78,6 +79,21 @@ def test_adding_keeps_a_file_right(tmp_path: Path) -> None:
     with pytest.raises(SeedError, match="listed already"):
         add_to_file(path, addition)
     assert path.read_text("utf-8") == before
+
+
+def test_a_file_for_which_there_is_no_room_stays_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is replaced by what is on the disk: after a power cut it is the old one or the new one, and not empty."""
+
+    def full(_number: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "x.toml"
+    path.write_text(HEAD, encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SeedError, match="No space left"):
+        add_to_file(path, '[[site]]\nurl = "https://a.example/"\n')
+    assert path.read_text("utf-8") == HEAD
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_that_is_added_to_stays_what_it_was(tmp_path: Path) -> None:
