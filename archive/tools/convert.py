@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -171,6 +172,8 @@ def written(
         nonlocal ahead
         check(fresh)
         index_file(fresh, fresh_index, sink.path.name)
+        if index.exists():  # may be read and written by whom the old one might
+            shutil.copymode(index, fresh_index)
         ahead = not sink.path.exists()
         if ahead:  # killed before the file is there, the next run makes both
             fresh_index.replace(index)

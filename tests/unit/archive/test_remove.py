@@ -207,9 +207,11 @@ def test_a_file_is_stored_as_before_whatever_its_name(path: Path) -> None:
 
 
 def test_who_may_read_a_file_may_read_the_new_one(path: Path) -> None:
+    index = path.with_name(path.name + SUFFIX)
     path.chmod(0o600)
+    index.chmod(0o640)
     assert main(["remove", "--force", "host0.example", str(path)]) == GOOD
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (path, index)] == [0o600, 0o640]
 
 
 def test_two_at_once_on_one_file(tmp_path: Path) -> None:
