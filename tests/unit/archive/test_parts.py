@@ -31,6 +31,7 @@ from archive.reading.reader import Reader
 from archive.storage.codecs import make_codec
 from archive.storage.disk import write_all
 from archive.storage.source import Source
+from archive.tools.sink import Sink
 from archive.tools.stats import Stats
 from archive.writing.bins import Bins
 from archive.writing.config import WriterConfig
@@ -539,6 +540,26 @@ def test_source_rewinds_and_finds() -> None:
     assert source.position == 650_000
     assert not source.find(b"not to be found")
     assert source.take_some() == b""
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "waits"),
+    [("none", 9000, 20_000), ("gz", 9000, 20_000), ("xz", 9000, 20_000), ("zst", 90_000, 8 << 20)],
+)
+def test_what_is_stored_anew_is_written_by_packs(tmp_path: Path, kind: str, size: int, waits: int) -> None:
+    """However many records there are; of zst the first of them make a dictionary."""
+    rng = random.Random(1)
+    sink = Sink(tmp_path / "x", kind, pack_bytes=20_000)
+    for _ in range(100):
+        sink.begin()
+        sink.write(b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (size, rng.randbytes(size)))
+        sink.end()
+    (fresh,) = tmp_path.iterdir()
+    assert fresh.stat().st_size > 98 * size - waits
+    sink.finish()
+    with Reader(tmp_path / "x") as reader:
+        assert len([one for one in reader if one.damage is None]) == 100
+        assert bool(reader.dictionary) is (kind == "zst")
 
 
 def test_any_number_of_parts_is_written(tmp_path: Path) -> None:
