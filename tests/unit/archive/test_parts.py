@@ -562,6 +562,20 @@ def test_what_is_stored_anew_is_written_by_packs(tmp_path: Path, kind: str, size
         assert bool(reader.dictionary) is (kind == "zst")
 
 
+def test_nothing_of_a_large_record_that_is_dropped_is_left(tmp_path: Path) -> None:
+    sink = Sink(tmp_path / "x", "none")
+    record = b"WARC/1.1\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+    for data, kept in ((record, True), (bytes(9 << 20), False), (record, True)):
+        sink.begin()
+        sink.write(data)
+        if kept:
+            sink.end()
+        else:
+            sink.drop()
+    sink.finish()
+    assert (tmp_path / "x").read_bytes() == 2 * record
+
+
 def test_any_number_of_parts_is_written(tmp_path: Path) -> None:
     """The system takes 1,024 at a time."""
     parts = [b"", *(b"%d" % number for number in range(5000)), b""]
