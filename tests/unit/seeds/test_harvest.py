@@ -123,7 +123,7 @@ def test_failures_back_off_and_recovery_forgets_them() -> None:
     for _ in range(6):
         result = ask(result.memo, NOW_MS + HOUR_MS, status=503, retry_after_ms=10_000)
         waits.append(result.again_in_ms or 0)
-        assert result.stats.errors == 1
+        assert result.stats == PollStats(polls=1, errors=1)
     assert waits[-1] > 8 * waits[0]
     assert reasons(result) == []
     assert ask(b"", NOW_MS, problem="timeout", retry_after_ms=9 * HOUR_MS).again_in_ms == 9 * HOUR_MS
@@ -338,6 +338,30 @@ def test_of_a_gap_that_stays_open_what_was_not_recovered_is_missed() -> None:
     assert reasons(result) == ["gap_open"]
     assert "about 32 missed" in flood.warnings[0].detail
     assert (flood.stats.missed, result.stats.missed) == (0, 32 - 10)
+
+
+def test_a_search_ends_after_so_many_pages() -> None:
+    """And tells of how many, also of those that could not be had."""
+    head = "<generator>https://wordpress.org/?v=6.6</generator>"
+    memo = ask(b"", NOW_MS, rss(range(-1, -11, -1))).memo
+    now_ms = NOW_MS + 90 * HOUR_MS
+    memo = ask(memo, now_ms, rss(range(90, 80, -1), head=head)).memo
+    for number, said in ((80, []), (70, []), (60, ["gap_open"])):
+        answer = Answer(request(URL, memo, now_ms).url, 200, now_ms, body=rss(range(number, number - 10, -1)))
+        result = poll(URL, memo, answer, Polling(max_pages_back=3))
+        memo = result.memo
+        assert reasons(result) == said
+    assert result.warnings[0].detail == "30 items recovered from 3 older pages"
+    memo = ask(memo, now_ms + 90 * HOUR_MS, rss(range(180, 170, -1))).memo
+    while not reasons(result := poll(URL, memo, Answer(request(URL, memo, now_ms).url, 404, now_ms))):
+        memo = result.memo
+    assert result.warnings[0].detail == "0 items recovered from 4 older pages", "WordPress' and three sitemaps"
+
+
+def test_a_feed_that_was_empty_has_missed_nothing() -> None:
+    memo = ask(b"", NOW_MS, rss([])).memo
+    filled = ask(memo, NOW_MS + HOUR_MS, rss([1, -1, -2]))
+    assert (links(filled), reasons(filled), filled.stats.gaps) == (["1", "-1", "-2"], [], 0)
 
 
 def test_items_dated_in_times_to_come_are_not_many_that_were_missed() -> None:
