@@ -125,6 +125,20 @@ def test_one_decides_and_another_takes_over(server: EmbeddedRedis, client: redis
     second.close()
 
 
+def test_a_large_store_is_read_in_parts(
+    server: EmbeddedRedis, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sieve.fleet.holder._LOAD_KEYS", 2 * CHUNK_KEYS)
+    with contextlib.closing(sieve_of(server)) as sieve:
+        sieve.enqueue(URLS[:-1])
+        sieve.flush()
+        assert len(sieve.drain()) == len(URLS) - 1
+    with contextlib.closing(sieve_of(server)) as sieve:
+        sieve.enqueue(URLS)
+        sieve.flush()
+        assert sieve.drain() == URLS[-1:]
+
+
 def test_the_lease_of_a_dead_holder_ends_in_time_though_the_clock_was_set_back(
     server: EmbeddedRedis, client: redis.Redis
 ) -> None:
