@@ -82,9 +82,10 @@ def _live(end: Connection, make: Callable[[], Work[Task, Result]]) -> None:
 
 
 def _receive(end: Connection, given: SimpleQueue[Task]) -> None:
-    """Takes what the run gives, always: that gives and takes in one thread. Ends the process when the run is gone."""
+    """Takes what the run gives, always: that gives and takes in one thread. Ends the process when the run is gone, or
+    what it gave cannot be taken in, as for want of memory."""
     try:
         while True:
             given.put(end.recv())
-    except (EOFError, OSError):
+    finally:
         os._exit(1)

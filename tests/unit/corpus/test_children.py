@@ -50,6 +50,26 @@ def test_the_death_of_a_process_is_told() -> None:
             child.take()
 
 
+class TooLarge:
+    """What a process has no memory to take in."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return no_memory, ()
+
+
+def no_memory() -> None:
+    raise MemoryError
+
+
+def test_a_process_that_cannot_take_in_what_it_is_given_dies_of_it() -> None:
+    child: Child[TooLarge, str] = Child(partial(maker, "x"))  # type: ignore[arg-type]
+    with closing(child):
+        child.give(TooLarge())
+        assert child._end.poll(60), "it neither works nor ends"
+        with pytest.raises(ChildDied):
+            child.take()
+
+
 def test_a_process_that_dies_while_it_writes() -> None:
     with closing(x_maker()) as child:
         child.give(10_000_000)
