@@ -65,7 +65,11 @@ def run(options: argparse.Namespace) -> int:
             _redirects(*dumps["redirect"], pages, writer("redirects"))
         if "page_props" in dumps:
             _disambiguations(*dumps["page_props"], pages, writer("disambiguations"))
-    Report(quiet=options.quiet).ok(f"{folder}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    report = Report(quiet=options.quiet)
+    report.ok(f"{folder}: " + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    for name in FILES.keys() - counts.keys():
+        if (folder / FILES[name]).exists():  # another run's, which may be meant
+            report.warn(f"{folder / FILES[name]}: not of these dumps; remove it, or links --tables goes by it, too")
     return GOOD
 
 

@@ -60,6 +60,17 @@ def test_tables_of_dumps_and_links_by_them(tmp_path: Path, capsys: pytest.Captur
     assert summary(capsys)["dropped_links"] == {"number": 1}
 
 
+def test_tables_of_other_dumps_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tmp_path / "zu"
+    page, redirect, _ = dumps(tmp_path)
+    assert run("links-tables", page, redirect, "-o", made) == run("links-tables", page, redirect, "-o", made) == 0
+    assert "-WARN" not in capsys.readouterr().err
+    assert run("links-tables", page, "-o", made, "-q") == 0
+    assert capsys.readouterr().err == (
+        f"-WARN {made}/redirects.tsv: not of these dumps; remove it, or links --tables goes by it, too\n"
+    )
+
+
 def test_dumps_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page_dump, redirect, _ = dumps(tmp_path)
     made = tmp_path / "zu"
