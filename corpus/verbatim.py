@@ -9,9 +9,11 @@ differ in broken UTF-8 only are different texts.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeVar
+from itertools import count
+from typing import BinaryIO, TypeVar
 
 from corpus.document import Paragraph, main_language, paragraph_of, parts_of_row, row_of, said_in
 from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
@@ -23,6 +25,8 @@ from corpus.vertical.reading import VerticalDocument, read_vertical
 from corpus.vertical.rows import Nesting, raw_documents, tag_of
 
 Read = TypeVar("Read")
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
 _MOST_TOLD = 100
 """Faults of one file that have a line of their own, beside where it breaks off; a file of another kind than was meant
 may have one a row."""
@@ -68,21 +72,57 @@ def _of_json(line: bytes) -> VerbatimDocument:
     published = row.get("published")
 
     def cut(places: Sequence[int]) -> bytes:
-        return _cut_json(row, places, [paragraph_of(texts[place], facts[place]) for place in places])
+        return _cut_json(line.decode("utf-8"), places, [paragraph_of(texts[place], facts[place]) for place in places])
 
     identity, url, date = (said_in(row, name) for name in ("id", "url", "date"))
     said = published if isinstance(published, str) else ""
     return VerbatimDocument(identity, url, date, said, texts.copy, line + b"\n", cut)
 
 
-def _cut_json(row: dict[str, Any], places: Sequence[int], kept: Sequence[Paragraph]) -> bytes:
-    left = {**row, "text": "\n".join(paragraph.text for paragraph in kept)}
-    if row.get("paragraphs") is not None:
-        left["paragraphs"] = [row["paragraphs"][place] for place in places]
-        left["language"] = main_language(tuple(kept))
-    if "words" in row:
-        left["words"] = sum(paragraph.words for paragraph in kept)
-    return encoded(json.dumps(left, ensure_ascii=False) + "\n")
+def _cut_json(line: str, places: Sequence[int], kept: Sequence[Paragraph]) -> bytes:
+    """What is not rewritten stays as it is written there: numbers (1.10, 1e999), escapes and spaces."""
+    spans = {name: (start, end) for name, start, end in _members(line, line.index("{"))}
+    left = {"text": _dumped("\n".join(paragraph.text for paragraph in kept))}
+    if "paragraphs" in spans and line[spans["paragraphs"][0]] == "[":
+        facts = [line[start:end] for _, start, end in _members(line, spans["paragraphs"][0])]
+        left["paragraphs"] = f"[{', '.join(facts[place] for place in places)}]"
+        left["language"] = _dumped(main_language(tuple(kept)))
+    if "words" in spans:
+        left["words"] = str(sum(paragraph.words for paragraph in kept))
+    if "language" not in spans and "language" in left:
+        end = line.rindex("}")
+        left["language"], spans["language"] = f', "language": {left["language"]}', (end, end)
+    for name, value in sorted(left.items(), key=lambda item: spans[item[0]], reverse=True):
+        line = line[: spans[name][0]] + value + line[spans[name][1] :]
+    return encoded(f"{line}\n")
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Of each member of the object, or list, that begins there its name, or number, and where its value stands."""
+    named = text[at] == "{"
+    for number in count():
+        at = _after_space(text, at + 1)  # behind what begins it, or a comma
+        if text[at] in "]}":
+            return
+        name: str | int = number
+        if named:
+            name, at = _DECODER.raw_decode(text, at)
+            at = _after_space(text, _after_space(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, at)
+        yield name, at, end
+        at = _after_space(text, end)
+        if text[at] != ",":
+            return
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    assert space is not None  # of anything
+    return space.end()
+
+
+def _dumped(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def encoded(made: str) -> bytes:
