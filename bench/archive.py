@@ -149,12 +149,19 @@ class Report:
             print(f"{name:<58} {value:>10.3f} {unit:<6} {limit:<8} {mark}", flush=True)
 
 
+def payload_bytes(path: Path) -> int:
+    """Of all answers in a file."""
+    return sum(len(record.payload()) for record in Reader(path, types=["response"]))
+
+
 def writing(report: Report, folder: Path, name: str, pages: list[Exchange], limit: str) -> dict[str, Path]:
     """Sizes and speeds of one set of pages; returns the files."""
     plain = sum(len(page.payload) + len(page.response_head) + len(page.request_bytes) for page in pages)
     peer = folder / f"{name}.warcio.warc.gz"
     peer_s = cpu(lambda: write_warcio(peer, pages), 2)
     peer_bytes = peer.stat().st_size
+    wanted = sum(len(page.payload) for page in pages)
+    assert payload_bytes(peer) == wanted
     report.add(f"{name}: {len(pages)} pages", plain / 1e6, "MB")
     report.add(f"{name}: warcio gz -6", peer_bytes / 1e6, "MB")
     report.add(f"{name}: warcio gz -6 speed", plain / 1e6 / peer_s, "MB/s")
@@ -165,6 +172,7 @@ def writing(report: Report, folder: Path, name: str, pages: list[Exchange], limi
             files[kind] = write_ours(folder / name / kind, pages, kind)[0]
 
         spent_s = cpu(write, 2)
+        assert payload_bytes(files[kind]) == wanted, "pages are lost"
         size = files[kind].stat().st_size
         report.add(f"{name}: {kind} bytes / warcio gz", size / peer_bytes, "x", limit if kind == "xz" else "")
         report.add(f"{name}: {kind} speed / warcio gz", peer_s / spent_s, "x", ">=0.25" if kind == "xz" else "")
@@ -172,21 +180,15 @@ def writing(report: Report, folder: Path, name: str, pages: list[Exchange], limi
 
 
 def reading(report: Report, files: dict[str, Path]) -> None:
-    def with_warcio() -> None:
+    def with_warcio() -> int:
         with files["gz"].open("rb") as file:
-            for record in ArchiveIterator(file):
-                record.content_stream().read()
+            return sum(len(record.content_stream().read()) for record in ArchiveIterator(file))
 
-    def with_fastwarc() -> None:
-        for record in FastIterator(str(files["gz"])):
-            record.reader.read()
+    def with_fastwarc() -> int:
+        return sum(len(record.reader.read()) for record in FastIterator(str(files["gz"])))
 
-    def with_ours(kind: str) -> Callable[[], None]:
-        def read() -> None:
-            for record in Reader(files[kind]):
-                record.payload()
-
-        return read
+    def with_ours(kind: str) -> Callable[[], int]:
+        return lambda: sum(len(record.payload()) for record in Reader(files[kind]))
 
     def listing() -> None:
         for _ in Reader(files["xz"]):
@@ -195,6 +197,8 @@ def reading(report: Report, files: dict[str, Path]) -> None:
     def liblzma() -> None:
         lzma.decompress(files["xz"].read_bytes())
 
+    read = {with_warcio(), with_fastwarc(), *(with_ours(kind)() for kind in ("xz", "gz", "zst"))}
+    assert len(read) == 1, f"not all read the same: {read} bytes"
     peer = cpu(with_warcio)
     report.add("read gz, payloads: fastwarc / warcio", peer / cpu(with_fastwarc), "x")
     report.add("read gz, payloads: ours / warcio", peer / cpu(with_ours("gz"), 5), "x", ">=2")

@@ -1,8 +1,8 @@
 """`python -m bench.dedup [--documents N]`: corpus dedup beside what one would write for oneself, in one run.
 
 Speed: N documents of 400 words in ten paragraphs, of which three in ten were there before, and 30 N rows; CPU seconds
-and peak memory of a process each. Peers: a Python set of hashes (exact), datasketch's MinHash LSH of documents (near;
-`pip install -e '.[dedup-peers]'`).
+and peak memory of a process each, and how much stayed (about as much of all that compare exactly). Peers: a Python set
+of hashes (exact), datasketch's MinHash LSH of documents (near; `pip install -e '.[dedup-peers]'`).
 
 Quality, where ../shared/data is: labelled pairs of pages (which of the near ones are found, which of the others called
 so), and isiZulu paragraphs of which a share of words was replaced. A pair is found when half of the second text goes.
@@ -130,9 +130,9 @@ def peer_rows(source: str, target: str) -> None:
 PEERS = {"set": peer_set, "lsh": peer_lsh, "rows": peer_rows}
 
 
-def measured(name: str, command: Sequence[str], count: int) -> Row:
-    """{name, units_s, cpu_s, peak_mb} of a process. The peak is looked at every 50 ms (wait4 would have that of the
-    process that it was forked from)."""
+def measured(name: str, command: Sequence[str], count: int, out: str) -> Row:
+    """{name, units_s, cpu_s, peak_mb, kept_mb} of a process that writes `out`. The peak is looked at every 50 ms (wait4
+    would have that of the process that it was forked from)."""
     peak_kb, ended, used = 0, 0, None
     with subprocess.Popen([sys.executable, "-m", *command]) as process:
         while not ended:
@@ -145,7 +145,8 @@ def measured(name: str, command: Sequence[str], count: int) -> Row:
     if process.returncode or used is None:
         return {"name": f"{name}: not measured"}
     cpu_s = used.ru_utime + used.ru_stime
-    return {"name": name, "cpu_s": cpu_s, "units_s": count / cpu_s, "peak_mb": peak_kb / 1024}
+    kept_mb = Path(out).stat().st_size / 1e6
+    return {"name": name, "cpu_s": cpu_s, "units_s": count / cpu_s, "peak_mb": peak_kb / 1024, "kept_mb": kept_mb}
 
 
 def speed_of_rows(count: int) -> None:
@@ -154,8 +155,8 @@ def speed_of_rows(count: int) -> None:
         Path(source).write_text("".join(rows(count)))
         ours = ["corpus", "dedup", source, "-q", "-o", out, "--columns", "2,3,5,6"]
         found = [
-            measured("Python set", ["bench.dedup", "--peer", "rows", source, out], count),
-            measured("corpus dedup --columns 2,3,5,6", ours, count),
+            measured("Python set", ["bench.dedup", "--peer", "rows", source, out], count, out),
+            measured("corpus dedup --columns 2,3,5,6", ours, count, out),
         ]
     show(f"{count:,} rows", {**COLUMNS, "of the set": _of_first(found)}, found)
 
@@ -164,23 +165,25 @@ def _of_first(found: Sequence[Row]) -> Callable[[Row], str]:
     return lambda row: times(row.get("units_s", 0), found[0]["units_s"])
 
 
-COLUMNS: Columns = {"": "name", "a second": "units_s", "CPU s": "cpu_s", "peak MB": "peak_mb"}
+COLUMNS: Columns = {
+    "": "name", "a second": "units_s", "CPU s": "cpu_s", "peak MB": "peak_mb", "kept MB": "kept_mb"
+}  # fmt: skip
 
 
 def speed(count: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, out, state = folder / "in.jsonl", str(folder / "out"), folder / "state"
+        source, out, first, state = folder / "in.jsonl", str(folder / "out"), str(folder / "first"), folder / "state"
         source.write_text("".join(documents(count)))
         ours = ["corpus", "dedup", str(source), "-q", "-o", out]
-        stated = [*ours[:-1], str(folder / "first"), "--state", str(state)]
+        stated = [*ours[:-1], first, "--state", str(state)]
         found = [
-            measured("Python set", ["bench.dedup", "--peer", "set", str(source), out], count),
-            measured("corpus dedup", ours, count),
-            measured("corpus dedup --state, empty", stated, count),
-            measured("corpus dedup --state, all known", [*ours, "--state", str(state)], count),
-            measured("datasketch MinHash LSH", ["bench.dedup", "--peer", "lsh", str(source), out], count),
-            measured("corpus dedup --near", [*ours, "--near"], count),
+            measured("Python set", ["bench.dedup", "--peer", "set", str(source), out], count, out),
+            measured("corpus dedup", ours, count, out),
+            measured("corpus dedup --state, empty", stated, count, first),
+            measured("corpus dedup --state, all known", [*ours, "--state", str(state)], count, out),
+            measured("datasketch MinHash LSH", ["bench.dedup", "--peer", "lsh", str(source), out], count, out),
+            measured("corpus dedup --near", [*ours, "--near"], count, out),
         ]
         stored = sum(path.stat().st_size for path in state.rglob("*.run"))
         text = source.stat().st_size

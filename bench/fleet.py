@@ -47,6 +47,7 @@ def measure(workers: int, pages: int, *, faults: bool = False, seed: int = 4) ->
         "gaps_too_short": len(proof.short),
         "pages_lost": len(findings.missing),
         "pages_fetched_again": len(findings.refetched) + len(findings.repeats),
+        "repeats": len(findings.repeats),  # without a fault that excuses them
         "archive_faults": len(findings.archive),
         "use": round(whole.share, 4),
         "use_after_start": round(later.share, 4),
@@ -61,7 +62,7 @@ def name_of(row: Row) -> str:
     return f"{row['workers']} workers" + (", killed and stopped" if "kills" in row else "")
 
 
-BROKEN = ("gaps_too_short", "pages_lost", "archive_faults")
+BROKEN = ("gaps_too_short", "pages_lost", "archive_faults", "repeats")
 COLUMNS: Columns = {
     "fleet": name_of,
     "requests": "requests",

@@ -71,7 +71,8 @@ def whole(path: Path, model: Path) -> float:
     start = time.process_time()
     with open_output(str(path.with_name(f"out{path.suffix}"))) as out:
         for rows in vertical_rows([str(path)], Report(quiet=True), Tally()):
-            tagged, _ = tagger(rows)
+            tagged, counts = tagger(rows)
+            assert counts.keys() <= tagger.taggers.keys(), "not all is tagged"
             out.write(("\n".join(tagged) + "\n").encode("utf-8", "surrogateescape"))
     return time.process_time() - start
 

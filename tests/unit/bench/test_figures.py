@@ -10,11 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from bench import harvest_many
+from bench import archive, dedup, harvest_many, tagging
 from bench.frontier import Bench, cost
 from bench.sieve.latency import latency
 from bench.sieve.stream import BATCH, number_of, stream
 from bench.table import figure
+from corpus.document import Document, Paragraph
+from corpus.vertical.writing import text_of
 from frontier import Kind
 
 
@@ -71,3 +73,43 @@ def test_nothing_is_left_where_temporary_files_go(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert latency(500)["out"] == 500
     assert not [*tmp_path.iterdir()]
+
+
+def test_an_archive_that_lacks_a_page_has_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages, write, report = archive.crawl_pages(24), archive.write_ours, archive.Report(quiet=True)
+    # warcio leaves files open until they are collected.
+    monkeypatch.setattr(archive, "write_warcio", lambda path, some: write(tmp_path, some, "gz")[0].rename(path))
+    files = archive.writing(report, tmp_path, "all", pages, "")
+    monkeypatch.setattr(archive, "write_ours", lambda folder, some, kind: write(folder, some[1:], kind))
+    with pytest.raises(AssertionError, match="pages are lost"):
+        archive.writing(report, tmp_path, "some", pages, "")
+    files["xz"], _ = archive.write_ours(tmp_path / "xz", pages, "xz")
+    with pytest.raises(AssertionError, match="not all read the same"):
+        archive.reading(report, files)
+
+
+class TaggerOf:
+    """Knows one language, and changes nothing."""
+
+    def __init__(self, language: str) -> None:
+        self.taggers = {language: None}
+
+    def __call__(self, rows: list[str]) -> tuple[list[str], dict[str, int]]:
+        return rows, {"zu": 2}
+
+
+def test_text_that_is_not_tagged_has_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "in.vert"
+    path.write_text(text_of(Document("1", "", paragraphs=(Paragraph("Sawubona mhlaba", language="zul"),))))
+    monkeypatch.setattr(tagging, "DocumentTagger", lambda *_: TaggerOf("zu"))
+    assert tagging.whole(path, path) > 0
+    monkeypatch.setattr(tagging, "DocumentTagger", lambda *_: TaggerOf("xh"))
+    with pytest.raises(AssertionError, match="not all is tagged"):
+        tagging.whole(path, path)
+
+
+def test_how_much_stayed_is_told_beside_how_fast(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.tsv", tmp_path / "out.tsv"
+    source.write_text("".join(dedup.rows(500)))
+    command = ["bench.dedup", "--peer", "rows", str(source), str(out)]
+    assert dedup.measured("set", command, 500, str(out))["kept_mb"] == out.stat().st_size / 1e6 > 0
