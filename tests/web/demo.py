@@ -52,7 +52,7 @@ class DemoError(Exception):
 
 @dataclass(slots=True)
 class Demo:
-    """One run in `folder`; `kill_after_s` > 0 kills the first worker then, without warning."""
+    """One run in `folder`; `kill_after_s` > 0 kills the first worker then, without warning, and starts another."""
 
     folder: Path
     workers: int = 2
@@ -142,6 +142,7 @@ class Demo:
                 if self.kill_after_s and not self.killed and time.monotonic() - begun > self.kill_after_s:
                     processes[0].send_signal(signal.SIGKILL)
                     self.killed = processes[0].pid
+                    processes.append(self._worker(len(processes) + 1))  # which closes the archive file of that one
                 with contextlib.suppress(FrontierError):
                     figures = gather(frontier)
                 if live is not None:
@@ -189,12 +190,12 @@ class Demo:
         if not ran.stdout:
             self.console.print(f"scrapy politeness verify: {ran.stderr.strip()[-500:]}", style="bold red")
             return False
+        proofs = json.loads(ran.stdout)
         told = "; ".join(
-            f"{witness}: {proof['too_short']} of {proof['gaps']} gaps too short"
-            for witness, proof in json.loads(ran.stdout).items()
+            f"{witness}: {proof['too_short']} of {proof['gaps']} gaps too short" for witness, proof in proofs.items()
         )
         self.console.print(f"scrapy politeness verify: {told}.")
-        return ran.returncode == 0
+        return ran.returncode == 0 and all(proof["gaps"] for proof in proofs.values())  # none is for want of a witness
 
     def _summary(self, figures: Figures, findings: Findings, documents: int, drawn: int) -> None:
         show = self.console.print
@@ -246,7 +247,9 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=16)
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kill", type=float, default=0.0, metavar="S", help="kill -9 a worker after S seconds")
+    parser.add_argument(
+        "--kill", type=float, default=0.0, metavar="S", help="kill -9 a worker after S seconds, start another"
+    )
     parser.add_argument("--svg", type=Path, help="write what the terminal shows as a picture")
     options = parser.parse_args()
     console = Console(record=True, width=_PICTURE_COLUMNS) if options.svg else Console()

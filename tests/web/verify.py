@@ -60,6 +60,7 @@ class Findings:
     foreign: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)  # of a host of this web, but nothing that it has; not a failure
     archive: list[str] = field(default_factory=list)  # see tests.web.warcs
+    whole: set[str] = field(default_factory=set)  # plain URLs of pages that were fetched whole
 
     FAILURES = (
         "missing", "repeats", "too_fast", "too_fast_address", "overlaps", "retry_after", "robots_denied",
@@ -123,6 +124,7 @@ def _coverage(
     else:
         findings.repeats = repeated
     findings.fetched = len(times)
+    findings.whole = {web.paths.url(resource) for resource in times if resource.kind != "go"}
     if expected.coverage == "none":
         return
     demanded = web.truth.pages

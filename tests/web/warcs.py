@@ -1,4 +1,4 @@
-"""Compares a folder of WARC files with what the synthetic web served: each page once, and byte for byte.
+"""Compares a folder of WARC files with what the synthetic web served: each page, once, and byte for byte.
 
 Reads with warcio over the standard library's decompressors, so with nothing of the project's own archive room.
 """
@@ -31,10 +31,12 @@ SUFFIXES = (".warc", ".warc.gz", ".warc.xz", ".warc.zst")
 def check_archive(folder: Path, findings: Findings, web: Web | None = None) -> Counter[str]:
     """Add to `findings.archive` what is wrong with the closed WARC files below `folder`; gives counts of record types.
 
-    Without `web` only structure and repeats by URL are checked; with it also that a page is what was served.
+    Without `web` only structure and repeats by URL are checked; with it also that a page is what was served, and that
+    those are there, or a revisit of them, which by `findings` were fetched whole.
     """
     counts: Counter[str] = Counter()
     kept: Counter[str] = Counter()
+    again: set[str] = set()
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES))
     if not files:
         findings.archive.append(f"{folder}: no WARC file")
@@ -42,13 +44,17 @@ def check_archive(folder: Path, findings: Findings, web: Web | None = None) -> C
         try:
             for kind, url, status, payload in _responses(path):
                 counts[kind] += 1
-                if kind == "response" and status == 200:
+                if kind == "revisit":
+                    again.add(_key(url, web))
+                elif kind == "response" and status == 200:
                     kept[_key(url, web)] += 1
                     if web is not None:
                         findings.archive += _differences(url, payload, web)
         except (ArchiveLoadFailed, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError) as error:
             findings.archive.append(f"{path.name}: {error or type(error).__name__}")
     findings.archive += [f"{url}: kept {n} times" for url, n in kept.items() if n > 1 and url]
+    if web is not None:
+        findings.archive += [f"{url}: fetched, but not kept" for url in sorted(findings.whole - kept.keys() - again)]
     return counts
 
 

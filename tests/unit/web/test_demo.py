@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
@@ -36,3 +40,22 @@ def test_no_worker_is_left_where_its_redis_cannot_be_asked(tmp_path: Path, monke
     with pytest.raises(KeyboardInterrupt):
         demo.Demo(tmp_path).run()
     assert worker.terminate.call_count == 2
+
+
+@pytest.mark.parametrize("gaps", [0, 7])
+def test_politeness_has_two_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gaps: int) -> None:
+    proofs = {"audit": {"gaps": gaps, "too_short": 0}, "archive": {"gaps": 7, "too_short": 0}}
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: MagicMock(returncode=0, stdout=json.dumps(proofs)))
+    assert demo.Demo(tmp_path)._verify_politeness() == bool(gaps)
+
+
+def test_a_worker_that_is_killed_has_a_successor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which closes its archive file; else pages would be missing there."""
+    killed, next_one = MagicMock(**{"poll.return_value": None}), MagicMock(**{"poll.return_value": 0})
+    killed.send_signal.side_effect = lambda _: killed.configure_mock(**{"poll.return_value": -signal.SIGKILL})
+    monkeypatch.setattr(demo, "gather", MagicMock())
+    monkeypatch.setattr(demo, "_LOOK_S", 0.001)
+    monkeypatch.setattr(demo.Demo, "_worker", lambda *_: next_one)
+    workers: list[Any] = [killed]
+    demo.Demo(tmp_path, kill_after_s=0.01)._watch(workers, MagicMock())
+    assert workers == [killed, next_one]
