@@ -75,6 +75,10 @@ class State:
             store.commit([], {"outputs": [], "pending": None})
         self._recover()
         self._entry: dict[str, Any] = {"output": self._name(output), "near": near}
+        try:
+            self._entry["output"].encode()
+        except UnicodeEncodeError:
+            raise UsageFault(f"{output}: a state knows outputs by names in UTF-8 only") from None
         self._place = self._place_of(self._entry)
         self._expect_in_place(Path(output), folder)
         self.earlier: list[Run] = store.runs[: self._place]

@@ -252,6 +252,15 @@ def test_killed_while_an_output_is_made_of_other_input(months: list[Path], tmp_p
     assert ends == {old, new}
 
 
+def test_a_name_that_a_state_cannot_remember_is_refused_before_the_work(
+    months: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = months[0].with_name(os.fsdecode(b"out\xff.jsonl"))
+    assert dedup(months[0], "-o", output, "--state", months[0].with_name("state")) == 2
+    assert "out\ufffd.jsonl: a state knows outputs by names in UTF-8 only" in capsys.readouterr().err
+    assert dedup(months[0], "-o", output) == 0
+
+
 def test_one_process_at_a_time(months: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lock = FolderLock(tmp_path / "state" / "dedup")
     assert dedup(months[0], "-o", "a.out", "--state", "state") == 2
