@@ -98,12 +98,11 @@ def _cut_json(line: str, places: Sequence[int], kept: Sequence[Paragraph]) -> by
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Of each member of the object, or list, that begins there its name, or number, and where its value stands."""
+    """Of each member of the object, or list, that begins there its name, or number, and where its value stands. It is
+    not empty."""
     named = text[at] == "{"
     for number in count():
         at = _after_space(text, at + 1)  # behind what begins it, or a comma
-        if text[at] in "]}":
-            return
         name: str | int = number
         if named:
             name, at = _DECODER.raw_decode(text, at)
