@@ -43,7 +43,7 @@ def _table(rows: list[dict[str, Any]]) -> None:
         "of it in Redis": "server_us",
         "scrapy-redis": beside("scrapy-redis"),
         "Scrapy": beside("Scrapy RFPDupeFilter"),
-        "out after ms (99 %)": "out_p99_ms",
+        "call, ms (99 %)": "call_p99_ms",
         "bytes a URL in Redis": "redis_bytes",
         "on disk": "disk_bytes",
         "lost, twice": lambda row: f"{row['lost']}, {row['doubled']}",
