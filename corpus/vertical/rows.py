@@ -143,24 +143,26 @@ class Raw(NamedTuple):
 
 def raw_documents(lines: Iterable[bytes], most_bytes: int | None = None) -> Iterator[Raw]:
     """The lines of each document, from behind the one before: up to its end, else to where the next begins; what stands
-    before it, but for blank lines, by itself. Of one with more than ``most_bytes`` the beginning."""
-    raw, size, begun = Raw([], 0, 0), 0, False
+    before it, but for blank lines, by itself, up to its first line: that is told, and a file may have nothing else. Of
+    a document with more than ``most_bytes`` the beginning."""
+    raw, size, begun, stray = Raw([], 0, 0), 0, False, False
     for number, line in enumerate(lines, 1):
         begins = ends = False
         if line.startswith(b"<") and _LIKE_DOC.match(line):  # a line of text may begin so, too
             tag = tag_of(line.decode("utf-8", "replace").rstrip("\r\n"))
             begins, ends = tag is not None and not tag.closing, tag is not None and tag.closing
-        if begins and (begun or any(row.strip() for row in raw.rows)):
+        if begins and (begun or stray):
             yield raw
-            raw, size = Raw([], number - 1, raw.at + size), 0
+            raw, size, stray = Raw([], number - 1, raw.at + size), 0, False
         begun = begun or begins
         size += len(line) + 1
-        if most_bytes is None or size <= most_bytes:
+        if not stray and (most_bytes is None or size <= most_bytes):
             raw.rows.append(line)
+        stray = stray or not (begun or ends or not line.strip())
         if ends:
             yield raw._replace(ends=raw.rows[-1:] == [line])
-            raw, size, begun = Raw([], number, raw.at + size), 0, False
-    if any(row.strip() for row in raw.rows):
+            raw, size, begun, stray = Raw([], number, raw.at + size), 0, False, False
+    if begun or stray:
         yield raw
 
 

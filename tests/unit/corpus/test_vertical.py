@@ -498,15 +498,26 @@ TEXT_LIKE_DOC = st.sampled_from([b"<doc a", b"</doc a", b"<doc> a", b"</doc", b"
 
 @given(st.lists(LINES | TEXT_LIKE_DOC, max_size=30))
 def test_raw_documents_are_the_file_in_pieces(rows: list[bytes]) -> None:
-    file, place = b"".join(row + b"\n" for row in rows), 0
+    begins, ends = (b"<doc>", b'<doc id="1">'), (b"</doc>", b"</DOC >")
+    place, stray = 0, False
     for raw in raw_documents(rows):
-        assert (raw.number, raw.at) == (place, file.index(b"".join(row + b"\n" for row in raw.rows), raw.at))
-        assert rows[place : place + len(raw.rows)] == raw.rows
-        assert raw.ends == (raw.rows[-1] in (b"</doc>", b"</DOC >"))
-        assert not any(row in (b"</doc>", b"</DOC >") for row in raw.rows[:-1])
-        assert sum(row in (b"<doc>", b'<doc id="1">') for row in raw.rows) <= 1
-        place += len(raw.rows)
-    assert not any(row.strip() for row in rows[place:])
+        assert raw.at == sum(len(row) + 1 for row in rows[: raw.number])
+        assert rows[raw.number : raw.number + len(raw.rows)] == raw.rows
+        assert raw.ends == (raw.rows[-1] in ends)
+        assert not any(row in ends for row in raw.rows[:-1])
+        assert sum(row in begins for row in raw.rows) <= 1
+        assert not any(row in begins if stray else row.strip() for row in rows[place : raw.number])
+        stray = not any(row in begins for row in raw.rows)
+        assert sum(bool(row.strip()) for row in raw.rows) == 1 or not stray
+        place = raw.number + len(raw.rows)
+    assert not any(row in begins if stray else row.strip() for row in rows[place:])
+
+
+def test_of_what_is_no_document_not_all_is_in_memory() -> None:
+    """As of a file whose documents are called <text>."""
+    rows = [b" ", b'<text id="1">', *[b"word"] * 10, b"</text>"] * 2
+    assert list(raw_documents(rows)) == [Raw(rows[:2], 0, 0)]
+    assert list(raw_documents([*rows, b"<doc>"])) == [Raw(rows[:2], 0, 0), Raw([b"<doc>"], 26, 148)]
 
 
 def test_text_that_begins_as_a_document_does_is_text(tmp_path: Path) -> None:
