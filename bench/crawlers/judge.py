@@ -122,7 +122,8 @@ def recovery(result: Result) -> Figures:
 
 
 def throughput(result: Result) -> Figures:
-    """Pages a second from the first page to the last, processor time and memory of all processes, archive."""
+    """Pages a second from the first page to the last, each of them once, processor time and memory of all processes,
+    archive."""
     web = result.running.web
     pages = [
         entry
@@ -135,8 +136,8 @@ def throughput(result: Result) -> Figures:
     return {
         "pages": distinct,
         "seconds": round(seconds, 1),
-        "pages_a_s": round(len(pages) / seconds, 1) if seconds else 0.0,
-        "cpu_ms_a_page": round(1000 * (result.cpu_s - result.started_cpu_s) / max(1, len(pages)), 1),
+        "pages_a_s": round(distinct / seconds, 1) if seconds else 0.0,
+        "cpu_ms_a_page": round(1000 * (result.cpu_s - result.started_cpu_s) / max(1, distinct), 1),
         "start_cpu_s": round(result.started_cpu_s, 1),
         "peak_mib": round(result.peak_bytes / 2**20),
         "archive_bytes": result.archive_bytes,
