@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from bench import archive, dedup, harvest_many, tagging
+from bench import archive, dedup, fleet, harvest_many, tagging
 from bench.frontier import Bench, cost
 from bench.sieve.latency import latency
 from bench.sieve.stream import BATCH, number_of, stream
@@ -113,3 +113,12 @@ def test_how_much_stayed_is_told_beside_how_fast(tmp_path: Path) -> None:
     source.write_text("".join(dedup.rows(500)))
     command = ["bench.dedup", "--peer", "rows", str(source), str(out)]
     assert dedup.measured("set", command, 500, str(out))["kept_mb"] == out.stat().st_size / 1e6 > 0
+
+
+@pytest.mark.parametrize("broken", ["", *fleet.BROKEN])
+def test_a_fleet_that_breaks_a_promise_ends_with_1(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = dict.fromkeys(("gaps_too_short", "pages_lost", "archive_faults", "repeats"), 0)
+    monkeypatch.setattr(fleet, "measure", lambda *_, **__: row | ({broken: 1} if broken else {}))
+    monkeypatch.setattr(sys, "argv", ["fleet", "--workers", "1", "--faulty", "0", "--json"])
+    assert fleet.main() == bool(broken)
+    assert tuple(row) == fleet.BROKEN
