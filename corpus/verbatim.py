@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from corpus.document import Paragraph, main_language, paragraph_of, parts_of_row, row_of, said_in
 from corpus.errors import BrokenOffError, Fault, FormatError, UsageFault
@@ -26,7 +25,7 @@ from corpus.vertical.rows import Nesting, raw_documents, tag_of
 
 Read = TypeVar("Read")
 _DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\n\r]*")
+_BEGINS, _COLON, _COMMA = (re.compile(rf"[ \t\n\r]*{sign}[ \t\n\r]*") for sign in "{:,")
 _MOST_TOLD = 100
 """Faults of one file that have a line of their own, beside where it breaks off; a file of another kind than was meant
 may have one a row."""
@@ -72,56 +71,40 @@ def _of_json(line: bytes) -> VerbatimDocument:
     published = row.get("published")
 
     def cut(places: Sequence[int]) -> bytes:
-        return _cut_json(line.decode("utf-8"), places, [paragraph_of(texts[place], facts[place]) for place in places])
+        kept = [paragraph_of(texts[place], facts[place]) for place in places]
+        return _cut_json(line.decode("utf-8"), places, kept, facts)
 
     identity, url, date = (said_in(row, name) for name in ("id", "url", "date"))
     said = published if isinstance(published, str) else ""
     return VerbatimDocument(identity, url, date, said, texts.copy, line + b"\n", cut)
 
 
-def _cut_json(line: str, places: Sequence[int], kept: Sequence[Paragraph]) -> bytes:
+def _cut_json(line: str, places: Sequence[int], kept: Sequence[Paragraph], facts: Sequence[Mapping[str, Any]]) -> bytes:
     """What is not rewritten stays as it is written there: numbers (1.10, 1e999), escapes and spaces."""
-    spans = {name: (start, end) for name, start, end in _members(line, line.index("{"))}
-    left = {"text": _dumped("\n".join(paragraph.text for paragraph in kept))}
+    spans = {name: (start, end) for name, start, end in _members(line)}
+    left: dict[str, Any] = {"text": "\n".join(paragraph.text for paragraph in kept)}
     if "paragraphs" in spans and line[spans["paragraphs"][0]] == "[":
-        facts = [line[start:end] for _, start, end in _members(line, spans["paragraphs"][0])]
-        left["paragraphs"] = f"[{', '.join(facts[place] for place in places)}]"
-        left["language"] = _dumped(main_language(tuple(kept)))
+        left |= {"paragraphs": [facts[place] for place in places], "language": main_language(tuple(kept))}
     if "words" in spans:
-        left["words"] = str(sum(paragraph.words for paragraph in kept))
-    if "language" not in spans and "language" in left:
-        end = line.rindex("}")
-        left["language"], spans["language"] = f', "language": {left["language"]}', (end, end)
-    for name, value in sorted(left.items(), key=lambda item: spans[item[0]], reverse=True):
-        line = line[: spans[name][0]] + value + line[spans[name][1] :]
+        left["words"] = sum(paragraph.words for paragraph in kept)
+    end = line.rindex("}")
+    for name in sorted(left, key=lambda name: spans.get(name, (end, end)), reverse=True):
+        start, stop = spans.get(name, (end, end))
+        before = f', "{name}": ' if start == stop else ""
+        line = f"{line[:start]}{before}{json.dumps(left[name], ensure_ascii=False)}{line[stop:]}"
     return encoded(f"{line}\n")
 
 
-def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Of each member of the object, or list, that begins there its name, or number, and where its value stands. It is
-    not empty."""
-    named = text[at] == "{"
-    for number in count():
-        at = _after_space(text, at + 1)  # behind what begins it, or a comma
-        name: str | int = number
-        if named:
-            name, at = _DECODER.raw_decode(text, at)
-            at = _after_space(text, _after_space(text, at) + 1)
-        _, end = _DECODER.raw_decode(text, at)
-        yield name, at, end
-        at = _after_space(text, end)
-        if text[at] != ",":
-            return
-
-
-def _after_space(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    assert space is not None  # of anything
-    return space.end()
-
-
-def _dumped(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _members(line: str) -> Iterator[tuple[str, int, int]]:
+    """Of each member of a line's object, which is not empty, its name, and where its value stands."""
+    begins = _BEGINS.match(line)
+    while begins is not None:
+        name, at = _DECODER.raw_decode(line, begins.end())
+        colon = _COLON.match(line, at)
+        assert colon is not None
+        _, end = _DECODER.raw_decode(line, colon.end())
+        yield name, colon.end(), end
+        begins = _COMMA.match(line, end)
 
 
 def encoded(made: str) -> bytes:
