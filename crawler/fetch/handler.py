@@ -286,4 +286,5 @@ def _server(url: str) -> tuple[str, str, int]:
         raise CutError(f"no usable host and port in {url}")
     if port is None:
         port = 443 if parts.scheme == "https" else 80
-    return parts.scheme, host, check_port(port)
+    # The dot of an absolute name is in no certificate (RFC 6066 3), nor in a hosts file.
+    return parts.scheme, host.removesuffix("."), check_port(port)

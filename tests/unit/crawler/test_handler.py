@@ -214,6 +214,11 @@ def test_the_port_is_that_of_the_url_or_its_scheme(place: str, port: int) -> Non
     assert handler._server(f"{place}/")[2] == port
 
 
+def test_a_dot_behind_the_name_is_another_spelling_of_the_same_server() -> None:
+    """Its certificate would not be believed, and for one such link the whole host would rest."""
+    assert handler._server("https://a.test./page") == handler._server("https://a.test/page")
+
+
 @pytest.mark.parametrize("port", [0, 25, 6000, 6667])
 def test_no_other_service_than_a_web_server_is_asked(port: int) -> None:
     """Port 0 is not the usual one: its URLs would have no opt-out, delay or robots.txt of those."""
