@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import httptools
 
 from crawler.fetch.errors import ConnectError, CutError, FetchError, FetchTimeoutError, TlsError
-from crawler.fetch.heads import end_of, ends_early, mended
+from crawler.fetch.heads import end_of, is_misread, mended
 
 _LENIENT = {
     "lenient_headers": True,
@@ -219,8 +219,6 @@ class HttpConnection(asyncio.Protocol):
         assert self._done is not None
         try:
             parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._finish(CutError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             if self._done.done():  # bytes behind the end of the answer: no further exchange can be trusted
                 self._sent_too_much = True
@@ -228,7 +226,8 @@ class HttpConnection(asyncio.Protocol):
             elif not (self._head.complete or self._head.mended) and self._head.received.startswith(b"HTTP/"):
                 self._head.refused = True
             else:
-                self._finish(CutError(f"not a valid HTTP answer: {error}"))
+                why = error.__context__ or error  # what a callback here has raised
+                self._finish(CutError(f"not a valid HTTP answer: {why}"))
 
     def _feed_mended(self) -> bool:
         """Once more, when the head has come whole, without what the parser tripped over; what is kept is what came.
@@ -279,10 +278,12 @@ class HttpConnection(asyncio.Protocol):
         assert self._parser is not None
         end = end_of(self._head.received)
         head = bytes(self._head.received[:end])
-        if not self._head.mended and (not end or ends_early(head)):
-            raise CutError("no empty line ends the head")  # to the parser, which has taken another for it
+        if not self._head.mended and (not end or is_misread(head)):
+            raise CutError("its parser reads another head")  # to the parser, which gives up
         status = self._parser.get_status_code()
-        if 100 <= status < 200 and status != 101:
+        if status == 101:
+            raise CutError("the server switched protocols unasked")  # as above
+        if 100 <= status < 200:
             return
         self._answer.status = status
         self._answer.version = self._parser.get_http_version()
@@ -333,7 +334,7 @@ def suite_name(cipher: str) -> str:
 def _transfer_codings(answer: Answer) -> list[bytes]:
     """In the order in which they were put on; an answer whose last is not "chunked" ends with its connection."""
     said = b",".join(value for name, value in answer.headers if name.lower() == b"transfer-encoding").lower()
-    return [coding for coding in map(bytes.strip, said.split(b",")) if coding not in (b"", b"identity")]
+    return [coding for coding in map(bytes.strip, said.split(b",")) if coding]
 
 
 def _unpack(answer: Answer, most_bytes: int) -> CutError | None:

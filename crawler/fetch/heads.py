@@ -1,5 +1,5 @@
 """Heads of answers that the parser refuses and everybody else reads: lines without a name, blanks before a colon or
-behind the status line, one length said twice.
+behind the status line, one length said twice, a coding that is none.
 
 Browsers pass over such lines (RFC 9112 2.2 and 5.1 let a user agent), and a host's every page may have them. Two
 different lengths stay what they are: nobody can say where that answer ends.
@@ -14,6 +14,8 @@ _END = re.compile(rb"\n\r?\n")
 _BLANKS = (b" ", b"\t")
 _LINE_END_TWICE = b"\r\r\n"
 _FOLD = re.compile(rb"\r?\n[ \t]+")
+_NO_CODING = b"identity"
+_SAYS_NO_CODING = re.compile(rb"\ntransfer-encoding[ \t]*:(?:[^\n]|\n[ \t])*" + _NO_CODING, re.IGNORECASE)
 
 
 def end_of(received: bytes | bytearray, start: int = 0) -> int:
@@ -25,16 +27,18 @@ def end_of(received: bytes | bytearray, start: int = 0) -> int:
     return found.end() if found else 0
 
 
-def ends_early(head: bytes) -> bool:
-    """May the parser take a line of this whole head for the empty one? It does so with blanks behind the status line,
-    which are no line at all (RFC 9112 2.2), and with the second CR behind a name without a value."""
+def is_misread(head: bytes) -> bool:
+    """May the parser understand something else by this whole head than everybody? It takes for the empty line blanks
+    behind the status line, which are no line at all (RFC 9112 2.2), and the second CR behind a name without a value;
+    and it waits for the end of the connection where "identity", which leaves a body as it is (RFC 2616 3.6), is said
+    beside its length, or behind "chunked"."""
     second = head.find(b"\n") + 1
-    return _LINE_END_TWICE in head or head.startswith(_BLANKS, second)
+    return _LINE_END_TWICE in head or head.startswith(_BLANKS, second) or _SAYS_NO_CODING.search(head) is not None
 
 
 def mended(head: bytes | bytearray) -> bytes:
-    """A whole head without the lines that are none (those that begin with blanks and go on none among them) and with
-    plain ends of lines."""
+    """A whole head without the lines that are none (those that begin with blanks and go on none among them) or say
+    nothing, and with plain ends of lines."""
     first, _, rest = bytes(head).rstrip(b"\r\n").partition(b"\n")
     kept = [first.rstrip(b"\r")]
     lengths = set()
@@ -49,5 +53,9 @@ def mended(head: bytes | bytearray) -> bytes:
             if value in lengths:
                 continue
             lengths.add(value)
+        if name.lower() == b"transfer-encoding":
+            codings = [coding.strip() for coding in value.split(b",")]
+            if not (value := b", ".join(coding for coding in codings if coding.lower() not in (b"", _NO_CODING))):
+                continue
         kept.append(name + b": " + value)
     return b"\r\n".join([*kept, b"", b""])

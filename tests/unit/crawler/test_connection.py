@@ -203,6 +203,28 @@ def test_a_packing_for_the_way_counts_and_not_a_length_beside_it() -> None:
     assert bytes(ask(head + gzip.compress(b"sawubona"), end="close").body) == b"sawubona"
 
 
+@pytest.mark.parametrize(
+    ("said", "body"),
+    [
+        (b"Transfer-Encoding: identity\r\nContent-Length: 8", b"sawubona"),
+        (b"Content-Length: 8\r\ntransfer-encoding:\r\n Identity", b"sawubona"),
+        (b"Transfer-Encoding:\r\nContent-Length: 8", b"sawubona"),
+        (b"Transfer-Encoding: chunked, identity", b"8\r\nsawubona\r\n0\r\n\r\n"),
+    ],
+)
+def test_a_coding_that_is_none_keeps_no_answer_from_its_end(said: bytes, body: bytes) -> None:
+    """As servers said it by RFC 2616."""
+    head = b"HTTP/1.1 200 OK\r\n" + said + b"\r\n\r\n"
+    for size in (1, 1000):
+        answer = ask_in_drops(head + body, size)
+        assert (answer.head, bytes(answer.body), answer.truncated) == (head, b"sawubona", None)
+
+
+def test_a_server_that_switches_protocols_unasked_gives_no_answer() -> None:
+    with pytest.raises(CutError, match="switched protocols unasked"):
+        ask(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+
+
 def test_chunks_said_twice_are_taken_off_once() -> None:
     reply = in_chunks(b"sawubona", b"chunked")
     assert bytes(ask(reply).body) == b"sawubona"
