@@ -98,7 +98,8 @@ def _asked_delays(files: Iterable[Path], user_agent: str) -> dict[str, list[tupl
                 if not _ROBOTS_TXT.fullmatch(record.url) or (when := _asked_when(record)) is None:
                     continue
                 head = record.http
-                if head is None or not (200 <= head.status < 300 or 400 <= head.status < 500):
+                # what is refused for now changes nothing (crawler/pages/answers.py)
+                if head is None or head.status == 429 or not (200 <= head.status < 300 or 400 <= head.status < 500):
                     continue
                 rules = ""
                 if head.status < 300:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from archive import Exchange, Reader, WarcWriter, WriterConfig
 from crawler.records.fetch_times import fetch_times, warc_files, written_with
 from frontier.audit import verify_plain
 
@@ -77,8 +79,30 @@ def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
         tmp_path,
         exchange(1, 0, "/robots.txt", ROBOTS),
         exchange(2, 3, "/robots.txt", b"", 503),
-        exchange(3, 6, "/robots.txt", b"none", 404),
-    ) == [(0, 2000), (3000, 2000), (6000, 0)]
+        exchange(3, 6, "/robots.txt", b"", 429),
+        exchange(4, 9, "/robots.txt", b"none", 404),
+    ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 0)]
+
+
+def test_a_robots_txt_that_is_stored_already_asks_for_the_same_again(tmp_path: Path) -> None:
+    """By the same host after it had another one for a while, and by another host."""
+    filler = b"#" * WriterConfig().revisit_min_bytes
+    told = [("a", ROBOTS + filler), ("a", OTHERS_ROBOTS + filler), ("a", ROBOTS + filler), ("b", ROBOTS + filler)]
+    with WarcWriter(tmp_path, "test", "none") as writer:
+        for second, (host, body) in enumerate(told):
+            head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+            begun = datetime(2024, 5, 1, 10, 0, second, tzinfo=UTC)
+            writer.write(Exchange(f"http://{host}.test/robots.txt", "192.0.2.1", begun, b"", head, body, fetch_ms=100))
+    (path,) = warc_files(tmp_path)
+    with Reader(path, types=("revisit",)) as reader:
+        assert len(list(reader)) == 2
+    visits = fetch_times([path], "ulwembu")
+    assert [(visit.host, visit.asked_ms) for visit in visits] == [
+        ("http://a.test", 2000),
+        ("http://a.test", 0),
+        ("http://a.test", 2000),
+        ("http://b.test", 2000),
+    ]
 
 
 def test_rules_that_are_stored_once_hold_for_each_host_that_has_them(tmp_path: Path) -> None:
