@@ -116,7 +116,7 @@ def of_worker(to: Families, facts: WorkerFacts) -> Iterator[Metric]:
         "1 while Redis takes in no new URLs, being at its memory limit.",
         facts.intake_refused,
     )
-    yield to.counter("ulwembu_worker_requests_total", "Requests sent.", stats.get("downloader/request_count", 0))
+    yield to.counter("ulwembu_worker_requests_total", "Requests begun.", stats.get("downloader/request_count", 0))
     yield to.counters(
         "ulwembu_worker_responses_total", "Answers by class of status.", ("code",), _by_class(stats, _STATUSES)
     )

@@ -137,7 +137,7 @@ class Teller:
         languages: Counter[str] = Counter()
         for done in reported:
             verdict, row = done.finding.verdict, hosts[str(done.lease.authority)]
-            row[0] += 1
+            row[0] += done.fetched_bytes > 0  # without an answer nothing was fetched
             row[2] += done.fetched_bytes
             if verdict is not None:
                 row[1] += verdict.keep

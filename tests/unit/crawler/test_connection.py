@@ -372,6 +372,12 @@ def test_what_a_busy_server_asks_for_holds_without_the_end_of_its_answer(
     assert (b"Retry-After", b"60") in answer.headers
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_need_not_say_until_when(status: int) -> None:
+    answer = ask(b"HTTP/1.1 %d Busy\r\nContent-Length: 100\r\n\r\nbusy" % status, "close")
+    assert (answer.status, answer.truncated) == (status, "disconnect")
+
+
 def test_a_busy_server_that_does_not_come_to_its_end_is_left_when_the_time_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import resource
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from crawler.fetch import handler
 from crawler.fetch.connection import Answer
 from crawler.fetch.errors import (
     AbortedError,
+    ConnectError,
     CutError,
     FetchError,
     FetchTimeoutError,
@@ -166,6 +168,51 @@ def test_what_redis_takes_at_the_last_look_is_no_fault_of_the_host(
     else:
         asyncio.run(fetch())
         assert connection.exchange.call_args.args[1] == 60
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_fetch_takes_from_its_connection_to_the_end_of_the_answer(cut: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By that the delay of a slow host is reckoned, also where it gives no answer."""
+    clock = SimpleNamespace(monotonic=lambda: 100.0)
+
+    async def exchange(_request: bytes, _timeout_s: float) -> Answer:
+        clock.monotonic = lambda: 102.5
+        if cut:
+            raise CutError("cut")
+        return Answer(200)
+
+    connection = Mock(hung_up=False, usable=False, exchange=exchange)
+    connection.tls_facts.return_value = "", ""
+    monkeypatch.setattr(handler, "connect", AsyncMock(return_value=connection))
+    monkeypatch.setattr(handler, "time", clock)
+    request = Request("http://127.0.0.1/")
+
+    async def fetch() -> None:
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=["127.0.0.0/8"])))
+        with pytest.raises(CutError) if cut else contextlib.nullcontext():
+            await fetcher.download_request(request)
+
+    asyncio.run(fetch())
+    capture = request.meta["capture"]
+    assert (capture.fetch_ms, capture.ended, capture.answer is None) == (2500, 102.5, cut)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_address_of_a_lease_is_judged_and_not_looked_up(allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frontier remembers it for an hour; this worker may have other networks than that which bound it."""
+    connect = AsyncMock(side_effect=ConnectError("nobody there"))
+    monkeypatch.setattr(handler, "connect", connect)
+    grant = SimpleNamespace(address="127.0.0.9", bind=AsyncMock())
+
+    async def fetch() -> None:
+        networks = ["127.0.0.0/8"] if allowed else []
+        fetcher = handler.FetchHandler(Crawler(Spider, settings(FETCH_ALLOWED_NETWORKS=networks)))
+        await fetcher.download_request(Request("http://a.test/", meta={"grant": grant}))
+
+    with pytest.raises(ConnectError if allowed else RefusedAddressError):
+        asyncio.run(fetch())
+    assert [call.args[:3] for call in connect.call_args_list] == [("127.0.0.9", 80, "a.test")] * allowed
+    grant.bind.assert_not_called()
 
 
 def test_nothing_is_sent_by_what_begins_when_the_crawl_is_stopping() -> None:

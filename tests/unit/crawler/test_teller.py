@@ -61,12 +61,13 @@ def test_figures_of_pages_are_added_up_and_others_hear_first() -> None:
     frontier = Told()
     one = teller(frontier, Mock())
     robots = Reported(Lease("2-0", f"{HOST}/robots.txt", Kind.ROBOTS, HOST, "", 0, 1), Finding("ok"), 7)
-    totals = one.tell([page(1), page(2, keep=False, words=0), robots], {"h": (1, 2)})
+    unanswered = Reported(Lease("3-0", f"{HOST}/3", Kind.PAGE, HOST, "", 0, 1), Finding("timeout"), 0)
+    totals = one.tell([page(1), page(2, keep=False, words=0), robots, unanswered], {"h": (1, 2)})
     assert totals == {"h": (1, 2)}
     assert frontier.calls == ["others", "counts"]
     assert frontier.get_counts("hosts") == {HOST: (3, 1, 207, 5)}
     assert frontier.get_counts("languages") == {"kept:zul": (1,), "left:zul": (1,)}
-    assert frontier.get_counts("outcomes") == {"page:ok": (2,), "robots:ok": (1,)}
+    assert frontier.get_counts("outcomes") == {"page:ok": (2,), "robots:ok": (1,), "page:timeout": (1,)}
 
 
 def test_polls_are_counted_for_the_day_of_the_frontiers_clock() -> None:
