@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import resource
+import ssl
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
@@ -277,6 +278,13 @@ def test_no_other_service_than_a_web_server_is_asked(port: int) -> None:
 def test_what_names_no_server_is_told(url: str) -> None:
     with pytest.raises(CutError, match="no usable host and port"):
         handler._server(url)
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_certificates_are_verified_unless_that_is_switched_off(verify: bool) -> None:
+    context = handler.tls_context(settings(DOWNLOAD_VERIFY_CERTIFICATES=verify))
+    wanted = ssl.CERT_REQUIRED if verify else ssl.CERT_NONE
+    assert (context.verify_mode, context.check_hostname) == (wanted, verify)
 
 
 def test_as_many_connections_may_be_open_as_the_system_allows() -> None:
