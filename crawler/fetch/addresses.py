@@ -74,7 +74,7 @@ def _ipv4_inside(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 def read_hosts_file(path: Path) -> dict[str, tuple[str, ...]]:
     """``{name: addresses}`` of a hosts(5) file; ValueError with file and line on a line that is none."""
     found: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
             continue

@@ -72,6 +72,12 @@ def test_hosts_file_comes_before_dns(tmp_path: Path) -> None:
     assert resolve(resolver, "EYETHU.test") == "127.0.0.7"
 
 
+def test_comments_of_a_hosts_file_may_be_in_any_coding(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_bytes(b"\xef\xbb\xbf127.0.0.1 a.test  # caf\xe9\n")
+    assert read_hosts_file(hosts) == {"a.test": ("127.0.0.1",)}
+
+
 def test_a_broken_hosts_file_is_named_with_its_line(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text("127.0.0.1 a.test\nnonsense b.test\n")
