@@ -132,6 +132,15 @@ except DnsError as error:
     assert done.stdout == "no address found for dead.test\n"
 
 
+def test_ipv4_comes_before_ipv6(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 0, 0, 0)),
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+    assert resolve(Resolver(AddressGuard(["127.0.0.0/8", "::1/128"])), "both.test") == "127.0.0.1"
+
+
 def test_an_address_that_fails_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     resolver = Resolver(AddressGuard(["127.0.0.0/8"]), {"two.test": ("127.0.0.1", "127.0.0.2")})
     instants = iter((1.0, 2.0))
