@@ -2,15 +2,15 @@
 
 Since a host is asked by one lease at a time, one idle connection a server is enough; a few hundred are kept (with TLS
 each costs some 100 KiB), the longest unused is closed first. None is used that has been idle for longer than servers
-usually allow; such are closed when another comes to be kept.
+usually allow, be it while the machine slept; such are closed when another comes to be kept.
 """
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 
 from crawler.fetch.connection import HttpConnection
+from frontier.clock_line import uptime_s
 
 PoolKey = tuple[str, str, int, str]
 
@@ -29,7 +29,7 @@ class ConnectionPool:
         if connection is None:
             return None
         connection.on_close = None
-        if connection.usable and time.monotonic() - since < self._idle_s:
+        if connection.usable and uptime_s() - since < self._idle_s:
             return connection
         connection.close()
         return None
@@ -42,7 +42,7 @@ class ConnectionPool:
         if (old := self._idle.pop(key, None)) is not None:
             old[1].close()
         connection.let_go()
-        now = time.monotonic()
+        now = uptime_s()
         self._idle[key] = (now, connection)
         connection.on_close = lambda closed: self._forget(key, closed)
         while len(self._idle) > self._most or now - next(iter(self._idle.values()))[0] > self._idle_s:

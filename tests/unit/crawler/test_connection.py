@@ -6,10 +6,10 @@ import asyncio
 import gzip
 import socket
 import ssl
+import time
 import zlib
 from collections.abc import Awaitable, Callable
 from functools import partial
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -481,7 +481,7 @@ def test_connections_that_have_been_idle_for_long_are_closed_when_another_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("crawler.fetch.pool.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("crawler.fetch.pool.uptime_s", lambda: now[0])
     pool, closed = ConnectionPool(idle_s=30.0), []
 
     def give(number: int) -> None:
@@ -494,6 +494,17 @@ def test_connections_that_have_been_idle_for_long_are_closed_when_another_comes(
     now[0] = 51.0
     give(3)
     assert closed == [0, 1]
+
+
+def test_a_connection_of_before_the_machine_slept_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its server has given it up: the request would be lost, and its host would rest."""
+    pool, key = ConnectionPool(), ("http", "a.test", 80, "127.0.0.1")
+    connection = Mock(usable=True)
+    pool.give(key, connection)
+    woken = time.clock_gettime(time.CLOCK_BOOTTIME) + 3600
+    monkeypatch.setattr(time, "clock_gettime", lambda _: woken)
+    assert pool.take(key) is None
+    connection.close.assert_called_once_with()
 
 
 def test_so_many_connections_are_kept_and_the_longest_idle_is_closed() -> None:
