@@ -30,7 +30,7 @@ from seeds.crawl.model import Crawl, FeedSource, IndexSource
 from seeds.feeds.types import FeedEntry
 from seeds.harvest import stats as harvest_stats
 from seeds.harvest.schedule import Polling, first_poll_in_ms
-from sieve.urls import authority
+from sieve.urls import authority, canonicalize_many
 
 RECURRING = (Kind.FEED, Kind.SITEMAP)
 _FOLLOW_UPS = {"feed": Kind.FEED, "sitemap": Kind.SITEMAP}
@@ -122,7 +122,7 @@ class Polls:
         polled = self._without_hope(lease, facts, polled)
         return Finding(
             result,
-            links=self._links(lease, polled, facts),
+            links=_sound(self._links(lease, polled, facts)),
             retry_after_ms=answers.of_host_ms(facts.status, facts.retry_after_ms),
             memo=polled.memo,
             again_in_ms=polled.again_in_ms,
@@ -210,6 +210,12 @@ class Polls:
             days = self._newer.get(self._seed(lease), self._newer.get(lease.authority, 0))
         since_ms = now_ms - days * DAY
         return (entry for entry in polled.new_items if not days or (entry.published_ms or 0) >= since_ms)
+
+
+def _sound(links: Sequence[Candidate]) -> list[Candidate]:
+    """Those that are URLs: people write into feeds and sitemaps what is none, and the sieve takes no such."""
+    urls = canonicalize_many([link.url for link in links])
+    return [link for link, url in zip(links, urls, strict=True) if url]
 
 
 def _items(

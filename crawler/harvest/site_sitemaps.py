@@ -17,6 +17,7 @@ from relevance.steering.policy import LinkContext, Policy
 from seeds.crawl.model import Crawl
 from seeds.feeds.types import FeedEntry
 from seeds.sitemaps.addresses import in_robots, well_known
+from sieve.urls import canonicalize_many
 
 _MOST_NAMED = 100
 _MOST_LOOKED_AT = 2000
@@ -30,7 +31,11 @@ def sitemaps_of(spec: Crawl | None, authority: str, record: RobotsRecord | None)
     home, source = f"{authority}/", f"{authority}/robots.txt"
     if spec is None or record is None or record.kind == "disallow" or not spec.wants_sitemaps(home):
         return []
-    named = filter(spec.wants_sitemaps, in_robots(record.body, source)[:_MOST_LOOKED_AT])
+    lines = in_robots(record.body, source)[:_MOST_LOOKED_AT]
+    # What people write there may be no URL.
+    named = (
+        url for url, form in zip(lines, canonicalize_many(lines), strict=True) if form and spec.wants_sitemaps(url)
+    )
     wanted = list(islice(named, _MOST_NAMED)) or well_known(home)[:1]
     return [Candidate(url, Kind.SITEMAP, source, score=1.0) for url in wanted]
 

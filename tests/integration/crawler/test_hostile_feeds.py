@@ -19,6 +19,13 @@ from tests.integration.crawler.serving import serving
 
 ADDRESS = "127.71.0.1"
 LIMIT = 2_000_000
+NO_URLS = (
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "http://no such.test/",
+    f"http://{ADDRESS}:x/",
+    "http://1.2.3.4.5/",
+)
 PRIVATE = ("http://10.0.0.1/a", "http://127.0.0.1:{port}/b", "http://169.254.169.254/c", "http://[::1]:{port}/d")
 
 
@@ -58,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
         bodies = {
             "/good": rss(f"{home}/item/1", f"{home}/item/2"),
             "/laughs": laughs(),
-            "/private": rss(*private, "file:///etc/passwd", "javascript:alert(1)", f"{home}/item/3"),
+            "/private": rss(*private, *NO_URLS, f"{home}/item/3"),
             "/charset": rss(f"{home}/item/4")
             .replace(b"1.0", b'1.0" encoding="utf-16', 1)
             .replace(b"Indaba", b"\xff\xe9"),

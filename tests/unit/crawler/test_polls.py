@@ -84,6 +84,29 @@ def test_items_go_out_without_tracking_and_their_arrival_is_counted() -> None:
     assert from_counts(second.feed_counts[FEED]).new_items == 1
 
 
+BROKEN = ("http://no such.example/", f"{HOME}:x/", f"{HOME}:99999/", "http://1.2.3.4.5/", "http://www.b.example%20/")
+
+
+def sitemap(root: str, entry: str, *urls: str) -> bytes:
+    places = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)
+    return f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</{root}>'.encode()
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "body"),
+    [
+        (FEED, Kind.FEED, rss(*((url, 0) for url in (*BROKEN, f"{HOME}/good")))),
+        (MAP, Kind.SITEMAP, sitemap("sitemapindex", "sitemap", *BROKEN, f"{HOME}/good")),
+        (f"{HOME}/of-site.xml", Kind.SITEMAP, sitemap("urlset", "url", *BROKEN, f"{HOME}/good")),
+    ],
+)
+def test_what_is_written_there_and_is_no_url_is_passed_over(url: str, kind: Kind, body: bytes) -> None:
+    """The sieve refuses it: a crawl ended by one such item, and again whenever it was started."""
+    these = polls(f'{TABLES}[[site]]\nurl = "{HOME}/"\nscope = "open"\nsitemaps = true\n')
+    (link,) = ask(these, replace(lease(url, kind), source=source_tag(f"{HOME}/robots.txt")), body).links
+    assert link.url == f"{HOME}/good"
+
+
 def published(*dates: str, counted: bool = False, date: str = "") -> tuple[str, bool]:
     """What an item's page is told of its publication, and whether its fetch is counted; `dates`: of items with its
     address; `date`: the server's clock."""

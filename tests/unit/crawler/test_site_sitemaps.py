@@ -51,6 +51,11 @@ def test_those_elsewhere_take_no_place() -> None:
     assert len(found(SITE, RobotsRecord("rules", many))) == 100
 
 
+def test_what_is_no_url_is_none() -> None:
+    broken = f"Sitemap: {HOME}:x/0.xml\nSitemap: {HOME}:99999/0.xml\n"
+    assert found(SITE, RobotsRecord("rules", (broken + NAMED).encode())) == [f"{HOME}/one.xml", f"{HOME}/two.xml"]
+
+
 def test_those_of_a_host_of_which_only_a_part_is_in_scope() -> None:
     part = SITE.replace('"domain"', '"prefix"')
     assert found(part, RobotsRecord("allow")) == [f"{HOME}/sitemap.xml"]
