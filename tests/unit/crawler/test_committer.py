@@ -14,6 +14,7 @@ from crawler.fetch.handler import Capture
 from crawler.pages.findings import Finding, Finished
 from crawler.work.committer import Committer, entry_of, outcome_of
 from crawler.work.patience import Patience
+from crawler.work.teller import Reported
 from frontier.errors import FrontierFull, FrontierUnavailable
 from frontier.types import Candidate, Kind, Lease
 from relevance.steering.policy import Verdict
@@ -111,6 +112,15 @@ def test_feeds_and_sitemaps_that_go_past_the_sieve_do_not_come_to_it() -> None:
     stores.named.for_sieve.assert_called_once_with([feed, other])
     stores.named.sitemaps_for_sieve.assert_called_once_with([sitemap])
     stores.sieve.enqueue.assert_called_once_with([entry_of(LINK), entry_of(other)])
+
+
+def test_bytes_are_those_of_head_and_body_as_transferred() -> None:
+    done = answered(1, Finding("ok"))
+    assert done.capture is not None
+    done.capture.answer = Answer(200, head=b"HTTP/1.1 200 OK\r\n\r\n", body=bytearray(b"yebo"))
+    assert outcome_of(done).fetched_bytes == Reported.of(done).fetched_bytes == 23
+    done.capture.answer = None
+    assert outcome_of(done).fetched_bytes == 0
 
 
 def test_the_age_of_an_answer_is_that_of_this_moment(monkeypatch: pytest.MonkeyPatch) -> None:
