@@ -16,6 +16,8 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 _MOST = 10**12
 """Of any number; what becomes milliseconds must still be a whole number in Redis' scripts."""
+_MOST_TIMES = 10**6
+"""Of what multiplies a day of them."""
 PREFIXES = ("SIEVE_", "FRONTIER_", "RELEVANCE_", "WARC_", "ROBOTS_", "HARVEST_", "FETCH_")
 
 
@@ -57,7 +59,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("FRONTIER_MAX_DELAY_S", 60.0, "Upper bound of the delay that follows from the last fetch time."),
     Option("FRONTIER_MAX_CRAWL_DELAY_S", 120.0, "A host whose robots.txt asks for more than this is skipped."),
     Option(
-        "FRONTIER_RETRY_FACTOR", 1.0, "Multiplies all waits before retries (frontier/outcomes.py), not Retry-After."
+        "FRONTIER_RETRY_FACTOR",
+        1.0,
+        "Multiplies all waits before retries (frontier/outcomes.py), not Retry-After.",
+        _MOST_TIMES,
     ),
     Option(
         "FRONTIER_MAX_RETRIES",

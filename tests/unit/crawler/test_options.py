@@ -10,7 +10,8 @@ from scrapy.utils.conf import build_component_list
 from crawler.addon import Ulwembu
 from crawler.options import OPTIONS, problems, table
 from crawler.version import VERSION
-from frontier.outcomes import MOST_RETRIES
+from crawler.work.opening import frontier_config
+from frontier.outcomes import MOST_RETRIES, OUTCOMES
 
 
 def settings_with(**values: object) -> Settings:
@@ -53,6 +54,17 @@ def test_other_peoples_settings_are_theirs() -> None:
 def test_an_unusable_delay_is_refused(value: str) -> None:
     (problem,) = problems(settings_with(FRONTIER_DELAY_S=value))
     assert "FRONTIER_DELAY_S" in problem
+
+
+def test_the_longest_waits_that_settings_allow_can_be_told_to_redis() -> None:
+    most = {
+        option.name: option.most for option in OPTIONS if option.name in ("FRONTIER_RETRY_FACTOR", "FRONTIER_DELAY_S")
+    }
+    settings = settings_with(**most)
+    assert list(problems(settings)) == []
+    config = frontier_config(settings, None)
+    assert max(config.rule(result).cap_ms for result in OUTCOMES) < 2**53
+    assert config.delay_ms < 2**53
 
 
 @pytest.mark.parametrize("value", [2**64, str(2**64), math.inf, "inf", math.nan, "nan", "9" * 5000])
