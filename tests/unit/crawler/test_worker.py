@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import heapq
 import itertools
 import threading
 from collections.abc import AsyncIterator
@@ -19,12 +20,15 @@ from crawler.pages.findings import Finding
 from crawler.signals import stopping
 from crawler.state.state_format import StateGoneError
 from crawler.work import intake
+from crawler.work.held import HeldLease
 from crawler.work.intake import Intake
 from crawler.work.redis_watch import RedisWatch
 from crawler.work.stores import Stores
 from crawler.work.worker import Worker
 from frontier.errors import FrontierFull, FrontierUnavailable
+from frontier.payload import REQUISITE_MARK
 from frontier.types import Bound, Grant, Kind, Lease
+from relevance.steering.policy import Verdict
 from sieve.errors import SieveError
 
 
@@ -362,6 +366,71 @@ def test_a_host_that_denies_everything_rests_by_the_clock_of_redis(expires_ms: i
     worker.ask = ask
     assert asyncio.run(worker.rest_while_closed("http://a.example"))
     frontier.park.assert_called_once_with("http://a.example", "robots_denied", rest_ms)
+
+
+@pytest.mark.parametrize("host", [None, Mock(pages=0)])
+def test_a_host_that_never_gave_a_page_does_not_rest(host: Mock | None) -> None:
+    frontier = Mock(**{"host.return_value": host})
+
+    async def ask(question: Any) -> Any:
+        return question(frontier)
+
+    worker: Any = Worker.__new__(Worker)
+    worker.ask = ask
+    assert not asyncio.run(worker.rest_while_closed("http://a.example"))
+    frontier.park.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    ("bound", "slept_s"),
+    [(Bound(True, 5000), [4.0]), (Bound(True, 1000), []), (Bound(False, 9000, "address_busy"), [])],
+)
+def test_a_request_waits_until_its_address_is_due_or_is_not_sent(
+    bound: Bound, slept_s: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+
+    async def ask(_question: Any) -> Bound:
+        return bound
+
+    async def sleep(wait_s: float) -> None:
+        slept.append(wait_s)
+
+    async def work() -> bool:
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        return bool(await worker.bind(lease, "192.0.2.1"))
+
+    worker: Any = Worker.__new__(Worker)
+    worker.ask, worker._claims, worker._held, worker._to_lease = ask, set(), {"1-0"}, asyncio.Event()
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 1000, 9000)
+    assert asyncio.run(work()) is bound.granted
+    assert slept == slept_s
+    assert worker._held == ({"1-0"} if bound.granted else set())
+
+
+def test_leases_come_when_they_are_due_the_first_one_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._buffer = []
+    for due_s in (3, 1, 2):
+        lease = Lease(f"{due_s}-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", due_s * 1000, 90_000)
+        heapq.heappush(worker._buffer, HeldLease(lease, 0, (0.0, 0.0), 60.0, worker))
+
+    def due_at(now_s: float) -> str:
+        monkeypatch.setattr("crawler.work.worker.uptime_s", lambda: now_s)
+        held = worker.next_due()
+        return held.lease.token if held else ""
+
+    assert [due_at(now_s) for now_s in (0.9, 1.0, 1.9, 3.0, 3.0, 3.0)] == ["", "1-0", "", "2-0", "3-0", ""]
+
+
+@pytest.mark.parametrize(("judged", "result"), [(False, "requisite"), (True, "ok")])
+def test_what_a_page_embeds_counts_as_no_page_unless_it_is_one(judged: bool, result: str) -> None:
+    worker: Any = Worker.__new__(Worker)
+    worker._held, worker._ended, worker._finished, worker._to_commit = {"1-0"}, set(), [], asyncio.Event()
+    memo = REQUISITE_MARK + b"\x01"
+    lease = Lease("1-0", "http://a.example/1", Kind.PAGE, "http://a.example", "", 0, 1, memo=memo)
+    worker.finish(lease, Finding("ok", Verdict(True, "", "zul") if judged else None), None)
+    assert [done.finding.result for done in worker._finished] == [result]
 
 
 def test_a_lease_is_given_back_after_a_claim_for_it_has_come_to_its_end() -> None:
