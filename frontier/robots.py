@@ -97,9 +97,10 @@ class Rules:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line does. Never of
-        a file with more than :data:`MOST_ALLOWS` of these: each is held against all rules, and all wait meanwhile."""
-        spoken_of = {value.rstrip("$") for field, value in self._lines if field == "Allow" and value}
+        """Whether nothing at all may be fetched: neither what no rule speaks of nor what some Allow line of ours does.
+        Never with more than :data:`MOST_ALLOWS` of these: each is held against all rules, and all wait meanwhile."""
+        rules = _own_rules(self._lines, self._agent)
+        spoken_of = {value.rstrip("$") for field, value in rules if field == "Allow" and value}
         urls = "/", "/that/no/rule/speaks/of", *spoken_of
         return len(spoken_of) <= MOST_ALLOWS and not any(map(self.allowed, urls))
 

@@ -105,6 +105,7 @@ def test_a_file_of_very_many_allow_lines_closes_nothing(lines: int, closed: bool
     """Some 16,000 fit into one; to hold each against all took half a minute, in which a worker did nothing else."""
     rules = "".join(f"Allow: /{number}\nDisallow: /{number}*\n" for number in range(lines))
     assert Rules(f"User-agent: *\nDisallow: /\n{rules}".encode(), "ulwembu").closed is closed
+    assert Rules(f"User-agent: *\nDisallow: /\nUser-agent: x\n{rules}".encode(), "ulwembu").closed, "those of others"
 
 
 @pytest.mark.parametrize(
