@@ -80,7 +80,7 @@ def test_none_there_ends_it_and_an_error_does_not(tmp_path: Path) -> None:
         exchange(1, 0, "/robots.txt", ROBOTS),
         exchange(2, 3, "/robots.txt", b"", 503),
         exchange(3, 6, "/robots.txt", b"", 429),
-        exchange(4, 9, "/robots.txt", b"none", 404),
+        exchange(4, 9, "/robots.txt", ROBOTS, 404),
     ) == [(0, 2000), (3000, 2000), (6000, 2000), (9000, 0)]
 
 
