@@ -150,10 +150,11 @@ class Outcome:
     """What became of a lease. `result` is a key of :data:`frontier.outcomes.OUTCOMES`.
 
     `ended_ago_ms`: age of the end of the answer when :meth:`Frontier.report` is called, by the worker's monotonic
-    clock. `fetch_ms`: from the first byte sent to the end of the answer. `retry_after_ms`: the parsed header, None
-    without. `again_in_ms`: the URL recurs, due again after so long (from the report). `memo`: kept with a URL that
-    comes again; None keeps the last. `page_mark`: fingerprint of the page's text for the defence against traps (equal
-    marks = near-identical pages), b"" for none. `location`: target of a robots redirect."""
+    clock. `fetch_ms`: from the begin of its connection (of the request, on one that was kept) to the end of the answer.
+    `retry_after_ms`: the parsed header, None without. `again_in_ms`: the URL recurs, due again after so long (from the
+    report). `memo`: kept with a URL that comes again; None keeps the last. `page_mark`: fingerprint of the page's text
+    for the defence against traps (equal marks = near-identical pages), b"" for none. `location`: target of a
+    robots redirect."""
 
     token: str
     result: str
