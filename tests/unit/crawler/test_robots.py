@@ -10,12 +10,14 @@ import pytest
 from scrapy.http import Request
 
 from crawler.fetch.errors import HostClosedError, OptedOutError, StaleLeaseError
-from crawler.pages.answers import RobotsDeniedError
+from crawler.pages.answers import OutsideFrontierError, RobotsDeniedError
 from crawler.robots import RobotsMiddleware
 from crawler.work.worker import Worker
 from frontier.opt_outs import against
 from frontier.robots import Rules
 from frontier.types import Kind, Lease, RobotsRecord
+
+LEASE = Lease("t", "http://a.test/open", Kind.PAGE, "http://a.test", "", 0, 0, robots_ms=7)
 
 
 class Records:
@@ -42,7 +44,7 @@ class Records:
 
 
 def look(middleware: RobotsMiddleware, path: str, version: int = 7, sent: str = "", kind: Kind = Kind.PAGE) -> None:
-    lease = Lease("t", f"http://a.test{path}", kind, "http://a.test", "", 0, 0, robots_ms=version)
+    lease = replace(LEASE, url=f"http://a.test{path}", kind=kind, robots_ms=version)
     request = Request(f"http://a.test{sent or path}", meta={"lease": lease})
     asyncio.run(middleware.process_request(request))
 
@@ -58,6 +60,15 @@ def test_rules_are_asked_for_once_and_kept() -> None:
     with pytest.raises(RobotsDeniedError):
         look(middleware, "/private/x")
     assert records.asked == 1
+
+
+@pytest.mark.parametrize("meta", [{}, {"lease": "a spider's own"}, {"lease": LEASE, "capture": None}])
+def test_what_nobody_has_leased_is_not_fetched(meta: dict[str, object]) -> None:
+    """Also by a copy of the meta of an answer: its lease was for that."""
+    records = Records(RobotsRecord("allow"))
+    with pytest.raises(OutsideFrontierError):
+        asyncio.run(middleware_for(records).process_request(Request("http://a.test/open", meta=meta)))
+    assert records.asked == 0
 
 
 def test_a_record_that_ran_out_sends_the_lease_back_and_denies_nothing_for_good() -> None:
